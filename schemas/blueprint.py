@@ -1,0 +1,239 @@
+"""The blueprint: which abilities a benchmark measures, with which tasks, datasets and methods, and how they are weighed.
+
+Source: MoodBench 1.0, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 1 to 5).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from schemas.base import Frozen
+from schemas.dataset import LocalFile
+from schemas.vocabulary import Level, Metric
+
+MAX_TIERS = 4
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+
+
+class NumericNormalisation(Frozen):
+    """(raw - min) / (max - min) x 100; bounds are theoretical, never observed."""
+
+    type: Literal["numeric"] = "numeric"
+    min: float
+    max: float
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if not self.min < self.max:
+            raise ValueError(f"min must be below max, got min {self.min} and max {self.max}")
+        return self
+
+
+class GradeNormalisation(Frozen):
+    """Look the raw grade up in a table of scores on 0-100."""
+
+    type: Literal["grade"] = "grade"
+    table: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(min_length=1)
+
+
+class RatioNormalisation(Frozen):
+    """raw x 100; raw lies in [0, 1]."""
+
+    type: Literal["ratio"] = "ratio"
+
+
+class NoNormalisation(Frozen):
+    """The raw score is already on 0-100."""
+
+    type: Literal["none"] = "none"
+
+
+Normalisation = Annotated[
+    NumericNormalisation | GradeNormalisation | RatioNormalisation | NoNormalisation, Field(discriminator="type")
+]
+
+
+class MetricSpec(Frozen):
+    """One number a method yields."""
+
+    metric: Metric
+    weight: Weight = 1.0
+    k: int | None = Field(default=None, ge=1, description="cut-off of recall_at_k")
+    normalisation: Normalisation = RatioNormalisation()
+
+    @model_validator(mode="after")
+    def _k_belongs_to_recall(self) -> Self:
+        if (self.metric == "recall_at_k") != (self.k is not None):
+            raise ValueError(f"k is required by recall_at_k and only by it, got metric {self.metric} with k {self.k}")
+        return self
+
+
+class MethodSpec(Frozen):
+    """One way of turning replies into numbers, with one metric or several."""
+
+    id: Identifier
+    judged: bool = Field(default=False, description="needs a judge model")
+    rubric: str | None = Field(default=None, description="rubric under data/prompts/rubrics, for judged methods")
+    metrics: tuple[MetricSpec, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _judged_names_a_rubric(self) -> Self:
+        if self.judged != (self.rubric is not None):
+            raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
+        return self
+
+
+class BlueprintDataset(Frozen):
+    """A leaf of the tree: a dataset and the methods that score it."""
+
+    title: str
+    methods: tuple[MethodSpec, ...] = Field(min_length=1)
+    source: LocalFile | None = Field(default=None, description="your own file; without it the catalogue is asked")
+
+
+class WeightedDataset(Frozen):
+    """A dataset as a task uses it."""
+
+    id: Identifier
+    weight: Weight = 1.0
+
+
+def _plain_id(value: Any) -> Any:
+    return {"id": value} if isinstance(value, str) else value
+
+
+class Task(Frozen):
+    """A task at one level, measured by one or more datasets."""
+
+    id: Identifier
+    title: str
+    level: Level
+    weight: Weight = 1.0
+    datasets: tuple[Annotated[WeightedDataset, BeforeValidator(_plain_id)], ...] = Field(min_length=1)
+
+
+class Ability(Frozen):
+    """A node of the ability tree: either finer abilities or tasks below it."""
+
+    id: Identifier
+    title: str
+    weight: Weight = 1.0
+    evaluated: bool = Field(default=True, description="false for a category that is named but not measured yet")
+    children: tuple["Ability", ...] = ()
+    tasks: tuple[Task, ...] = ()
+
+    @model_validator(mode="after")
+    def _children_or_tasks(self) -> Self:
+        if self.children and self.tasks:
+            raise ValueError(f"ability {self.id} has both children and tasks; give it one of them")
+        if self.evaluated and not self.children and not self.tasks:
+            raise ValueError(f"ability {self.id} has neither children nor tasks; add some or set evaluated: false")
+        return self
+
+    def walk(self, tier: int = 1) -> Iterator[tuple[int, "Ability"]]:
+        """This node and all below it, parents first, with their tier (1 = main ability)."""
+        yield tier, self
+        for child in self.children:
+            yield from child.walk(tier + 1)
+
+
+class LevelRule(Frozen):
+    """Weights of the levels when exactly these are present."""
+
+    weights: dict[Level, Weight] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _weights_sum_to_one(self) -> Self:
+        if not math.isclose(sum(self.weights.values()), 1.0, abs_tol=1e-9):
+            raise ValueError(f"level weights must sum to 1, got {self.weights}")
+        return self
+
+
+class Gate(Frozen):
+    """One-vote veto: a main ability that must reach a threshold and never enters the mean."""
+
+    ability: Identifier
+    threshold: float = Field(ge=0, le=100)
+
+
+class Blueprint(Frozen):
+    """A benchmark: ability tree, datasets with their methods, level rules and gate."""
+
+    name: str = Field(pattern=r"^[a-z0-9-]+$")
+    title: str
+    version: str
+    source: str = Field(description="paper and table this blueprint restates")
+    abilities: tuple[Ability, ...] = Field(min_length=1)
+    datasets: dict[Identifier, BlueprintDataset]
+    level_rules: tuple[LevelRule, ...]
+    gate: Gate | None = None
+    rank_item_coverage: float = Field(
+        default=0.95, ge=0, le=1, description="share of items that must be scored for a model to be ranked"
+    )
+
+    @model_validator(mode="after")
+    def _tree_is_sound(self) -> Self:
+        check_identifiers(self)
+        check_leaves(self)
+        check_level_rules(self)
+        check_gate(self)
+        return self
+
+    def nodes(self) -> Iterator[tuple[int, Ability]]:
+        """Every ability node with its tier, parents first."""
+        for ability in self.abilities:
+            yield from ability.walk()
+
+    def tasks(self) -> Iterator[tuple[Ability, Task]]:
+        """Every task with the ability node it hangs on, in file order."""
+        for _, node in self.nodes():
+            for task in node.tasks:
+                yield node, task
+
+
+def check_identifiers(blueprint: Blueprint) -> None:
+    """Raise ValueError if a name occurs twice or the tree is too deep."""
+    names = [node.id for _, node in blueprint.nodes()] + [task.id for _, task in blueprint.tasks()]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"ability and task ids must be unique, repeated: {', '.join(repeated)}")
+    deepest = max(tier for tier, _ in blueprint.nodes())
+    if deepest > MAX_TIERS:
+        raise ValueError(f"the ability tree may have {MAX_TIERS} tiers, got {deepest}")
+
+
+def check_leaves(blueprint: Blueprint) -> None:
+    """Raise ValueError unless tasks and datasets refer to each other exactly once."""
+    used = [entry.id for _, task in blueprint.tasks() for entry in task.datasets]
+    if unknown := sorted(set(used) - set(blueprint.datasets)):
+        raise ValueError(f"tasks refer to datasets that are not defined: {', '.join(unknown)}")
+    if orphans := sorted(set(blueprint.datasets) - set(used)):
+        raise ValueError(f"orphan datasets, no task uses them: {', '.join(orphans)}")
+    if repeated := sorted({name for name in used if used.count(name) > 1}):
+        raise ValueError(f"datasets used by more than one task: {', '.join(repeated)}")
+
+
+def check_level_rules(blueprint: Blueprint) -> None:
+    """Raise ValueError unless each combination of levels that can occur has exactly one rule."""
+    seen = [frozenset(rule.weights) for rule in blueprint.level_rules]
+    if len(set(seen)) != len(seen):
+        raise ValueError("level_rules: a combination of levels is given twice")
+    for _, node in blueprint.nodes():
+        levels = sorted({task.level for task in node.tasks})
+        for chosen in range(1, 2 ** len(levels)):
+            combination = frozenset(level for bit, level in enumerate(levels) if chosen >> bit & 1)
+            if combination not in seen:
+                raise ValueError(f"level_rules: no rule for {sorted(combination)}, which {node.id} can need")
+
+
+def check_gate(blueprint: Blueprint) -> None:
+    """Raise ValueError unless the gate is a main ability and another one carries weight."""
+    main = {ability.id: ability for ability in blueprint.abilities}
+    if blueprint.gate is not None and blueprint.gate.ability not in main:
+        raise ValueError(f"gate: {blueprint.gate.ability} is not a main ability ({', '.join(main)})")
+    counted = [a for a in blueprint.abilities if blueprint.gate is None or a.id != blueprint.gate.ability]
+    if sum(ability.weight for ability in counted) <= 0:
+        raise ValueError("no main ability besides the gate has a weight above 0")

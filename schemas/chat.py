@@ -1,0 +1,104 @@
+"""Talking to a model: what is sent, what comes back, and the protocol between the two."""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.vocabulary import Failure
+
+
+class Message(Frozen):
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Sampling(Frozen):
+    """Parameters that change what a model answers."""
+
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    max_tokens: int = Field(default=512, ge=1, description="longest reply, in the model's own tokens")
+    seed: int | None = None
+
+
+class ModelEntry(Frozen):
+    """A model behind an OpenAI-compatible server. The key is named here, never held."""
+
+    name: str = Field(min_length=1, description="name sent to the server and shown in tables")
+    base_url: str | None = Field(default=None, description="for example http://localhost:8000/v1; null = the embedded server")
+    identity: str = Field(description="what makes two calls the same call: endpoint or weights")
+    api_key_env: str | None = Field(default=None, description="environment variable that holds the key")
+    sampling: Sampling = Sampling()
+    concurrency: int = Field(default=8, ge=1, description="calls in flight at once")
+    timeout_s: float = Field(default=120.0, gt=0, description="longest wait for one reply")
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call, fully described: equal requests mean the same call."""
+
+    model: str
+    identity: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    repetition: int = 0
+    json_schema: str | None = None
+    """JSON schema (as text) the reply is asked to follow, where the endpoint can enforce one."""
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body of `POST /chat/completions`."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [message.model_dump() for message in self.messages],
+            **self.sampling.model_dump(exclude_none=True),
+        }
+        if self.json_schema is not None:
+            schema = {"name": "reply", "strict": True, "schema": json.loads(self.json_schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+    @property
+    def messages_json(self) -> str:
+        """The conversation as canonical JSON."""
+        return json.dumps([message.model_dump() for message in self.messages], ensure_ascii=False, sort_keys=True)
+
+    @property
+    def key(self) -> str:
+        """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
+        meaning = {"identity": self.identity, "body": self.body(), "repetition": self.repetition}
+        return sha256(json.dumps(meaning, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """What became of one call.
+
+    Either `failure` is null and `text` holds the answer (`reasoning` what the model thought before it, kept apart), or `failure`
+    says which way the call failed and `error` the details. Token counts are the server's, null where it sends none.
+    """
+
+    text: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    failure: Failure | None = None
+    error: str | None = None
+    http_status: int | None = None
+    latency_s: float = 0.0
+    attempts: int = 1
+    from_journal: bool = False
+
+
+class Chat(Protocol):
+    """A client that answers requests and never raises for a failed call: the reply says what happened."""
+
+    async def __call__(self, request: ChatRequest) -> ChatReply:
+        """Answer one request."""
+        ...

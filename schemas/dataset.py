@@ -1,0 +1,67 @@
+"""A catalogue entry: where a dataset comes from and how its records become items."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from schemas.base import Frozen
+from schemas.item import Adapter
+from schemas.vocabulary import Language, QuestionType
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+RecordFormat = Literal["csv", "tsv", "jsonl", "json", "parquet"]
+
+
+class PinnedFile(Frozen):
+    """One file of a public repository, pinned to its content."""
+
+    repository: str = Field(description="host/owner/name, also the folder in a mirror", pattern=r"^[^/\s]+/[^/\s]+/[^/\s]+$")
+    revision: str = Field(description="commit or tag", min_length=7)
+    path: str = Field(description="path inside the repository")
+    sha256: Sha256 = Field(description="hash of the file's bytes")
+
+
+class BundledFile(Frozen):
+    """One of our own files under data/bundled."""
+
+    name: str = Field(pattern=r"^[a-z0-9_]+\.jsonl$")
+
+
+class LocalFile(Frozen):
+    """A user's own file in item format, named in a blueprint."""
+
+    path: Path
+    sha256: Sha256 | None = Field(default=None, description="if given, the file must have this hash")
+
+
+SourceFile = PinnedFile | BundledFile | LocalFile
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """One dataset: source, reader, adapter and what is known about it.
+
+    `columns` names the fields of files without a header, in order. `required` lists the fields each record must have.
+    """
+
+    id: str
+    title: str
+    files: tuple[SourceFile, ...]
+    record_format: RecordFormat
+    adapter: Adapter
+    question_types: tuple[QuestionType, ...]
+    languages: tuple[Language, ...]
+    licence: str
+    paper: str
+    required: tuple[str, ...]
+    evaluation_version: str
+    """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
+
+    columns: tuple[str, ...] | None = None
+    expected_rows: int | None = None
+    """Rows read from all files of the pinned revision."""
+
+    differences: tuple[str, ...] = field(default=())
+    """Where we differ from the paper or from its released code, and why."""

@@ -1,0 +1,60 @@
+"""A raw record and the evaluation item an adapter makes of it."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from schemas.base import Frozen
+from schemas.vocabulary import Language, QuestionType
+
+
+@dataclass(frozen=True)
+class Record:
+    """One raw record as its reader found it.
+
+    `fields` maps column or key names to values; `file` and `row` (0-based, header not counted) say where it stood.
+    """
+
+    fields: Mapping[str, Any]
+    file: str
+    row: int
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the record's content, independent of its place in the file."""
+        canonical = json.dumps(self.fields, ensure_ascii=False, sort_keys=True, default=str)
+        return sha256(canonical.encode()).hexdigest()
+
+
+class Item(Frozen):
+    """What is asked and what would be right; the adapter's output before sampling.
+
+    Which gold field is set follows from `question_type`:
+
+    * `single_choice`, `multiple_answer`, `ranking`: `options` and `gold_indices` (0-based; one, several, the relevant ones).
+    * `ordered_recall`: `options` and `gold_indices`, a permutation: the option indices in true order.
+    * `questionnaire`: `options` and `option_points`, the points each option earns; all null marks a filler item.
+    * `extractive`, `open_ended`, `judged_summary`: `references`.
+
+    A record whose gold cannot be read yields an item with that field null; validation rejects it, visibly.
+    """
+
+    language: Language
+    question_type: QuestionType
+    question: str
+    context: str | None = None
+    options: tuple[str, ...] | None = None
+    gold_indices: tuple[int, ...] | None = None
+    references: tuple[str, ...] | None = None
+    option_points: tuple[float | None, ...] | None = None
+    item_id: str | None = None
+    """Stable name given by the source; if null, it is derived from the record's hash."""
+
+    subset: str | None = None
+    """Part of the dataset the item belongs to (file, category), where results by part are of interest."""
+
+
+Adapter = Callable[[Record], Iterable[Item]]
+"""A pure function from one raw record to its items (usually exactly one)."""

@@ -1,0 +1,84 @@
+"""References to partitions and the manifest of a run."""
+
+from typing import Any
+
+from pydantic import Field
+
+from schemas.base import Frozen
+
+
+class PartitionKey(Frozen):
+    """Where a partition belongs and what it is made of, known before it exists."""
+
+    layer: str
+    keys: tuple[tuple[str, str], ...] = Field(description="key=value folders, in order")
+    fingerprint: str = Field(pattern=r"^[0-9a-f]{64}$")
+    settings: dict[str, Any] = Field(default_factory=dict, description="what the fingerprint was computed from; no secrets")
+    parents: tuple[str, ...] = Field(default=(), description="identities of the partitions it is computed from")
+
+
+class PartitionRef(Frozen):
+    """A partition that exists. Small: steps exchange these, not frames."""
+
+    layer: str
+    keys: tuple[tuple[str, str], ...]
+    fingerprint: str
+    path: str = Field(description="relative to the lake")
+    rows: int = Field(ge=0)
+    content_sha256: str = Field(description="hash of the rows without measured columns such as latency")
+    complete: bool = Field(default=True, description="false if failed calls left rows to be asked again")
+    parents: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """What downstream fingerprints build on; of an incomplete partition it follows its content."""
+        return self.fingerprint if self.complete else f"{self.fingerprint}.{self.content_sha256[:16]}"
+
+    def key(self, name: str) -> str:
+        """Value of one partition key, such as `dataset`."""
+        return dict(self.keys)[name]
+
+
+class Missing(Frozen):
+    """A dataset (of a model and setting, where it got that far) that yields no score, and why."""
+
+    dataset: str
+    reason: str
+    next_step: str
+    model: str | None = None
+    setting: str | None = None
+
+
+class CallCounts(Frozen):
+    """Model calls of a run; answered = sent to the server and answered, from_journal = paid for earlier."""
+
+    sent: int = 0
+    answered: int = 0
+    from_journal: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "CallCounts") -> "CallCounts":
+        return CallCounts(
+            sent=self.sent + other.sent,
+            answered=self.answered + other.answered,
+            from_journal=self.from_journal + other.from_journal,
+            failed=self.failed + other.failed,
+        )
+
+
+class RunManifest(Frozen):
+    """Everything a run consists of: enough to reopen, compare and recompute it."""
+
+    run: str
+    benchmark: str
+    blueprint: dict[str, Any]
+    blueprint_sha256: str
+    plan: dict[str, Any]
+    package_version: str
+    git_commit: str | None
+    started_at: str
+    finished_at: str
+    partitions: tuple[PartitionRef, ...]
+    missing: tuple[Missing, ...]
+    calls: CallCounts
+    report: str | None = None

@@ -1,0 +1,25 @@
+"""The one parameter of every flow."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.chat import ModelEntry
+
+
+class Plan(Frozen):
+    """What a run evaluates, with what, and where its files go."""
+
+    benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
+    models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
+    judge: ModelEntry | None = Field(default=None, description="model that judges free-text answers")
+    datasets: tuple[str, ...] | None = Field(default=None, description="only these; null = all the blueprint names")
+    settings: tuple[Annotated[str, Field(pattern="^base$")], ...] = Field(default=("base",), description="how items are asked")
+    sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
+    seed: int = Field(default=0, ge=0, description="of sampling and intervals")
+    bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
+    mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
+    lake: Path = Field(default=Path("parquet"), description="folder of the Parquet layers")
+    rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")

@@ -1,0 +1,67 @@
+"""Layer `items`: one row per sampled evaluation item."""
+
+import dataframely as dy
+import polars as pl
+
+from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
+
+CHOICES = ("single_choice", "multiple_answer", "ordered_recall", "ranking")
+REFERENCED = ("extractive", "open_ended", "judged_summary")
+
+
+class Items(dy.Schema):
+    """Key: (dataset, item_id). Written by build."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    source_file = dy.String(min_length=1)
+    source_row = dy.Int64(min=0, description="0-based, header not counted")
+    source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
+    language = dy.Enum(list(LANGUAGES))
+    question_type = dy.Enum(list(QUESTION_TYPES))
+    subset = dy.String(nullable=True)
+    context = dy.String(nullable=True)
+    question = dy.String(min_length=1)
+    options = dy.List(dy.String(), nullable=True)
+    gold_indices = dy.List(dy.Int64(), nullable=True)
+    references = dy.List(dy.String(), nullable=True)
+    option_points = dy.List(dy.Float64(nullable=True), nullable=True)
+
+    @dy.rule()
+    def choices_have_two_options_or_more(cls) -> pl.Expr:
+        needs = pl.col("question_type").is_in([*CHOICES, "questionnaire"])
+        return ~needs | (pl.col("options").list.len() > 1).fill_null(value=False)
+
+    @dy.rule()
+    def options_are_distinct_and_not_empty(cls) -> pl.Expr:
+        options = pl.col("options")
+        distinct = options.list.n_unique() == options.list.len()
+        filled = options.list.eval(pl.element().str.strip_chars().str.len_chars() > 0).list.all()
+        return options.is_null() | (distinct & filled).fill_null(value=False)
+
+    @dy.rule()
+    def gold_indices_point_at_options(cls) -> pl.Expr:
+        gold = pl.col("gold_indices")
+        inside = (gold.list.min() >= 0) & (gold.list.max() < pl.col("options").list.len())
+        distinct = gold.list.n_unique() == gold.list.len()
+        return ~pl.col("question_type").is_in(CHOICES) | (inside & distinct & (gold.list.len() > 0)).fill_null(value=False)
+
+    @dy.rule()
+    def single_choice_has_one_gold(cls) -> pl.Expr:
+        return (pl.col("question_type") != "single_choice") | (pl.col("gold_indices").list.len() == 1).fill_null(value=False)
+
+    @dy.rule()
+    def ordered_recall_orders_every_option(cls) -> pl.Expr:
+        complete = pl.col("gold_indices").list.len() == pl.col("options").list.len()
+        return (pl.col("question_type") != "ordered_recall") | complete.fill_null(value=False)
+
+    @dy.rule()
+    def references_are_given_and_not_empty(cls) -> pl.Expr:
+        references = pl.col("references")
+        filled = references.list.eval(pl.element().str.strip_chars().str.len_chars() > 0).list.all()
+        return ~pl.col("question_type").is_in(REFERENCED) | (filled & (references.list.len() > 0)).fill_null(value=False)
+
+    @dy.rule()
+    def every_option_has_points(cls) -> pl.Expr:
+        same = pl.col("option_points").list.len() == pl.col("options").list.len()
+        return (pl.col("question_type") != "questionnaire") | same.fill_null(value=False)

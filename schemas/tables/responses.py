@@ -1,0 +1,61 @@
+"""Layer `responses`: one row per model call, and `judgements`: one row per judged dimension."""
+
+import dataframely as dy
+import polars as pl
+
+from schemas.vocabulary import FAILURES, PARSE_STATUSES, RESPONSE_STATUSES
+
+MEASURED = {"measured": True}
+"""Marks columns that differ from run to run (latency); they are left out of the content hash."""
+
+
+class Responses(dy.Schema):
+    """Key: (dataset, item_id, model, setting, repetition, turn). Written by infer."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    repetition = dy.Int64(primary_key=True, min=0)
+    turn = dy.Int64(primary_key=True, min=0)
+    call_key = dy.String(regex=r"^[0-9a-f]{64}$", description="key of the reply in the journal")
+    messages = dy.String(min_length=2, description="the conversation sent, canonical JSON")
+    messages_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
+    status = dy.Enum(list(RESPONSE_STATUSES))
+    reply = dy.String(nullable=True)
+    reasoning = dy.String(nullable=True)
+    finish_reason = dy.String(nullable=True)
+    failure = dy.Enum(list(FAILURES), nullable=True)
+    error = dy.String(nullable=True, metadata=MEASURED)
+    http_status = dy.Int64(nullable=True)
+    prompt_tokens = dy.Int64(nullable=True, min=0)
+    completion_tokens = dy.Int64(nullable=True, min=0)
+    latency_s = dy.Float64(min=0, metadata=MEASURED)
+    attempts = dy.Int64(min=1, metadata=MEASURED)
+
+    @dy.rule()
+    def answered_has_a_reply_and_failed_a_failure(cls) -> pl.Expr:
+        answered = pl.col("status") == "answered"
+        return (pl.col("reply").is_not_null() == answered) & (pl.col("failure").is_null() == answered)
+
+
+class Judgements(dy.Schema):
+    """Key: (dataset, item_id, model, setting, repetition, judge, dimension). Written by infer."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    repetition = dy.Int64(primary_key=True, min=0)
+    judge = dy.String(primary_key=True, min_length=1)
+    dimension = dy.String(primary_key=True, min_length=1)
+    rubric = dy.String(min_length=1)
+    call_key = dy.String(regex=r"^[0-9a-f]{64}$")
+    rating_1_5 = dy.Int64(nullable=True, min=1, max=5)
+    parse_status = dy.Enum(list(PARSE_STATUSES))
+    raw_reply = dy.String(nullable=True)
+    error = dy.String(nullable=True, metadata=MEASURED)
+
+    @dy.rule()
+    def parsed_has_a_rating(cls) -> pl.Expr:
+        return pl.col("rating_1_5").is_not_null() == (pl.col("parse_status") == "parsed")

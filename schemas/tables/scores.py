@@ -1,0 +1,151 @@
+"""Layers of the score stage, from item to total."""
+
+import dataframely as dy
+import polars as pl
+
+from schemas.vocabulary import ITEM_STATUSES, LEVELS, METRICS
+
+
+class ItemScores(dy.Schema):
+    """One row per (model, dataset, method, metric, setting, item, repetition)."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    method = dy.String(primary_key=True, min_length=1)
+    metric = dy.Enum(list(METRICS), primary_key=True)
+    setting = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    repetition = dy.Int64(primary_key=True, min=0)
+    parsed_answer = dy.String(nullable=True, description="what the reply was read as")
+    predicted = dy.List(dy.String(), nullable=True, description="chosen labels, for F1")
+    gold = dy.List(dy.String(), nullable=True, description="right labels, for F1")
+    value = dy.Float64(nullable=True, description="the item's share of its metric, in [0, 1]; null = missing")
+    status = dy.Enum(list(ITEM_STATUSES))
+
+    @dy.rule()
+    def value_is_a_share(cls) -> pl.Expr:
+        return pl.col("value").is_null() | pl.col("value").is_between(0, 1)
+
+    @dy.rule()
+    def value_follows_status(cls) -> pl.Expr:
+        return pl.col("value").is_not_null() == pl.col("status").is_in(["scored", "unparsed"])
+
+
+class RawScores(dy.Schema):
+    """One row per (model, dataset, method, metric, setting): E_raw, in the metric's own unit."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    method = dy.String(primary_key=True, min_length=1)
+    metric = dy.Enum(list(METRICS), primary_key=True)
+    setting = dy.String(primary_key=True, min_length=1)
+    value = dy.Float64(nullable=True)
+    ci_low = dy.Float64(nullable=True)
+    ci_high = dy.Float64(nullable=True)
+    n_scored = dy.Int64(min=0)
+    n_unparsed = dy.Int64(min=0)
+    n_total = dy.Int64(min=0)
+
+    @dy.rule()
+    def counts_add_up(cls) -> pl.Expr:
+        return (pl.col("n_unparsed") <= pl.col("n_scored")) & (pl.col("n_scored") <= pl.col("n_total"))
+
+    @dy.rule()
+    def nothing_scored_means_no_value(cls) -> pl.Expr:
+        return pl.col("value").is_null() == (pl.col("n_scored") == 0)
+
+
+class NormalizedScores(dy.Schema):
+    """The same on 0-100."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    method = dy.String(primary_key=True, min_length=1)
+    metric = dy.Enum(list(METRICS), primary_key=True)
+    setting = dy.String(primary_key=True, min_length=1)
+    normalized_0_100 = dy.Float64(nullable=True, min=0, max=100)
+    n_scored = dy.Int64(min=0)
+    n_total = dy.Int64(min=0)
+
+
+class _Aggregate(dy.Schema):
+    """Columns that every aggregate carries."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    score_0_100 = dy.Float64(nullable=True, min=0, max=100)
+    datasets_scored = dy.Int64(min=0)
+    datasets_total = dy.Int64(min=1)
+    n_scored = dy.Int64(min=0)
+    n_total = dy.Int64(min=0)
+
+    @dy.rule()
+    def nothing_scored_means_no_score(cls) -> pl.Expr:
+        return pl.col("score_0_100").is_null() == (pl.col("datasets_scored") == 0)
+
+    @dy.rule()
+    def coverage_is_a_share(cls) -> pl.Expr:
+        return pl.col("datasets_scored") <= pl.col("datasets_total")
+
+
+class DatasetScores(_Aggregate):
+    """One row per (model, setting, dataset); datasets_total is 1."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+
+
+class TaskScores(_Aggregate):
+    """One row per (model, setting, task)."""
+
+    task = dy.String(primary_key=True, min_length=1)
+
+
+class LevelScores(_Aggregate):
+    """One row per (model, setting, ability with tasks, level)."""
+
+    sub_ability = dy.String(primary_key=True, min_length=1)
+    level = dy.Enum(list(LEVELS), primary_key=True)
+
+
+class SubAbilityScores(_Aggregate):
+    """One row per (model, setting, ability below the main tier)."""
+
+    sub_ability = dy.String(primary_key=True, min_length=1)
+    tier = dy.Int64(min=2, max=4)
+
+
+class AbilityScores(_Aggregate):
+    """One row per (model, setting, main ability), the gate included."""
+
+    ability = dy.String(primary_key=True, min_length=1)
+
+
+class Totals(dy.Schema):
+    """One row per (model, setting)."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    total = dy.Float64(nullable=True, min=0, max=100, description="0 if vetoed; null if nothing was scored")
+    total_before_veto = dy.Float64(nullable=True, min=0, max=100)
+    ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of total_before_veto")
+    ci_high = dy.Float64(nullable=True, min=0, max=100)
+    gate_score = dy.Float64(nullable=True, min=0, max=100)
+    vetoed = dy.Bool(nullable=True, description="null if there is a gate and it was not scored")
+    veto_reason = dy.String(nullable=True)
+    datasets_scored = dy.Int64(min=0)
+    datasets_total = dy.Int64(min=1)
+    n_scored = dy.Int64(min=0)
+    n_total = dy.Int64(min=0)
+    coverage = dy.Float64(min=0, max=1, description="datasets scored / datasets in the blueprint")
+    item_coverage = dy.Float64(nullable=True, min=0, max=1, description="items scored / items asked")
+    rank = dy.Int64(nullable=True, min=1)
+
+    @dy.rule()
+    def veto_zeroes_the_total_and_takes_the_rank(cls) -> pl.Expr:
+        vetoed = pl.col("vetoed").fill_null(value=False)
+        return ~vetoed | ((pl.col("total") == 0) & pl.col("rank").is_null() & pl.col("veto_reason").is_not_null())
+
+    @dy.rule()
+    def total_is_the_one_before_unless_vetoed(cls) -> pl.Expr:
+        vetoed = pl.col("vetoed").fill_null(value=False)
+        return vetoed | pl.col("total").eq_missing(pl.col("total_before_veto"))

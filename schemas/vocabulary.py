@@ -1,0 +1,57 @@
+"""The closed sets of words used across layers."""
+
+from typing import Literal, get_args
+
+QuestionType = Literal[
+    "single_choice",
+    "multiple_answer",
+    "extractive",
+    "open_ended",
+    "ordered_recall",
+    "ranking",
+    "questionnaire",
+    "judged_summary",
+]
+Language = Literal["en", "zh"]
+Level = Literal["low", "medium", "high"]
+Metric = Literal[
+    "accuracy",
+    "macro_f1",
+    "micro_f1",
+    "exact_match",
+    "token_f1",
+    "rouge_l",
+    "recall_at_k",
+    "mrr",
+    "order_accuracy",
+    "questionnaire_points",
+    "judged_rating",
+]
+ResponseStatus = Literal["answered", "failed"]
+Failure = Literal[
+    "connect",
+    "timeout",
+    "http_4xx",
+    "http_429",
+    "http_5xx",
+    "malformed_reply",
+    "empty_reply",
+]
+ParseStatus = Literal["parsed", "unparsed", "failed"]
+"""Of a judge's reply; `failed` means that no reply came."""
+
+ItemStatus = Literal["scored", "unparsed", "call_failed", "judge_failed", "not_counted"]
+"""Of an item's score.
+
+`scored`: parsed and compared. `unparsed`: the model answered, but not in a way that can be read; counts as wrong and is counted
+apart. `call_failed`, `judge_failed`: our instrument failed, value is null. `not_counted`: a filler item of a questionnaire.
+"""
+
+QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+LEVELS: tuple[Level, ...] = get_args(Level)
+METRICS: tuple[Metric, ...] = get_args(Metric)
+RESPONSE_STATUSES: tuple[ResponseStatus, ...] = get_args(ResponseStatus)
+FAILURES: tuple[Failure, ...] = get_args(Failure)
+PARSE_STATUSES: tuple[ParseStatus, ...] = get_args(ParseStatus)
+ITEM_STATUSES: tuple[ItemStatus, ...] = get_args(ItemStatus)
