@@ -1,0 +1,24 @@
+"""Opinions about films: SST-2, IMDb."""
+
+import re
+from collections.abc import Iterable
+
+from schemas.item import Item, Record
+from tasks.datasets.adapters.labels import find_gold, label_item
+
+POLARITIES = ("positive", "negative")
+LINE_BREAK = re.compile(r"<br\s*/?>")
+
+
+def adapt_sst2(record: Record) -> Iterable[Item]:
+    """One sentence of a review; `label` 1 = positive, 0 = negative. Lower case and split tokens are part of the release."""
+    gold = find_gold({1: 0, 0: 1}, record.fields["label"])
+    question = "Is the opinion that this sentence from a film review expresses positive or negative?"
+    return [label_item("en", record.fields["sentence"].strip(), question, POLARITIES, gold)]
+
+
+def adapt_imdb(record: Record) -> Iterable[Item]:
+    """A whole review; `label` 1 = positive, 0 = negative. HTML line breaks become line breaks."""
+    gold = find_gold({1: 0, 0: 1}, record.fields["label"])
+    review = LINE_BREAK.sub("\n", record.fields["text"]).strip()
+    return [label_item("en", review, "Is the opinion that this film review expresses positive or negative?", POLARITIES, gold)]

@@ -1,0 +1,129 @@
+"""From raw records to the validated, sampled items of one dataset."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.dataset import DatasetSpec
+from schemas.errors import RecordError
+from schemas.item import Item, Record
+from schemas.tables.items import Items
+from tasks.datasets.sampling import sample_items
+from tasks.sources.reading import read_dataset
+
+ID_HASH_LENGTH = 12
+
+
+@dataclass(frozen=True)
+class BuiltItems:
+    """Result of building one dataset.
+
+    `rejected` has the columns of `items` and `broken_rules`, the names of the rules each row broke. `n_read` counts all items
+    made of the records, before sampling; `n_good` those of them that broke no rule.
+    """
+
+    items: dy.DataFrame[Items]
+    rejected: pl.DataFrame
+    n_read: int
+    n_good: int
+
+
+def build_items(spec: DatasetSpec, paths: Sequence[Path], sample: int | None, seed: int) -> BuiltItems:
+    """Read the files of a catalogue entry and make its items.
+
+    Args:
+        spec: the entry.
+        paths: where its files are, in the order of `spec.files`.
+        sample: how many valid items to keep; all if there are fewer, or if it is null.
+        seed: of the draw.
+
+    Raises:
+        SourceError: a file or a record cannot be read, or the number of records is not the expected one.
+    """
+    return select_items(adapt_records(spec, read_dataset(spec, paths)), sample, seed)
+
+
+def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
+    """One row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
+
+    Raises:
+        RecordError: the adapter cannot make an item of a record.
+    """
+    copies: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        row_id = f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}"
+        copies[row_id] += 1
+        if copies[row_id] > 1:
+            row_id = f"{row_id}-{copies[row_id]}"
+        items = _adapt(spec, record)
+        for item, item_id in zip(items, _name_items(items, row_id), strict=True):
+            rows.append(_row(spec.id, record, item, item_id))
+    return pl.DataFrame(rows, schema=pl.Schema(Items))
+
+
+def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> BuiltItems:
+    """Part the good rows from the rejected ones, then sample the good ones."""
+    good, rejected = split_by_rules(candidates)
+    if good.height + rejected.height != candidates.height:
+        raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {candidates.height} read")
+    items = Items.validate(sample_items(good, sample, seed))
+    return BuiltItems(items=items, rejected=rejected, n_read=candidates.height, n_good=good.height)
+
+
+def split_by_rules(candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that break no rule of `Items`, and the others with the names of those they break in `broken_rules`.
+
+    A rule that cannot be decided for a row counts as broken.
+    """
+    # dataframely lists its rules nowhere else, and its own filter() lets undecided rules pass.
+    rules = Items._validation_rules(with_cast=False)  # noqa: SLF001
+    broken = [
+        # Rules named column|check are dataframely's own: undecided means that a column which may be null is null.
+        pl.when(~rule.expr.fill_null(value="|" in name)).then(pl.lit(name))
+        for name, rule in rules.items()
+    ]
+    judged = candidates.with_columns(pl.concat_list(broken).list.drop_nulls().alias("broken_rules"))
+    is_good = pl.col("broken_rules").list.len() == 0
+    return judged.filter(is_good).drop("broken_rules"), judged.filter(~is_good)
+
+
+def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
+    try:
+        items = list(spec.adapter(record))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _unusable(spec, record, f"{type(error).__name__}: {error}") from error
+    if not items:
+        raise _unusable(spec, record, "no item")
+    return items
+
+
+def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
+    return RecordError(
+        f"No item of {spec.id} can be made of this record.",
+        where=f"{record.file}, row {record.row} (0-based)",
+        expected=f"a record as the adapter of {spec.id} reads it, with {', '.join(spec.required)}",
+        got=got,
+        next_step="correct the file, or the adapter of the dataset",
+    )
+
+
+def _name_items(items: Sequence[Item], row_id: str) -> Iterator[str]:
+    for number, item in enumerate(items, start=1):
+        yield item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
+
+
+def _row(dataset: str, record: Record, item: Item, item_id: str) -> dict[str, Any]:
+    return {
+        **item.model_dump(),
+        "dataset": dataset,
+        "item_id": item_id,
+        "source_file": record.file,
+        "source_row": record.row,
+        "source_row_sha256": record.sha256,
+    }

@@ -1,0 +1,91 @@
+"""Every dataset MoodFlow knows, by name.
+
+To add one: an entry in the module of its main ability under `entries/`, its name out of PLANNED, and an adapter if none fits.
+"""
+
+from difflib import get_close_matches
+from typing import get_args
+
+from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
+from schemas.errors import UsageError
+from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
+from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.entries.bundled import BUNDLED, OWN_ITEMS_REQUIRED
+from tasks.datasets.entries.emotional import EMOTIONAL
+from tasks.datasets.entries.foundational import FOUNDATIONAL
+
+CATALOGUE: tuple[DatasetSpec, ...] = (*FOUNDATIONAL, *EMOTIONAL, *BUNDLED)
+
+# Datasets of the paper's table that have no entry yet. Names may leave this set, none may join it.
+PLANNED = frozenset(
+    {
+        *("crows_pairs", "stereoset", "bbq", "safetybench_unfairness_bias", "safetybench_ethics_morality"),
+        *("safetybench_offensiveness", "safetybench_privacy_property", "safetybench_mental_health"),
+        *("safetybench_physical_health", "safetybench_illegal_activities"),
+        *("ag_news", "thucnews", "qqp", "multirc", "record"),
+        *("mnli", "wsc", "mutual", "folio", "logiqa"),
+        *("lcsts", "cnewsum", "vcsum"),
+        *("cosmos_qa", "piqa", "agieval", "mmlu_pro", "cmmlu", "ceval", "truthfulqa"),
+        *("dianping", "moodbench1", "semeval2018_task3", "vua20", "cped", "edos"),
+        *("moodbench2", "emobench2", "semeval2018_task1", "emobench3", "moodbench4"),
+        *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
+        *("personafeedback", "booksort", "longmemeval"),
+    }
+)
+
+
+def find_dataset(name: str) -> DatasetSpec:
+    """The catalogue entry of this name.
+
+    Raises:
+        UsageError: there is none; the message names the nearest ones.
+    """
+    entries = {spec.id: spec for spec in CATALOGUE}
+    if name in entries:
+        return entries[name]
+    nearest = get_close_matches(name, entries, n=3, cutoff=0.4)
+    if name in PLANNED:
+        next_step = "leave it out, or give your own file with source: in a blueprint"
+    else:
+        next_step = f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all"
+    raise UsageError(
+        f"There is no dataset {name} in the catalogue{' yet' if name in PLANNED else ''}.",
+        expected=f"one of {len(entries)} names",
+        got=name,
+        next_step=next_step,
+    )
+
+
+def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
+    """Describe a user's own file in item format as a catalogue entry would; the file's suffix says how it is written.
+
+    Raises:
+        UsageError: the suffix is none of the formats.
+    """
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(source,),
+        record_format=_format_of(source),
+        adapter=adapt_item_record,
+        question_types=QUESTION_TYPES,
+        languages=LANGUAGES,
+        licence="the user's own",
+        paper="the user's own",
+        required=OWN_ITEMS_REQUIRED,
+        evaluation_version="1.0",
+    )
+
+
+def _format_of(source: LocalFile) -> RecordFormat:
+    formats: tuple[RecordFormat, ...] = get_args(RecordFormat)
+    for known in formats:
+        if source.path.suffix.lower() == f".{known}":
+            return known
+    raise UsageError(
+        "The format of the file is not known.",
+        where=str(source.path),
+        expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
+        got=source.path.suffix or "no suffix",
+        next_step="rename the file after its format",
+    )

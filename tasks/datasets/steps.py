@@ -1,0 +1,52 @@
+"""The build stage's step: source files to one `items` partition."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schemas.dataset import DatasetSpec
+from schemas.errors import SourceMissingError
+from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.tables.items import Items
+from tasks.datasets.building import build_items
+from tasks.lineage.lake import Lake
+from tasks.sources.locating import Locator
+from tasks.steps import step, up_to_date
+
+
+@dataclass(frozen=True)
+class BuildJob:
+    """One dataset to build."""
+
+    spec: DatasetSpec
+    key: PartitionKey
+    sample: int
+    seed: int
+    required: bool
+    """The user named this dataset, so a missing source file is an error."""
+
+
+@step("items/{job.spec.id}")
+async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
+    """Write the sampled, validated items of one dataset; its rejected rows go to `items_rejected`.
+
+    Returns:
+        PartitionRef, or Missing if a source file cannot be had and the dataset was not asked for by name.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    try:
+        paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
+    except SourceMissingError as error:
+        if job.required:
+            raise
+        return Missing(dataset=job.spec.id, reason=error.what, next_step=error.next_step or "give the file with --mirror")
+    return _write(job, lake, paths)
+
+
+def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> PartitionRef:
+    built = build_items(job.spec, paths, job.sample, job.seed)
+    if built.rejected.height:
+        lake.write_rejected(job.key, built.rejected)
+    return lake.write(job.key, built.items, Items)

@@ -1,0 +1,205 @@
+"""Read a source file into raw records. Every row is either a record or an error that names it: none is lost."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+
+from schemas.dataset import DatasetSpec, RecordFormat
+from schemas.errors import RecordError, SourceError
+from schemas.item import Record
+from tasks.sources.locating import name_source
+
+# Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
+DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t"}
+
+
+def read_records(
+    path: Path,
+    record_format: RecordFormat,
+    *,
+    name: str | None = None,
+    columns: tuple[str, ...] | None = None,
+    required: tuple[str, ...] = (),
+) -> list[Record]:
+    """All records of one file, in file order.
+
+    Args:
+        path: the file; text is UTF-8, a byte-order mark is dropped.
+        record_format: how it is written; `csv` and `tsv` quote with `"`.
+        name: what `Record.file` says; the file's own name by default.
+        columns: names of the fields of a csv or tsv file without a header, in order; null = its first row is the header.
+        required: fields that each record must have.
+
+    Raises:
+        RecordError: a row with a field too few or too many, a line that is not a JSON object, a required field that is missing.
+        SourceError: not UTF-8, not Parquet, no JSON array, a broken header, or no record at all.
+    """
+    rows: Iterable[dict[str, Any]]
+    match record_format:
+        case "csv" | "tsv":
+            rows = _read_delimited(path, DELIMITERS[record_format], columns)
+        case "jsonl":
+            rows = _read_json_lines(path)
+        case "json":
+            rows = _read_json_array(path)
+        case "parquet":
+            rows = _read_parquet(path)
+    records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
+    if not records:
+        raise SourceError("The file holds no record.", where=str(path), next_step="check that the file is complete")
+    for record in records:
+        if missing := [field for field in required if field not in record.fields]:
+            _reject(
+                path, record.row, "The record lacks required fields.", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
+            )
+    return records
+
+
+def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
+    """All records of all files of a catalogue entry.
+
+    Args:
+        spec: the entry; its format, columns and required fields apply to each file.
+        paths: where its files are, in the order of `spec.files`.
+
+    Raises:
+        SourceError: the number of records is not the one known for the pinned files, or what `read_records` raises.
+    """
+    records = []
+    for source, path in zip(spec.files, paths, strict=True):
+        name = name_source(source)
+        records += read_records(path, spec.record_format, name=name, columns=spec.columns, required=spec.required)
+    if spec.expected_rows is not None and len(records) != spec.expected_rows:
+        raise SourceError(
+            f"{spec.id} does not have the number of records its catalogue entry states.",
+            where=", ".join(str(path) for path in paths),
+            expected=f"{spec.expected_rows} records",
+            got=f"{len(records)} records",
+            next_step="correct format, columns or expected_rows of the catalogue entry: the files are the pinned ones",
+        )
+    return records
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceError(
+            "The file cannot be read.", where=str(path), got=str(error), next_step="check path and permissions"
+        ) from error
+
+
+def _read_text(path: Path) -> str:
+    content = _read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError(
+            "The file is not UTF-8.",
+            where=f"{path}, line {line}",
+            expected="UTF-8 text",
+            got=f"byte 0x{content[error.start]:02x}",
+            next_step="convert the file to UTF-8",
+        ) from error
+
+
+def _read_delimited(path: Path, delimiter: str, columns: tuple[str, ...] | None) -> Iterator[dict[str, Any]]:
+    reader = csv.reader(io.StringIO(_read_text(path), newline=""), delimiter=delimiter, strict=True)
+    header = columns
+    row = 0
+    try:
+        for cells in reader:
+            if header is None:
+                header = _check_header(path, tuple(cells))
+                continue
+            if len(cells) != len(header):
+                got = f"{len(cells)} fields on line {reader.line_num}"
+                _reject(path, row, "The row has another number of fields than the header.", f"{len(header)} fields", got)
+            yield dict(zip(header, cells, strict=True))
+            row += 1
+    except csv.Error as error:
+        _reject(path, row, "The row cannot be read.", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
+
+
+def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(header)) != len(header) or not all(header):
+        raise SourceError(
+            "The header does not name each column once.",
+            where=f"{path}, line 1",
+            expected="distinct names, none of them empty",
+            got=", ".join(header) or "an empty line",
+            next_step="give the file a header row",
+        )
+    return header
+
+
+def _read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    row = 0
+    # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            _reject(path, row, "The line is not JSON.", "one JSON object per line", f"{error.msg} on line {number}")
+        yield _check_object(path, row, value)
+        row += 1
+
+
+def _read_json_array(path: Path) -> Iterable[dict[str, Any]]:
+    try:
+        values = json.loads(_read_text(path))
+    except json.JSONDecodeError as error:
+        raise SourceError(
+            "The file is not JSON.",
+            where=f"{path}, line {error.lineno}",
+            expected="a JSON array of objects",
+            got=error.msg,
+            next_step="check that the file is complete",
+        ) from error
+    if not isinstance(values, list):
+        raise SourceError(
+            "The file is not a list of records.",
+            where=str(path),
+            expected="a JSON array of objects",
+            got=f"a JSON {type(values).__name__}",
+            next_step="check the format in the catalogue entry",
+        )
+    return [_check_object(path, row, value) for row, value in enumerate(values)]
+
+
+def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        _reject(path, row, "The record is not a JSON object.", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
+    return value
+
+
+def _read_parquet(path: Path) -> list[dict[str, Any]]:
+    try:
+        # From bytes: given a path, polars would expand wildcards in it.
+        return pl.read_parquet(io.BytesIO(_read_bytes(path))).to_dicts()
+    except pl.exceptions.PolarsError as error:
+        raise SourceError(
+            "The file cannot be read as Parquet.",
+            where=str(path),
+            expected="a complete Parquet file",
+            got=str(error),
+            next_step="fetch the file again: it may be truncated",
+        ) from error
+
+
+def _reject(path: Path, row: int, what: str, expected: str, got: str) -> NoReturn:
+    raise RecordError(
+        what,
+        where=f"{path}, row {row} (0-based)",
+        expected=expected,
+        got=got,
+        next_step="correct the file, or the format in the catalogue entry",
+    )

@@ -1,0 +1,214 @@
+"""Adapters on records of our own wording, shaped like the released ones."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from schemas.item import Item, Record
+from tasks.datasets.adapters.cmrc2018 import adapt_cmrc2018
+from tasks.datasets.adapters.emobench import adapt_emobench_emotion
+from tasks.datasets.adapters.goemotions import EMOTIONS, adapt_goemotions
+from tasks.datasets.adapters.hellaswag import adapt_hellaswag
+from tasks.datasets.adapters.inference import adapt_copa, adapt_ocnli, adapt_rte
+from tasks.datasets.adapters.meaning import adapt_lcqmc, adapt_wic
+from tasks.datasets.adapters.moodbench import adapt_moodbench_four
+from tasks.datasets.adapters.sentiment import adapt_imdb, adapt_sst2
+
+
+def adapt(adapter: Callable[[Record], Iterable[Item]], **fields: Any) -> Item:
+    items = list(adapter(Record(fields=fields, file="file", row=0)))
+    assert len(items) == 1
+    return items[0]
+
+
+def right(item: Item) -> list[str]:
+    assert item.options is not None
+    assert item.gold_indices is not None
+    return [item.options[index] for index in item.gold_indices]
+
+
+COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
+
+
+@pytest.mark.parametrize(
+    ("asks", "word", "label", "gold"), [("cause", "cause", 0, "The water boiled."), ("effect", "effect", 1, "The lamp went out.")]
+)
+def test_copa(asks: str, word: str, label: int, gold: str) -> None:
+    item = adapt(adapt_copa, **COPA, question=asks, label=label)
+    assert item.context == "The kettle whistled."
+    assert word in item.question
+    assert right(item) == [gold]
+    assert item.subset == asks
+
+
+def test_copa_that_asks_for_neither_cannot_be_asked() -> None:
+    with pytest.raises(KeyError, match="reason"):
+        adapt(adapt_copa, **COPA, question="reason", label=0)
+
+
+@pytest.mark.parametrize(("label", "gold"), [(0, "entailment"), (1, "not entailment")])
+def test_rte(label: int, gold: str) -> None:
+    item = adapt(adapt_rte, premise="The bus left at nine.", hypothesis="The bus has left.", idx=0, label=label)
+    assert item.context == "Text: The bus left at nine.\nStatement: The bus has left."
+    assert right(item) == [gold]
+
+
+@pytest.mark.parametrize(("label", "gold"), [(0, "中立"), (1, "蕴含"), (2, "矛盾")])
+def test_ocnli(label: int, gold: str) -> None:
+    item = adapt(adapt_ocnli, sentence1="他昨天没有睡觉", sentence2="他昨天一直醒着", label=label, idx=7)
+    assert item.language == "zh"
+    assert item.context == "前提：他昨天没有睡觉\n假设：他昨天一直醒着"
+    assert right(item) == [gold]
+
+
+@pytest.mark.parametrize(("label", "gold"), [(1, "same sense"), (0, "different senses")])
+def test_wic_leaves_inflected_forms_as_they_are(label: int, gold: str) -> None:
+    item = adapt(
+        adapt_wic,
+        word="draw",
+        sentence1="She draws a horse.",
+        sentence2="He drew the curtains.",
+        start1=4,
+        end1=9,
+        start2=3,
+        end2=7,
+        idx=1,
+        label=label,
+    )
+    assert item.context == "Sentence 1: She draws a horse.\nSentence 2: He drew the curtains."
+    assert '"draw"' in item.question
+    assert right(item) == [gold]
+
+
+@pytest.mark.parametrize(("label", "gold"), [("1", "意思相同"), ("0", "意思不同")])
+def test_lcqmc(label: str, gold: str) -> None:
+    item = adapt(adapt_lcqmc, sentence1="怎么煮鸡蛋", sentence2="鸡蛋要怎么煮？", gold_label=label, ID="1")
+    assert item.context == "问句一：怎么煮鸡蛋\n问句二：鸡蛋要怎么煮？"
+    assert right(item) == [gold]
+
+
+@pytest.mark.parametrize(("label", "gold"), [(1, "positive"), (0, "negative")])
+def test_sst2_keeps_the_released_tokens(label: int, gold: str) -> None:
+    item = adapt(adapt_sst2, idx=1, sentence="it does n't drag , not once . ", label=label)
+    assert item.context == "it does n't drag , not once ."
+    assert right(item) == [gold]
+
+
+@pytest.mark.parametrize(("label", "gold"), [(1, "positive"), (0, "negative")])
+def test_imdb_line_breaks(label: int, gold: str) -> None:
+    item = adapt(adapt_imdb, text="Slow start.<br /><br />Then 1 < 2 <i>jokes</i>.<br/>", label=label)
+    assert item.context == "Slow start.\n\nThen 1 < 2 <i>jokes</i>."
+    assert right(item) == [gold]
+
+
+def test_hellaswag_shows_no_layout_marks() -> None:
+    item = adapt(
+        adapt_hellaswag,
+        ctx="[header] How to dry boots [title] [step] Open them. [step] Loosen the laces [twice].",
+        endings=["[substeps] Wait.", "Wait. [title] Fill them. [step] Use paper.", "Sing.", "Run."],
+        label="1",
+        source_id="wikihow~1",
+    )
+    assert item.context == "How to dry boots\nOpen them.\nLoosen the laces [twice]."
+    assert item.options == ("Wait.", "Wait. Fill them. Use paper.", "Sing.", "Run.")
+    assert right(item) == ["Wait. Fill them. Use paper."]
+    assert item.subset == "wikihow"
+
+
+def test_cmrc2018_keeps_each_distinct_reference_and_the_text() -> None:
+    item = adapt(
+        adapt_cmrc2018,
+        id="TRIAL_1_QUERY_0",
+        context="茶馆<br>开于1901年。",
+        question="茶馆何时开业？",
+        answers={"answer_start": [8, 8, 7], "text": ["1901年", "1901年", "于1901年"]},
+    )
+    assert item.context == "茶馆<br>开于1901年。"
+    assert item.question == "茶馆何时开业？"
+    assert item.references == ("1901年", "于1901年")
+
+
+def test_goemotions_counts_labels_from_zero_and_sorts_them() -> None:
+    item = adapt(adapt_goemotions, text="Thanks, [NAME], what a day! ", labels="27,0,15", comment_id="x")
+    assert item.context == "Thanks, [NAME], what a day!"
+    assert item.question_type == "multiple_answer"
+    assert right(item) == ["admiration", "gratitude", "neutral"]
+    assert len(EMOTIONS) == 28
+
+
+@pytest.mark.parametrize(
+    ("language", "subject", "question"),
+    [
+        ("en", "I", "At the end of this story, what would I most likely feel?"),
+        ("zh", "我", "故事发展到最后，我最有可能是什么感受？"),
+    ],
+)
+def test_emobench_asks_about_the_subject_in_the_language_of_the_item(language: str, subject: str, question: str) -> None:
+    item = adapt(
+        adapt_emobench_emotion,
+        qid="1",
+        language=language,
+        coarse_category="complex_emotions",
+        finegrained_category="x",
+        scenario="A parcel came.\n\n",
+        subject=subject,
+        emotion_choices=["Joy", "Joy & Fear", "Fear"],
+        emotion_label="Joy & Fear",
+    )
+    assert (item.language, item.question, item.context) == (language, question, "A parcel came.")
+    assert item.gold_indices == (1,)
+    assert item.subset == "complex_emotions"
+
+
+MOODBENCH = {
+    "id": "1",
+    "option_a": "听她说",
+    "option_b": "换个话题",
+    "option_c": "讲笑话",
+    "option_d": "离开",
+    "category": "Personal Scenarios",
+    "subcategory": "Emotional Support",
+}
+
+
+def test_moodbench_divides_situation_and_question_at_the_last_mark() -> None:
+    text = "小林叹气。\n问题：她不说。\n问题:\n对于小林来说，怎么做最好？"
+    item = adapt(adapt_moodbench_four, **MOODBENCH, text=text, gold="D")
+    assert item.context == "小林叹气。\n问题：她不说。"
+    assert item.question == "对于小林来说，怎么做最好？"
+    assert right(item) == ["离开"]
+    assert item.subset == "Personal Scenarios: Emotional Support"
+
+
+def test_moodbench_without_a_question_is_refused() -> None:
+    with pytest.raises(ValueError, match="问题"):
+        adapt(adapt_moodbench_four, **MOODBENCH, text="小林叹气，说她有问题：很累。", gold="D")
+
+
+@pytest.mark.parametrize(
+    ("adapter", "fields"),
+    [
+        (adapt_copa, {**COPA, "question": "cause", "label": -1}),
+        (adapt_rte, {"premise": "a", "hypothesis": "b", "label": -1}),
+        (adapt_ocnli, {"sentence1": "a", "sentence2": "b", "label": "-"}),
+        (adapt_ocnli, {"sentence1": "a", "sentence2": "b", "label": -1}),
+        (adapt_wic, {"word": "a", "sentence1": "a", "sentence2": "b", "label": None}),
+        (adapt_lcqmc, {"sentence1": "a", "sentence2": "b", "gold_label": "2"}),
+        (adapt_sst2, {"sentence": "a", "label": -1}),
+        (adapt_imdb, {"text": "a", "label": -1}),
+        (adapt_hellaswag, {"ctx": "a", "endings": ["b", "c"], "label": "", "source_id": "wikihow~1"}),
+        (adapt_goemotions, {"text": "a", "labels": "3,28"}),
+        (adapt_goemotions, {"text": "a", "labels": ""}),
+        (adapt_moodbench_four, {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}),
+    ],
+)
+def test_unknown_label_yields_no_gold(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> None:
+    assert adapt(adapter, **fields).gold_indices is None
+
+
+def test_unknown_gold_text_and_absent_answers_yield_none_either() -> None:
+    fields = {"language": "en", "coarse_category": "x", "scenario": "a", "subject": "b", "emotion_choices": ["Joy"]}
+    assert adapt(adapt_emobench_emotion, **fields, emotion_label="Fear").gold_indices is None
+    answers: dict[str, list[Any]] = {"answer_start": [], "text": []}
+    assert adapt(adapt_cmrc2018, context="a", question="b", answers=answers).references is None

@@ -1,0 +1,215 @@
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from schemas.dataset import DatasetSpec, LocalFile
+from schemas.errors import RecordError, SourceError
+from schemas.item import Adapter, Item, Record
+from schemas.tables.items import Items
+from tasks.datasets.building import adapt_records, build_items, select_items, split_by_rules
+
+
+def adapt_pair(record: Record) -> Iterable[Item]:
+    fields = record.fields
+    return [
+        Item(
+            language="en",
+            question_type="single_choice",
+            question=fields["question"],
+            options=tuple(fields["options"]),
+            gold_indices=None if fields["gold"] is None else (fields["gold"],),
+        )
+    ]
+
+
+def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec:
+    return DatasetSpec(
+        id="pairs",
+        title="Pairs",
+        files=(LocalFile(path=Path("pairs.jsonl")),),
+        record_format="jsonl",
+        adapter=adapter,
+        question_types=("single_choice",),
+        languages=("en",),
+        licence="none",
+        paper="none",
+        required=("question",),
+        evaluation_version="1.0",
+        expected_rows=expected_rows,
+    )
+
+
+def row(number: int, **changes: Any) -> dict[str, Any]:
+    return {"question": f"Which one, number {number}?", "options": ["this", "that"], "gold": number % 2, **changes}
+
+
+def write(tmp_path: Path, rows: list[dict[str, Any]]) -> list[Path]:
+    path = tmp_path / "anything"
+    path.write_text("\n".join(json.dumps(value) for value in rows), encoding="utf-8")
+    return [path]
+
+
+def test_an_item_knows_where_it_comes_from(tmp_path: Path) -> None:
+    fields = row(1)
+    built = build_items(spec_with(adapt_pair), write(tmp_path, [fields]), 300, 0)
+    canonical = '{"gold": 1, "options": ["this", "that"], "question": "Which one, number 1?"}'
+    digest = sha256(canonical.encode()).hexdigest()
+    assert built.items.to_dicts() == [
+        {
+            "dataset": "pairs",
+            "item_id": f"pairs-{digest[:12]}",
+            "source_file": "pairs.jsonl",
+            "source_row": 0,
+            "source_row_sha256": digest,
+            "language": "en",
+            "question_type": "single_choice",
+            "subset": None,
+            "context": None,
+            "question": "Which one, number 1?",
+            "options": ["this", "that"],
+            "gold_indices": [1],
+            "references": None,
+            "option_points": None,
+        }
+    ]
+    assert (built.n_read, built.n_good, built.rejected.height) == (1, 1, 0)
+    assert Items.is_valid(built.items)
+
+
+def test_rejected_rows_are_kept_with_the_rules_they_broke(tmp_path: Path) -> None:
+    rows = [row(0), row(1, gold=None), row(2, options=["same", "same"]), row(3, gold=2), row(4, question="")]
+    built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 300, 0)
+    assert (built.n_read, built.n_good) == (5, 1)
+    assert built.items["source_row"].to_list() == [0]
+    assert built.rejected.columns == [*built.items.columns, "broken_rules"]
+    assert dict(zip(built.rejected["source_row"], built.rejected["broken_rules"].to_list(), strict=True)) == {
+        1: ["gold_indices_point_at_options", "single_choice_has_one_gold"],
+        2: ["options_are_distinct_and_not_empty"],
+        3: ["gold_indices_point_at_options"],
+        4: ["question|min_length"],
+    }
+
+
+def test_validation_comes_before_sampling(tmp_path: Path) -> None:
+    # 20 rows, every other one without gold: a sample of 10 taken first would hold about 5 good ones.
+    rows = [row(number, gold=None if number % 2 else 0) for number in range(20)]
+    built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 10, 0)
+    assert (built.n_read, built.n_good, built.items.height) == (20, 10, 10)
+
+
+def test_sample_is_the_same_whatever_the_order_of_the_file(tmp_path: Path) -> None:
+    rows = [row(number) for number in range(50)]
+    forwards = build_items(spec_with(adapt_pair), write(tmp_path, rows), 7, 3)
+    backwards = build_items(spec_with(adapt_pair), write(tmp_path, rows[::-1]), 7, 3)
+    assert forwards.items.drop("source_row").equals(backwards.items.drop("source_row"))
+    assert forwards.items["item_id"].is_sorted()
+    # Row i of the file is row 49 - i of the reversed one.
+    assert forwards.items["source_row"].to_list() == [49 - number for number in backwards.items["source_row"]]
+
+
+def test_all_rows_without_a_sample(tmp_path: Path) -> None:
+    assert build_items(spec_with(adapt_pair), write(tmp_path, [row(number) for number in range(50)]), None, 0).items.height == 50
+
+
+def test_repeated_rows_are_numbered(tmp_path: Path) -> None:
+    built = build_items(spec_with(adapt_pair), write(tmp_path, [row(1), row(2), row(1), row(1)]), 300, 0)
+    first, second = (Record(fields=row(number), file="", row=0).sha256[:12] for number in (1, 2))
+    expected = sorted([f"pairs-{first}", f"pairs-{first}-2", f"pairs-{first}-3", f"pairs-{second}"])
+    assert built.items["item_id"].to_list() == expected
+
+
+def adapt_two(record: Record) -> Iterable[Item]:
+    for question in ("Which emotion?", "Which cause?"):
+        yield Item(
+            language="en",
+            question_type="single_choice",
+            question=question,
+            options=("this", "that"),
+            gold_indices=(record.row % 2,),
+        )
+
+
+def test_several_items_of_one_record_are_numbered_too(tmp_path: Path) -> None:
+    built = build_items(spec_with(adapt_two), write(tmp_path, [row(1), row(1)]), 300, 0)
+    base = f"pairs-{Record(fields=row(1), file='', row=0).sha256[:12]}"
+    assert built.items.select("item_id", "question").rows() == [
+        (f"{base}-2.1", "Which emotion?"),
+        (f"{base}-2.2", "Which cause?"),
+        (f"{base}.1", "Which emotion?"),
+        (f"{base}.2", "Which cause?"),
+    ]
+    assert built.n_read == 4
+
+
+def adapt_named(record: Record) -> Iterable[Item]:
+    return [item.model_copy(update={"item_id": record.fields["id"]}) for item in adapt_pair(record)]
+
+
+def test_a_name_given_by_the_source_is_kept_and_a_repeated_one_rejected(tmp_path: Path) -> None:
+    rows = [row(1, id="a"), row(2, id="b"), row(3, id="a")]
+    built = build_items(spec_with(adapt_named), write(tmp_path, rows), 300, 0)
+    assert built.items["item_id"].to_list() == ["b"]
+    assert built.rejected.select("source_row", "broken_rules").rows() == [(0, ["primary_key"]), (2, ["primary_key"])]
+
+
+def test_an_adapter_that_fails_names_file_row_and_reason(tmp_path: Path) -> None:
+    with pytest.raises(RecordError) as caught:
+        build_items(spec_with(adapt_pair), write(tmp_path, [row(0), {"question": "Which?"}]), 300, 0)
+    error = caught.value
+    assert error.where == "pairs.jsonl, row 1 (0-based)"
+    assert error.got == "KeyError: 'options'"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"options": 5}, {"options": [1, 2]}, {"gold": "first"}],
+    ids=["TypeError", "ValidationError", "ValidationError of the gold"],
+)
+def test_values_of_the_wrong_type_are_record_errors(tmp_path: Path, broken: dict[str, Any]) -> None:
+    with pytest.raises(RecordError, match="No item of pairs can be made"):
+        build_items(spec_with(adapt_pair), write(tmp_path, [row(0, **broken)]), 300, 0)
+
+
+def adapt_nothing(record: Record) -> Iterable[Item]:
+    return adapt_pair(record) if record.row == 0 else []
+
+
+def test_a_record_is_never_dropped_silently(tmp_path: Path) -> None:
+    with pytest.raises(RecordError) as caught:
+        build_items(spec_with(adapt_nothing), write(tmp_path, [row(0), row(1)]), 300, 0)
+    assert (caught.value.where, caught.value.got) == ("pairs.jsonl, row 1 (0-based)", "no item")
+
+
+def test_another_number_of_records_than_the_pinned_files_have(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="number of records"):
+        build_items(spec_with(adapt_pair, expected_rows=3), write(tmp_path, [row(0), row(1)]), 300, 0)
+
+
+def test_rules_agree_with_the_schema_where_they_can_be_decided() -> None:
+    rows = [row(0), row(1, gold=None), row(2, options=["same", " "]), row(3, gold=-1), row(4, options=["only one"])]
+    records = [Record(fields=fields, file="pairs.jsonl", row=number) for number, fields in enumerate(rows)]
+    candidates = adapt_records(spec_with(adapt_pair), records)
+    good, rejected = split_by_rules(candidates)
+    result = Items.filter(candidates)
+    assert good.equals(result.result)
+    assert rejected.drop("broken_rules").equals(result.failure.invalid())
+    assert dict(rejected["broken_rules"].explode().value_counts().rows()) == result.failure.counts()
+
+
+def test_a_rule_that_cannot_be_decided_counts_as_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Undecided(Items):
+        @dy.rule()
+        def subset_is_upper_case(cls) -> pl.Expr:
+            return pl.col("subset") == "A"
+
+    monkeypatch.setattr("tasks.datasets.building.Items", Undecided)
+    candidates = adapt_records(spec_with(adapt_pair), [Record(fields=row(0), file="pairs.jsonl", row=0)])
+    built = select_items(candidates, None, 0)
+    assert Undecided.filter(candidates).result.height == 1
+    assert (built.n_good, built.rejected["broken_rules"].to_list()) == (0, [["subset_is_upper_case"]])

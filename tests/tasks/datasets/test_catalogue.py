@@ -1,0 +1,192 @@
+"""One test per declarative entry: what it says about its files is so."""
+
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
+from schemas.errors import UsageError
+from tasks.datasets.building import BuiltItems, build_items
+from tasks.datasets.catalogue import CATALOGUE, PLANNED, find_dataset, local_dataset
+from tasks.sources.locating import Locator
+
+PINNED = tuple(spec for spec in CATALOGUE if not spec.id.startswith("mini_"))
+BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
+SIXTY = (
+    *("crows_pairs", "stereoset", "bbq", "safetybench_unfairness_bias", "safetybench_ethics_morality"),
+    *("safetybench_offensiveness", "safetybench_privacy_property", "safetybench_mental_health", "safetybench_physical_health"),
+    *("safetybench_illegal_activities",),
+    *("ag_news", "thucnews", "lcqmc", "qqp", "cmrc2018", "wic", "multirc", "record"),
+    *("ocnli", "mnli", "rte", "copa", "wsc", "mutual", "folio", "logiqa"),
+    *("lcsts", "cnewsum", "vcsum"),
+    *("hellaswag", "cosmos_qa", "piqa", "agieval", "mmlu_pro", "cmmlu", "ceval", "truthfulqa"),
+    *("imdb", "sst2", "dianping", "moodbench1", "semeval2018_task3", "vua20", "goemotions", "cped", "edos", "emobench1"),
+    *("moodbench2", "emobench2", "semeval2018_task1"),
+    *("moodbench3",),
+    *("emobench3", "moodbench4"),
+    *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
+    *("personafeedback", "booksort", "longmemeval"),
+)
+"""Table 5 of the paper, in its order."""
+
+# Gold counts as in the data dictionary, by index of the right option (our option order, see the adapter's docstring).
+GOLD = {
+    "copa": {0: 55, 1: 45},
+    "wic": {0: 144, 1: 156},  # label 1 = same sense = our option 0
+    "rte": {0: 146, 1: 131},
+    "ocnli": {0: 116, 1: 95, 2: 89},
+    "sst2": {0: 158, 1: 142},  # label 1 = positive = our option 0
+    "imdb": {0: 145, 1: 155},  # label 1 = positive = our option 0
+    "hellaswag": {0: 75, 1: 67, 2: 74, 3: 84},
+    "lcqmc": {0: 184, 1: 116},  # label "1" = same meaning = our option 0
+    "emobench1": {0: 106, 1: 54, 2: 37, 3: 26, 4: 30, 5: 47},
+    "moodbench3": {0: 78, 1: 104, 2: 91, 3: 29},
+}
+ROWS = {
+    "copa": 100,
+    "wic": 300,
+    "rte": 277,
+    "ocnli": 300,
+    "sst2": 300,
+    "imdb": 300,
+    "hellaswag": 300,
+    "lcqmc": 300,
+    "cmrc2018": 300,
+    "goemotions": 301,
+    "emobench1": 300,
+    "moodbench3": 302,
+}
+
+
+def build(spec: DatasetSpec, mirror: Path | None = None) -> BuiltItems:
+    locator = Locator(mirror=mirror)
+    return build_items(spec, [locator.locate(file) for file in spec.files], None, 0)
+
+
+def test_catalogue_and_planned_share_the_sixty_of_the_paper() -> None:
+    ids = {spec.id for spec in PINNED}
+    assert len(SIXTY) == 60
+    assert not ids & PLANNED
+    assert ids | PLANNED == set(SIXTY)
+    assert len(PLANNED) <= 48
+
+
+def test_ids_are_unique_and_the_bundled_ones_are_one_per_task() -> None:
+    ids = Counter(spec.id for spec in CATALOGUE)
+    assert set(ids.values()) == {1}
+    assert len(BUNDLED) == 41
+    assert {file.name for spec in BUNDLED for file in spec.files if isinstance(file, BundledFile)} == {
+        f"{spec.id.removeprefix('mini_')}.jsonl" for spec in BUNDLED
+    }
+
+
+def test_every_bundled_file_has_an_entry() -> None:
+    folder = Locator().bundled
+    assert {path.stem for path in folder.glob("*.jsonl")} == {spec.id.removeprefix("mini_") for spec in BUNDLED}
+
+
+@pytest.mark.parametrize("spec", PINNED, ids=lambda spec: spec.id)
+def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
+    assert spec.expected_rows == ROWS[spec.id]
+    assert spec.licence
+    assert spec.paper
+    assert {file.revision for file in spec.files if isinstance(file, PinnedFile)} == {"dcc444aafbb1830ff7348a12f4a4cdec807f2175"}
+
+
+@pytest.mark.parametrize("spec", PINNED, ids=lambda spec: spec.id)
+def test_pinned_entry_holds_on_the_real_files(spec: DatasetSpec, mirror: Path) -> None:
+    built = build(spec, mirror)
+    assert (built.n_read, built.n_good, built.rejected.height) == (ROWS[spec.id], ROWS[spec.id], 0)
+    assert set(built.items["language"]) == set(spec.languages)
+    assert set(built.items["question_type"]) == set(spec.question_types)
+    assert built.items["source_row_sha256"].n_unique() == ROWS[spec.id]
+
+
+@pytest.mark.parametrize("name", GOLD)
+def test_gold_is_distributed_as_in_the_data_dictionary(name: str, mirror: Path) -> None:
+    gold = build(find_dataset(name), mirror).items["gold_indices"].explode()
+    assert dict(sorted(Counter(gold).items())) == GOLD[name]
+
+
+@pytest.mark.parametrize("spec", BUNDLED, ids=lambda spec: spec.id)
+def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
+    built = build(spec)
+    assert built.rejected.height == 0
+    assert built.n_good >= 8
+    assert set(built.items["language"]) == set(spec.languages)
+    assert set(built.items["question_type"]) == set(spec.question_types)
+    assert all(name.startswith(spec.id.removeprefix("mini_")) for name in built.items["item_id"])
+
+
+def test_dataset_is_found_by_name() -> None:
+    assert find_dataset("copa").title == "COPA"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("hellaswg", "did you mean hellaswag"),
+        ("mini_eq_tests", "did you mean mini_eq_test"),
+        ("qqp", "leave it out, or give your own file"),
+        ("zzzzzzzzz", "moodflow datasets list"),
+    ],
+)
+def test_unknown_name_is_answered_with_the_nearest(name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=name) as caught:
+        find_dataset(name)
+    assert hint in str(caught.value.next_step)
+
+
+def own_rows() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "language": ["en", "zh"],
+            "question_type": ["single_choice", "extractive"],
+            "context": [None, "她把钥匙放在花盆下面。"],
+            "question": ["Which is warmer?", "钥匙在哪里？"],
+            "options": [["ice", "tea"], None],
+            "gold_indices": [[1], None],
+            "references": [None, ["花盆下面"]],
+        }
+    )
+
+
+def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
+    lists = ["options", "gold_indices", "references"]
+    texts = frame.select(
+        pl.col(name).map_elements(lambda values: str(values.to_list()).replace("'", '"'), return_dtype=pl.String)
+        for name in lists
+    )
+    return frame.with_columns(texts)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv", "json", "parquet"])
+def test_own_file_is_read_alike_in_every_format(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"mine.{suffix}"
+    match suffix:
+        case "jsonl":
+            own_rows().write_ndjson(path)
+        case "json":
+            own_rows().write_json(path)
+        case "csv":
+            as_json_text(own_rows()).write_csv(path)
+        case "tsv":
+            as_json_text(own_rows()).write_csv(path, separator="\t")
+        case _:
+            own_rows().write_parquet(path)
+    spec = local_dataset("mine", "My own", LocalFile(path=path))
+    built = build(spec)
+    assert built.rejected.height == 0
+    columns = ["language", "question_type", "context", "question", "options", "gold_indices", "references", "source_file"]
+    assert built.items.sort("source_row").select(columns).rows() == [
+        ("en", "single_choice", None, "Which is warmer?", ["ice", "tea"], [1], None, f"mine.{suffix}"),
+        ("zh", "extractive", "她把钥匙放在花盆下面。", "钥匙在哪里？", None, None, ["花盆下面"], f"mine.{suffix}"),
+    ]
+
+
+def test_own_file_of_unknown_format() -> None:
+    with pytest.raises(UsageError, match="format of the file") as caught:
+        local_dataset("mine", "My own", LocalFile(path=Path("mine.xlsx")))
+    assert caught.value.got == ".xlsx"

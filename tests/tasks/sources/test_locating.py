@@ -1,0 +1,223 @@
+from hashlib import sha256
+from pathlib import Path
+
+import httpx
+import pytest
+
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.errors import ChecksumError, SourceError, SourceMissingError, UsageError
+from tasks.sources.locating import Locator, name_source, source_sha256
+
+CONTENT = b"a line of our own\n"
+# printf 'a line of our own\n' | sha256sum
+SHA256 = "634ad2a5adcdd6cddb713c2c7ed0179427c010d232a6a533043aab53e3538d1c"
+
+
+def pinned(path: str = "data/a.txt", sha: str = SHA256, repository: str = "github.com/someone/something") -> PinnedFile:
+    return PinnedFile(repository=repository, revision="0123456789abcdef", path=path, sha256=sha)
+
+
+def fill(folder: Path, path: str = "data/a.txt", content: bytes = CONTENT) -> Path:
+    target = folder / "github.com" / "someone" / "something" / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target
+
+
+class RecordingDownload:
+    def __init__(self, content: bytes = CONTENT, error: Exception | None = None) -> None:
+        self.content = content
+        self.error = error
+        self.urls: list[str] = []
+
+    def __call__(self, url: str, target: Path) -> None:
+        self.urls.append(url)
+        target.write_bytes(self.content)
+        if self.error is not None:
+            raise self.error
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_mirror_comes_first(tmp_path: Path) -> None:
+    mirrored = fill(tmp_path / "mirror")
+    fetch = RecordingDownload()
+    locator = Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache", download=fetch)
+    assert locator.locate(pinned()) == mirrored.resolve()
+    assert fetch.urls == []
+    assert not (tmp_path / "cache").exists()
+
+
+def test_cache_is_laid_out_by_hash_and_used_without_a_mirror(tmp_path: Path) -> None:
+    cached = tmp_path / SHA256[:2] / SHA256
+    cached.parent.mkdir()
+    cached.write_bytes(CONTENT)
+    fetch = RecordingDownload()
+    assert Locator(cache=tmp_path, download=fetch).locate(pinned()) == cached
+    assert fetch.urls == []
+
+
+def test_download_fills_the_cache_once(tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    fetch = RecordingDownload()
+    locator = Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache", download=fetch)
+    first, second = locator.locate(pinned("data/a b.txt")), locator.locate(pinned("data/a b.txt"))
+    assert first == second == tmp_path / "cache" / SHA256[:2] / SHA256
+    assert first.read_bytes() == CONTENT
+    assert fetch.urls == ["https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a%20b.txt"]
+
+
+def test_download_of_other_bytes_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    locator = Locator(cache=tmp_path, download=RecordingDownload(content=b"an error page"))
+    with pytest.raises(ChecksumError) as caught:
+        locator.locate(pinned())
+    assert caught.value.where == "https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a.txt"
+    assert caught.value.got == f"sha256 {sha256(b'an error page').hexdigest()}"
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), OSError("disk full")])
+def test_failed_download_is_a_missing_source_and_leaves_nothing(tmp_path: Path, error: Exception) -> None:
+    with pytest.raises(SourceMissingError) as caught:
+        Locator(cache=tmp_path, download=RecordingDownload(error=error)).locate(pinned())
+    assert str(error) in str(caught.value.got)
+    assert "--mirror" in str(caught.value.next_step)
+    assert files_in(tmp_path) == []
+
+
+def test_absent_everywhere_names_the_file_and_how_to_supply_it(tmp_path: Path) -> None:
+    with pytest.raises(SourceMissingError) as caught:
+        Locator(mirror=tmp_path, cache=tmp_path / "cache").locate(pinned())
+    error = caught.value
+    assert error.what == "data/a.txt is not here."
+    assert error.where == "github.com/someone/something at 0123456789abcdef"
+    assert error.next_step == "put it into a folder as github.com/someone/something/data/a.txt and pass that folder with --mirror"
+
+
+def test_wrong_bytes_in_the_mirror_are_an_error_not_a_reason_to_look_further(tmp_path: Path) -> None:
+    changed = fill(tmp_path / "mirror", content=b"changed")
+    fetch = RecordingDownload()
+    with pytest.raises(ChecksumError) as caught:
+        Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache", download=fetch).locate(pinned())
+    error = caught.value
+    assert error.where == str(changed)
+    assert error.expected == f"sha256 {SHA256}"
+    assert error.got == f"sha256 {sha256(b'changed').hexdigest()}"
+    assert error.next_step is not None
+    assert fetch.urls == []
+
+
+def test_damaged_cache_entry_is_an_error(tmp_path: Path) -> None:
+    cached = tmp_path / SHA256[:2] / SHA256
+    cached.parent.mkdir()
+    cached.write_bytes(CONTENT[:-1])
+    with pytest.raises(ChecksumError):
+        Locator(cache=tmp_path).locate(pinned())
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../../outside.txt", "/outside.txt", "data/../../../../../outside.txt", "data/../data/a.txt"]
+)
+def test_path_that_leaves_the_mirror_is_refused(tmp_path: Path, path: str) -> None:
+    fill(tmp_path / "mirror")
+    (tmp_path / "outside.txt").write_bytes(CONTENT)
+    with pytest.raises(SourceError, match="leaves the mirror"):
+        Locator(mirror=tmp_path / "mirror").locate(pinned(path))
+
+
+def test_repository_that_leaves_the_mirror_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "a.txt").write_bytes(CONTENT)
+    with pytest.raises(SourceError, match="leaves the mirror"):
+        Locator(mirror=tmp_path / "mirror").locate(pinned("a.txt", repository="x/../.."))
+
+
+def test_link_out_of_the_mirror_is_refused_and_one_inside_it_followed(tmp_path: Path) -> None:
+    target = fill(tmp_path / "mirror")
+    (tmp_path / "outside.txt").write_bytes(CONTENT)
+    (target.parent / "out.txt").symlink_to(tmp_path / "outside.txt")
+    (target.parent / "in.txt").symlink_to(target)
+    locator = Locator(mirror=tmp_path / "mirror")
+    with pytest.raises(SourceError, match="leaves the mirror") as caught:
+        locator.locate(pinned("data/out.txt"))
+    assert caught.value.got == str((tmp_path / "outside.txt").resolve())
+    assert locator.locate(pinned("data/in.txt")) == target.resolve()
+
+
+def test_mirror_may_itself_be_a_link(tmp_path: Path) -> None:
+    target = fill(tmp_path / "mirror")
+    (tmp_path / "link").symlink_to(tmp_path / "mirror")
+    assert Locator(mirror=tmp_path / "link").locate(pinned()) == target.resolve()
+
+
+def test_mirror_that_is_no_folder_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="The mirror is not a folder") as caught:
+        Locator(mirror=tmp_path / "typo").locate(pinned())
+    assert "--mirror" in str(caught.value.next_step)
+
+
+def test_download_without_a_cache_cannot_be_configured() -> None:
+    with pytest.raises(ValueError, match="cache"):
+        Locator(download=RecordingDownload())
+
+
+def test_usual_places(tmp_path: Path) -> None:
+    locator = Locator.for_mirror(tmp_path, tmp_path / "cache")
+    assert (locator.mirror, locator.cache) == (tmp_path, tmp_path / "cache")
+    assert locator.download is not None
+
+
+def test_bundled_file_comes_with_the_package() -> None:
+    path = Locator().locate(BundledFile(name="bias_detection.jsonl"))
+    assert path.parts[-3:] == ("data", "bundled", "bias_detection.jsonl")
+    assert path.is_file()
+
+
+def test_bundled_file_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(SourceMissingError, match=r"a\.jsonl is not here") as caught:
+        Locator(bundled=tmp_path).locate(BundledFile(name="a.jsonl"))
+    assert "install the package again" in str(caught.value.next_step)
+
+
+def test_local_file_is_taken_as_given_and_verified_if_it_has_a_hash(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(CONTENT)
+    assert Locator().locate(LocalFile(path=path)) == path
+    assert Locator().locate(LocalFile(path=path, sha256=SHA256)) == path
+    with pytest.raises(ChecksumError):
+        Locator().locate(LocalFile(path=path, sha256="0" * 64))
+    with pytest.raises(SourceMissingError, match=r"other\.csv is not here"):
+        Locator().locate(LocalFile(path=tmp_path / "other.csv"))
+
+
+def test_needs_lists_what_is_not_ready(tmp_path: Path) -> None:
+    fill(tmp_path)
+    fill(tmp_path, "data/changed.txt", b"changed\n")
+    fetch = RecordingDownload()
+    locator = Locator(mirror=tmp_path, cache=tmp_path / "cache", download=fetch)
+    assert locator.needs([pinned()]) == ()
+    changed = tmp_path / "github.com" / "someone" / "something" / "data" / "changed.txt"
+    assert locator.needs([pinned(), pinned("data/b.txt"), pinned("data/changed.txt")]) == (
+        "data/b.txt is not here.",
+        f"{changed.resolve()} is not the pinned file.",
+    )
+    assert fetch.urls == []
+
+
+def test_source_names_hold_no_path_of_this_machine(tmp_path: Path) -> None:
+    sources = (pinned(), BundledFile(name="a.jsonl"), LocalFile(path=tmp_path / "mine.csv"))
+    assert [name_source(source) for source in sources] == ["data/a.txt", "a.jsonl", "mine.csv"]
+
+
+def test_source_hashes_need_only_the_files_that_are_not_pinned(tmp_path: Path) -> None:
+    bundled, local = tmp_path / "a.jsonl", tmp_path / "mine.csv"
+    bundled.write_bytes(CONTENT)
+    local.write_bytes(b"")
+    # sha256 of nothing, as in FIPS 180-4 test vectors
+    nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    files: list[SourceFile] = [pinned("absent.txt", sha="1" * 64), BundledFile(name="a.jsonl"), LocalFile(path=local)]
+    assert source_sha256(files, bundled=tmp_path) == ("1" * 64, SHA256, nothing)
+    with pytest.raises(SourceMissingError):
+        source_sha256([LocalFile(path=tmp_path / "gone.csv")])

@@ -1,0 +1,234 @@
+import json
+from pathlib import Path
+from typing import get_args
+
+import polars as pl
+import pytest
+
+from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
+from schemas.errors import RecordError, SourceError
+from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.sources.reading import read_dataset, read_records
+
+
+def write(tmp_path: Path, text: str, name: str = "file") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def write_parquet(tmp_path: Path, rows: list[dict[str, object]]) -> Path:
+    path = tmp_path / "file.parquet"
+    pl.DataFrame(rows).write_parquet(path)
+    return path
+
+
+def write_format(tmp_path: Path, record_format: RecordFormat) -> Path:
+    """Two records, the same in every format."""
+    rows: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
+    match record_format:
+        case "csv":
+            return write(tmp_path, 'text,label\n"she said ""no""",0\n"茶, or\ttea",1\n')
+        case "tsv":
+            return write(tmp_path, 'text\tlabel\n"she said ""no"""\t0\n"茶, or\ttea"\t1\n')
+        case "jsonl":
+            return write(tmp_path, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
+        case "json":
+            return write(tmp_path, json.dumps(rows))
+        case "parquet":
+            return write_parquet(tmp_path, rows)
+
+
+@pytest.mark.parametrize("record_format", get_args(RecordFormat))
+def test_formats_agree(tmp_path: Path, record_format: RecordFormat) -> None:
+    path = write_format(tmp_path, record_format)
+    records = read_records(path, record_format, name="folder/name", required=("text", "label"))
+    assert [record.fields for record in records] == [
+        {"text": 'she said "no"', "label": "0"},
+        {"text": "茶, or\ttea", "label": "1"},
+    ]
+    assert [(record.file, record.row) for record in records] == [("folder/name", 0), ("folder/name", 1)]
+
+
+@pytest.mark.parametrize("record_format", get_args(RecordFormat))
+def test_missing_required_field_names_file_row_and_field(tmp_path: Path, record_format: RecordFormat) -> None:
+    path = write_format(tmp_path, record_format)
+    with pytest.raises(RecordError) as caught:
+        read_records(path, record_format, required=("text", "gold"))
+    assert caught.value.where == f"{path}, row 0 (0-based)"
+    assert caught.value.got == "no gold"
+
+
+def test_required_field_missing_in_a_later_record(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"text": "a"}\n{"txt": "b"}\n')
+    with pytest.raises(RecordError) as caught:
+        read_records(path, "jsonl", required=("text",))
+    assert caught.value.where == f"{path}, row 1 (0-based)"
+
+
+def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
+    path = write(tmp_path, '"first","A"\n"second","B"\n')
+    records = read_records(path, "csv", columns=("text", "gold"))
+    assert [record.fields for record in records] == [{"text": "first", "gold": "A"}, {"text": "second", "gold": "B"}]
+
+
+def test_line_break_inside_a_cell_is_kept_and_rows_are_counted_not_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, 'text,gold\n"one\ntwo\r\nthree",A\nfour,B\n')
+    records = read_records(path, "csv")
+    assert [(record.row, record.fields["text"]) for record in records] == [(0, "one\ntwo\r\nthree"), (1, "four")]
+
+
+def test_byte_order_mark_is_not_part_of_the_first_name(tmp_path: Path) -> None:
+    path = tmp_path / "file.csv"
+    path.write_bytes(b"\xef\xbb\xbftext,gold\na,A\n")
+    assert read_records(path, "csv")[0].fields == {"text": "a", "gold": "A"}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "got"),
+    [
+        ("a,b\n1,2\n3\n", 1, "1 fields on line 3"),
+        ("a,b\n1,2,3\n", 0, "3 fields on line 2"),
+        ("a,b\n1,2\n\n3,4\n", 1, "0 fields on line 3"),
+        ('a,b\n"x\ny",2\n3\n', 1, "1 fields on line 4"),
+    ],
+)
+def test_csv_row_with_another_number_of_fields(tmp_path: Path, text: str, row: int, got: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(RecordError, match="another number of fields") as caught:
+        read_records(path, "csv")
+    assert (caught.value.where, caught.value.expected, caught.value.got) == (f"{path}, row {row} (0-based)", "2 fields", got)
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "got"),
+    [
+        ('a,b\n1,2\n3,"four\n', 1, "unexpected end of data (line 3)"),
+        ('a,b\n"1"x,2\n', 0, "',' expected after '\"' (line 2)"),
+    ],
+)
+def test_csv_row_with_broken_quotes(tmp_path: Path, text: str, row: int, got: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(RecordError, match="cannot be read") as caught:
+        read_records(path, "csv")
+    assert (caught.value.where, caught.value.got) == (f"{path}, row {row} (0-based)", got)
+
+
+@pytest.mark.parametrize("header", ["a,a", "a,", ""])
+def test_header_names_each_column_once(tmp_path: Path, header: str) -> None:
+    with pytest.raises(SourceError, match="header"):
+        read_records(write(tmp_path, f"{header}\n1,2\n"), "csv")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"a": 2', "The line is not JSON."),
+        ("plain text", "The line is not JSON."),
+        ('["a"]', "The record is not a JSON object."),
+        ("null", "The record is not a JSON object."),
+    ],
+)
+def test_json_line_that_is_no_object(tmp_path: Path, line: str, what: str) -> None:
+    path = write(tmp_path, f'{{"a": 1}}\n\n{line}\n')
+    with pytest.raises(RecordError) as caught:
+        read_records(path, "jsonl")
+    assert caught.value.what == what
+    assert caught.value.where == f"{path}, row 1 (0-based)"
+
+
+def test_json_lines_break_at_line_feeds_only(tmp_path: Path) -> None:
+    # U+2028 and U+0085 end a line for str.splitlines, not for JSON Lines.
+    path = write(tmp_path, '{"a": "x\u2028y\u0085z"}\r\n{"a": "w"}\r\n')
+    assert [record.fields["a"] for record in read_records(path, "jsonl")] == ["x\u2028y\u0085z", "w"]
+
+
+def test_json_array_element_that_is_no_object(tmp_path: Path) -> None:
+    path = write(tmp_path, '[{"a": 1}, 2]')
+    with pytest.raises(RecordError) as caught:
+        read_records(path, "json")
+    assert (caught.value.where, caught.value.got) == (f"{path}, row 1 (0-based)", "2")
+
+
+@pytest.mark.parametrize(("text", "what"), [('{"a": 1}', "not a list of records"), ('[{"a": 1}', "not JSON")])
+def test_json_file_that_is_no_array(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(SourceError, match=what):
+        read_records(write(tmp_path, text), "json")
+
+
+def test_parquet_keeps_lists_structs_and_nulls(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"a": [1, 2], "b": {"c": ["x"]}, "d": None}, {"a": [], "b": {"c": []}, "d": 1.5}]
+    assert [record.fields for record in read_records(write_parquet(tmp_path, rows), "parquet")] == rows
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
+def test_truncated_parquet(tmp_path: Path, keep: float) -> None:
+    path = write_parquet(tmp_path, [{"a": str(number)} for number in range(1000)])
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * keep)])
+    with pytest.raises(SourceError, match="cannot be read as Parquet") as caught:
+        read_records(path, "parquet")
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize("record_format", ["csv", "tsv", "jsonl", "json"])
+def test_text_that_is_not_utf8_names_the_line(tmp_path: Path, record_format: RecordFormat) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one\ntwo\ncaf\xe9\n")
+    with pytest.raises(SourceError, match="not UTF-8") as caught:
+        read_records(path, record_format)
+    assert (caught.value.where, caught.value.got) == (f"{path}, line 3", "byte 0xe9")
+
+
+@pytest.mark.parametrize(
+    ("text", "record_format"), [("", "jsonl"), ("a,b\n", "csv"), ("", "csv"), ("[]", "json"), ("\n\n", "jsonl")]
+)
+def test_file_without_records(tmp_path: Path, text: str, record_format: RecordFormat) -> None:
+    with pytest.raises(SourceError, match="holds no record"):
+        read_records(write(tmp_path, text), record_format)
+
+
+@pytest.mark.parametrize("record_format", ["csv", "parquet"])
+def test_file_that_cannot_be_opened(tmp_path: Path, record_format: RecordFormat) -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_records(tmp_path / "gone", record_format)
+
+
+def spec_of(expected_rows: int | None) -> DatasetSpec:
+    files = (
+        PinnedFile(repository="github.com/a/b", revision="0123456", path="x/one.csv", sha256="0" * 64),
+        LocalFile(path=Path("somewhere/two.csv")),
+    )
+    return DatasetSpec(
+        id="pair",
+        title="Pair",
+        files=files,
+        record_format="csv",
+        adapter=adapt_item_record,
+        question_types=("single_choice",),
+        languages=("en",),
+        licence="none",
+        paper="none",
+        required=("text",),
+        evaluation_version="1.0",
+        expected_rows=expected_rows,
+    )
+
+
+@pytest.mark.parametrize("expected_rows", [3, None])
+def test_dataset_joins_its_files_under_their_source_names(tmp_path: Path, expected_rows: int | None) -> None:
+    one, two = write(tmp_path, "text\na\nb\n", "1"), write(tmp_path, "text\nc\n", "2")
+    records = read_dataset(spec_of(expected_rows), [one, two])
+    assert [(record.file, record.row, record.fields["text"]) for record in records] == [
+        ("x/one.csv", 0, "a"),
+        ("x/one.csv", 1, "b"),
+        ("two.csv", 0, "c"),
+    ]
+
+
+@pytest.mark.parametrize("expected_rows", [2, 4])
+def test_dataset_with_another_number_of_records(tmp_path: Path, expected_rows: int) -> None:
+    one, two = write(tmp_path, "text\na\nb\n", "1"), write(tmp_path, "text\nc\n", "2")
+    with pytest.raises(SourceError, match="number of records") as caught:
+        read_dataset(spec_of(expected_rows), [one, two])
+    assert (caught.value.expected, caught.value.got) == (f"{expected_rows} records", "3 records")
