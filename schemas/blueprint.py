@@ -4,7 +4,8 @@ Source: MoodBench 1.0, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 
 """
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -85,6 +86,12 @@ class MethodSpec(Frozen):
             raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
         return self
 
+    @model_validator(mode="after")
+    def _metrics_differ(self) -> Self:
+        if repeated := _repeated(spec.metric for spec in self.metrics):
+            raise ValueError(f"method {self.id}: metrics given twice: {', '.join(repeated)}")
+        return self
+
 
 class BlueprintDataset(Frozen):
     """A leaf of the tree: a dataset and the methods that score it."""
@@ -93,12 +100,22 @@ class BlueprintDataset(Frozen):
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
     source: LocalFile | None = Field(default=None, description="your own file; without it the catalogue is asked")
 
+    @model_validator(mode="after")
+    def _methods_differ(self) -> Self:
+        if repeated := _repeated(method.id for method in self.methods):
+            raise ValueError(f"method ids given twice: {', '.join(repeated)}")
+        return self
+
 
 class WeightedDataset(Frozen):
     """A dataset as a task uses it."""
 
     id: Identifier
     weight: Weight = 1.0
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _plain_id(value: Any) -> Any:
@@ -131,6 +148,8 @@ class Ability(Frozen):
             raise ValueError(f"ability {self.id} has both children and tasks; give it one of them")
         if self.evaluated and not self.children and not self.tasks:
             raise ValueError(f"ability {self.id} has neither children nor tasks; add some or set evaluated: false")
+        if not self.evaluated and (self.tasks or any(child.evaluated for child in self.children)):
+            raise ValueError(f"ability {self.id} is not evaluated but something below it is; drop one of the two")
         return self
 
     def walk(self, tier: int = 1) -> Iterator[tuple[int, "Ability"]]:
@@ -178,6 +197,7 @@ class Blueprint(Frozen):
     def _tree_is_sound(self) -> Self:
         check_identifiers(self)
         check_leaves(self)
+        check_weights(self)
         check_level_rules(self)
         check_gate(self)
         return self
@@ -197,8 +217,7 @@ class Blueprint(Frozen):
 def check_identifiers(blueprint: Blueprint) -> None:
     """Raise ValueError if a name occurs twice or the tree is too deep."""
     names = [node.id for _, node in blueprint.nodes()] + [task.id for _, task in blueprint.tasks()]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
+    if repeated := _repeated(names):
         raise ValueError(f"ability and task ids must be unique, repeated: {', '.join(repeated)}")
     deepest = max(tier for tier, _ in blueprint.nodes())
     if deepest > MAX_TIERS:
@@ -212,8 +231,22 @@ def check_leaves(blueprint: Blueprint) -> None:
         raise ValueError(f"tasks refer to datasets that are not defined: {', '.join(unknown)}")
     if orphans := sorted(set(blueprint.datasets) - set(used)):
         raise ValueError(f"orphan datasets, no task uses them: {', '.join(orphans)}")
-    if repeated := sorted({name for name in used if used.count(name) > 1}):
+    if repeated := _repeated(used):
         raise ValueError(f"datasets used by more than one task: {', '.join(repeated)}")
+
+
+def check_weights(blueprint: Blueprint) -> None:
+    """Raise ValueError if all the weights below one node are 0: nothing could ever be scored there."""
+    siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in blueprint.nodes()]
+    for _, node in blueprint.nodes():
+        for level in {task.level for task in node.tasks}:
+            weights = [task.weight for task in node.tasks if task.level == level]
+            siblings.append((f"ability {node.id}, level {level}", weights))
+    siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in blueprint.tasks()]
+    for name, dataset in blueprint.datasets.items():
+        siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
+    if weightless := sorted(place for place, weights in siblings if weights and not any(weights)):
+        raise ValueError(f"nothing has a weight above 0 in: {'; '.join(weightless)}")
 
 
 def check_level_rules(blueprint: Blueprint) -> None:
@@ -231,9 +264,9 @@ def check_level_rules(blueprint: Blueprint) -> None:
 
 def check_gate(blueprint: Blueprint) -> None:
     """Raise ValueError unless the gate is a main ability and another one carries weight."""
-    main = {ability.id: ability for ability in blueprint.abilities}
+    main = {ability.id: ability for ability in blueprint.abilities if ability.evaluated}
     if blueprint.gate is not None and blueprint.gate.ability not in main:
-        raise ValueError(f"gate: {blueprint.gate.ability} is not a main ability ({', '.join(main)})")
-    counted = [a for a in blueprint.abilities if blueprint.gate is None or a.id != blueprint.gate.ability]
+        raise ValueError(f"gate: {blueprint.gate.ability} is not an evaluated main ability ({', '.join(main)})")
+    counted = [a for a in main.values() if blueprint.gate is None or a.id != blueprint.gate.ability]
     if sum(ability.weight for ability in counted) <= 0:
-        raise ValueError("no main ability besides the gate has a weight above 0")
+        raise ValueError("no evaluated main ability besides the gate has a weight above 0")

@@ -3,12 +3,18 @@
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.vocabulary import Failure
+
+EMBEDDED_MODEL = "smollm2"
+"""Name of the model whose weights come with the install."""
+
+EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+EMBEDDED_IDENTITY = f"embedded/SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 
 class Message(Frozen):
@@ -32,11 +38,24 @@ class ModelEntry(Frozen):
 
     name: str = Field(min_length=1, description="name sent to the server and shown in tables")
     base_url: str | None = Field(default=None, description="for example http://localhost:8000/v1; null = the embedded server")
-    identity: str = Field(description="what makes two calls the same call: endpoint or weights")
+    identity: str = Field(default="", description="what makes two calls the same; default: base_url or embedded weights")
     api_key_env: str | None = Field(default=None, description="environment variable that holds the key")
     sampling: Sampling = Sampling()
     concurrency: int = Field(default=8, ge=1, description="calls in flight at once")
     timeout_s: float = Field(default=120.0, gt=0, description="longest wait for one reply")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _identity_follows_the_endpoint(cls, values: Any) -> Any:
+        if isinstance(values, dict) and not values.get("identity"):
+            return {**values, "identity": values.get("base_url") or EMBEDDED_IDENTITY}
+        return values
+
+    @model_validator(mode="after")
+    def _embedded_model_has_its_own_name(self) -> Self:
+        if self.base_url is None and self.name != EMBEDDED_MODEL:
+            raise ValueError(f"model {self.name} needs a base_url; only {EMBEDDED_MODEL} comes with the install")
+        return self
 
 
 @dataclass(frozen=True)

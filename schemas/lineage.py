@@ -1,6 +1,7 @@
 """References to partitions and the manifest of a run."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 from pydantic import Field
 
@@ -11,7 +12,7 @@ class PartitionKey(Frozen):
     """Where a partition belongs and what it is made of, known before it exists."""
 
     layer: str
-    keys: tuple[tuple[str, str], ...] = Field(description="key=value folders, in order")
+    place: tuple[tuple[str, str], ...] = Field(description="key=value folders, in order; not named `keys`, see dict(model)")
     fingerprint: str = Field(pattern=r"^[0-9a-f]{64}$")
     settings: dict[str, Any] = Field(default_factory=dict, description="what the fingerprint was computed from; no secrets")
     parents: tuple[str, ...] = Field(default=(), description="identities of the partitions it is computed from")
@@ -21,7 +22,7 @@ class PartitionRef(Frozen):
     """A partition that exists. Small: steps exchange these, not frames."""
 
     layer: str
-    keys: tuple[tuple[str, str], ...]
+    place: tuple[tuple[str, str], ...]
     fingerprint: str
     path: str = Field(description="relative to the lake")
     rows: int = Field(ge=0)
@@ -36,7 +37,7 @@ class PartitionRef(Frozen):
 
     def key(self, name: str) -> str:
         """Value of one partition key, such as `dataset`."""
-        return dict(self.keys)[name]
+        return dict(self.place)[name]
 
 
 class Missing(Frozen):
@@ -82,3 +83,21 @@ class RunManifest(Frozen):
     missing: tuple[Missing, ...]
     calls: CallCounts
     report: str | None = None
+
+
+class StageResult(Frozen):
+    """What a stage's flow returns: partitions it wrote or found, datasets it could not do, calls it made."""
+
+    refs: tuple[PartitionRef, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    calls: CallCounts = CallCounts()
+
+    @classmethod
+    def of(cls, outcomes: Iterable[PartitionRef | Missing], calls: CallCounts | None = None) -> Self:
+        """Sort the outcomes of steps into partitions and missing datasets."""
+        listed = list(outcomes)
+        return cls(
+            refs=tuple(outcome for outcome in listed if isinstance(outcome, PartitionRef)),
+            missing=tuple(outcome for outcome in listed if isinstance(outcome, Missing)),
+            calls=calls or CallCounts(),
+        )

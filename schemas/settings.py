@@ -23,3 +23,8 @@ class Plan(Frozen):
     mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
     lake: Path = Field(default=Path("parquet"), description="folder of the Parquet layers")
     rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")
+
+    @property
+    def title(self) -> str:
+        """How the run is named in the Prefect UI: benchmark, models, settings."""
+        return f"{Path(self.benchmark).stem} {', '.join(model.name for model in self.models)} {'+'.join(self.settings)}"

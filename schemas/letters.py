@@ -1,0 +1,19 @@
+"""Letters that stand for options, in prompts and in replies."""
+
+from string import ascii_uppercase
+
+
+def option_letters(n: int) -> tuple[str, ...]:
+    """Letters of `n` options in order: A to Z, then AA, AB, ... as in a spreadsheet.
+
+    Raises:
+        ValueError: if `n` is negative.
+    """
+    if n < 0:
+        raise ValueError(f"a number of options is not negative, got {n}")
+    return tuple(_letter(index) for index in range(n))
+
+
+def _letter(index: int) -> str:
+    prefix = "" if index < len(ascii_uppercase) else _letter(index // len(ascii_uppercase) - 1)
+    return prefix + ascii_uppercase[index % len(ascii_uppercase)]

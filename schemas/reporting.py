@@ -1,0 +1,22 @@
+"""What the report stage is asked for."""
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.lineage import CallCounts, Missing
+from schemas.settings import Plan
+
+
+class ReportRequest(Frozen):
+    """A plan whose scores are in the lake, and what only the run itself knows."""
+
+    plan: Plan
+    run: str = Field(description="name of the run, beginning with its start time")
+    started_at: str = Field(description="ISO 8601, UTC")
+    calls: CallCounts = CallCounts()
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """How the run is named in the Prefect UI."""
+        return self.plan.title
