@@ -1,0 +1,20 @@
+"""What a `responses` partition is made of."""
+
+from schemas.chat import ModelEntry
+from schemas.lineage import PartitionKey, PartitionRef
+from tasks.lineage.fingerprint import partition_key
+
+RESPONSES_VERSION = "1"
+"""Bumped when solvers ask or record calls differently; prompt texts carry their own hash."""
+
+
+def responses_key(items: PartitionRef, entry: ModelEntry, setting: str, prompts_sha256: str) -> PartitionKey:
+    """Key of one model's replies to one dataset's items under one setting."""
+    settings = {
+        "model": entry.name,
+        "identity": entry.identity,
+        "sampling": entry.sampling.model_dump(mode="json"),
+        "prompts_sha256": prompts_sha256,
+    }
+    keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
+    return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)

@@ -1,0 +1,26 @@
+"""Setting `base`: the item is asked as it is, in one message."""
+
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.item import Item
+from tasks.inference.prompting import Prompts, build_messages, choose_sampling
+
+Transcript = tuple[tuple[ChatRequest, ChatReply], ...]
+"""The calls of one item in order; the last reply is the answer."""
+
+
+async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat) -> Transcript:
+    """Ask one item with one call.
+
+    Args:
+        item: what is asked.
+        entry: the model under test.
+        prompts: texts of all question types.
+        chat: the client.
+    """
+    request = ChatRequest(
+        model=entry.name,
+        identity=entry.identity,
+        messages=build_messages(item, prompts),
+        sampling=choose_sampling(entry, item.question_type, prompts),
+    )
+    return ((request, await chat(request)),)
