@@ -1,0 +1,189 @@
+"""The item_scores layer: every response read, compared with its item's gold, and given a status.
+
+Whose failure it was decides: a reply that cannot be read is the model's and counts as wrong (value 0, the lowest points in a
+questionnaire); a failed call or an unusable judge is ours, and its value is missing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.errors import ScoringError
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.tables.scores import ItemScores
+from schemas.vocabulary import ItemStatus
+from tasks.metrics.answers import SUITED, Answer, Question, measure, read_answer
+from tasks.metrics.ratings import rating_share
+
+METRICS_VERSION = "1"
+"""Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
+
+ITEM = ["dataset", "item_id"]
+RUN = ["model", "setting", "repetition"]
+RESPONSE = [*ITEM, *RUN]
+
+ResponseKey = tuple[str, str, str, str, int]
+"""Values of RESPONSE."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Value and status of one item under one metric."""
+
+    value: float | None
+    status: ItemStatus
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A judge's ratings: per response and dimension, null where the judge failed, and the dimensions it was asked for."""
+
+    by_response: Mapping[ResponseKey, Mapping[str, int | None]]
+    dimensions: frozenset[str]
+
+    def rate(self, response: ResponseKey) -> Outcome:
+        """Mean over the dimensions; missing if one of them is."""
+        ratings = self.by_response.get(response, {})
+        known = [rating for rating in ratings.values() if rating is not None]
+        if not known or len(known) < len(self.dimensions):
+            return Outcome(None, "judge_failed")
+        return Outcome(rating_share(known), "scored")
+
+
+def score_items(
+    items: dy.DataFrame[Items],
+    responses: dy.DataFrame[Responses],
+    judgements: dy.DataFrame[Judgements] | None,
+    method: MethodSpec,
+) -> dy.DataFrame[ItemScores]:
+    """Score the responses to a dataset by one method.
+
+    Args:
+        items: the dataset's items.
+        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer. Each (model, setting,
+            repetition) covers every item.
+        judgements: of these responses, needed by a judged method; rows of other rubrics are ignored.
+        method: names the metrics, one row each.
+
+    Returns:
+        One row per response item and metric, sorted by key. Where the gold is options, `predicted` and `gold` hold their texts:
+        an empty list is an answer that could not be read, null one that never came.
+
+    Raises:
+        ScoringError: if items are without response or responses without item, a metric does not suit an item's type, or a judged
+            method has no judgements or those of several judges.
+    """
+    answers = last_turns(responses)
+    check_coverage(items, answers)
+    check_metrics(items, method)
+    questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
+    ratings = read_ratings(judgements, method) if method.judged else Ratings({}, frozenset())
+    rows = [
+        row
+        for response in answers.iter_rows(named=True)
+        for row in _score_response(questions[response["dataset"], response["item_id"]], response, ratings, method)
+    ]
+    frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
+    return ItemScores.validate(frame.sort(ItemScores.primary_key()))
+
+
+def last_turns(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
+    """One row per (item, model, setting, repetition): its last turn."""
+    return responses.sort("turn").unique(RESPONSE, keep="last", maintain_order=True)
+
+
+def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
+    """Raise ScoringError unless every run answers exactly the items there are."""
+    asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
+    lacking = asked.join(answers, on=RESPONSE, how="anti") if not answers.is_empty() else items.select(ITEM)
+    unknown = answers.join(items, on=ITEM, how="anti").select(RESPONSE)
+    for frame, what in ((lacking, "Items have no response row."), (unknown, "Responses belong to no item.")):
+        if not frame.is_empty():
+            first = frame.sort(frame.columns).row(0, named=True)
+            raise ScoringError(
+                what,
+                where=", ".join(f"{name} {value}" for name, value in first.items()),
+                expected="one response per item, model, setting and repetition, failed calls included",
+                got=f"{frame.height} without counterpart; the first is named above",
+                next_step="run the infer stage again for this dataset",
+            )
+
+
+def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
+    """Raise ScoringError if one of the method's metrics cannot score one of the question types."""
+    for spec in method.metrics:
+        wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(sorted(SUITED[spec.metric])))
+        if not wrong.is_empty():
+            first = wrong.row(0, named=True)
+            raise ScoringError(
+                f"Metric {spec.metric} cannot score {first['question_type']} items.",
+                where=f"{first['dataset']}, item {first['item_id']}, method {method.id}",
+                expected=f"question types {', '.join(sorted(SUITED[spec.metric]))}",
+                got=first["question_type"],
+                next_step="give the dataset a method whose metrics suit its items",
+            )
+
+
+def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec) -> Ratings:
+    """The ratings a judged method needs.
+
+    The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
+    """
+    if judgements is None:
+        raise ScoringError(
+            f"Method {method.id} needs a judge's ratings.",
+            expected=f"judgements by rubric {method.rubric}",
+            got="none",
+            next_step="run the infer stage with a judge",
+        )
+    of_rubric = judgements.filter(pl.col("rubric") == method.rubric)
+    if of_rubric["judge"].n_unique() > 1:
+        raise ScoringError(
+            f"Method {method.id} was given the ratings of several judges.",
+            expected="one judge",
+            got=", ".join(sorted(of_rubric["judge"].unique())),
+            next_step="score each judge's ratings on their own",
+        )
+    by_response: dict[ResponseKey, dict[str, int | None]] = {}
+    for row in of_rubric.iter_rows(named=True):
+        by_response.setdefault(_response_key(row), {})[row["dimension"]] = row["rating_1_5"]
+    return Ratings(by_response, frozenset(of_rubric["dimension"]))
+
+
+def _response_key(row: Mapping[str, Any]) -> ResponseKey:
+    return (row["dataset"], row["item_id"], row["model"], row["setting"], row["repetition"])
+
+
+def _score_response(
+    question: Question, response: Mapping[str, Any], ratings: Ratings, method: MethodSpec
+) -> Iterator[dict[str, Any]]:
+    reply = response["reply"]
+    answer = None if reply is None else read_answer(question, reply, cut=response["finish_reason"] == "length")
+    predicted = None if reply is None else question.labels(answer.indices if answer else ())
+    for spec in method.metrics:
+        outcome = _outcome(question, answer, spec, ratings.rate(_response_key(response)), answered=reply is not None)
+        yield {
+            **{name: response[name] for name in RESPONSE},
+            "method": method.id,
+            "metric": spec.metric,
+            "parsed_answer": answer.shown if answer else None,
+            "predicted": predicted,
+            "gold": question.labels(question.gold_indices),
+            "value": outcome.value,
+            "status": outcome.status,
+        }
+
+
+def _outcome(question: Question, answer: Answer | None, spec: MetricSpec, rated: Outcome, *, answered: bool) -> Outcome:
+    if question.is_filler:
+        return Outcome(None, "not_counted")
+    if not answered:
+        return Outcome(None, "call_failed")
+    if answer is None:
+        return Outcome(0.0, "unparsed")
+    return rated if spec.metric == "judged_rating" else Outcome(measure(question, answer, spec), "scored")

@@ -1,0 +1,188 @@
+"""Option letters inside a reply: what counts as one, and how several are strung together."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from schemas.letters import option_letters
+from tasks.metrics.masking import is_masked, masked_option
+from tasks.metrics.reply import WORD, match_text
+
+MAX_SINGLE = 26
+"""Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
+
+_LABEL = re.compile(rf"(?<![{WORD}])[A-Za-z](?![{WORD}])(?!'\w)")
+_WIDE_LABEL = re.compile(rf"(?<![{WORD}])(?:[A-Z]{{1,2}}|[a-z]{{1,2}})(?![{WORD}])(?!'\w)")
+_PARTICLES = (
+    r"项|項|选项|選項|选择|吧|了|因为|或|和|与|及|以及|跟|然后|再|接|[最更](?!不)|比|符合|正确|对(?!应)"
+    r"|是(?=因|正确|对|最|答案|合适|符合)"
+)
+"""Chinese that may follow a letter without making it a word, as it would in "B超". A masked option may follow too."""
+
+_AFTER_ARTICLE = re.compile(
+    r"\s*(?:$|[\n.,:;!?)\]}\"'。、(/&+=|<>→]|[–—]|-+>)|\s+-|-(?=[A-Z](?![a-z]))"
+    r"|\s+(?:because|since|as|for|is|are|was|and|or|then|before|followed|but)\b"
+    rf"|[\ue000-\uf8ff]|\s*(?={_PARTICLES})"
+)
+_AFTER_SMALL = re.compile(rf"\s*(?:$|[\n.,:;!?)。、<>→])|\s+(?:because|since|and)\b|\s*(?={_PARTICLES})")
+_AFTER_CAPITAL = re.compile(rf"(?!-[a-z]|\+\+|#|[\u3400-\u9fff])|(?={_PARTICLES})")
+_MARK = re.compile(r"(?:^|(?<=[\s,;、。:\"(]))([A-Z]{1,2})\s*[.):、](?!\w\.)\s*(?=\S)")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A reply that is not read, and why."""
+
+    reason: str
+
+
+Indices = tuple[int, ...]
+Reading = Indices | Refusal | None
+"""What a form makes of a reply: option indices, a reason not to read it, or null if the form does not apply."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """One letter found in a text: its upper-case name and where it ends."""
+
+    name: str
+    end: int
+    small: bool
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of one item, as shown."""
+
+    options: tuple[str, ...]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Letters of the options in the order shown."""
+        return option_letters(len(self.options))
+
+    @property
+    def wide(self) -> bool:
+        """Whether some labels have two letters."""
+        return len(self.options) > MAX_SINGLE
+
+    def index(self, name: str) -> int | None:
+        """Index of the option with this letter, null if there is none."""
+        return self.labels.index(name) if name in self.labels else None
+
+    def read(self, name: str) -> Indices | Refusal:
+        """The option with this letter, or the refusal that there is none."""
+        index = self.index(name)
+        return Refusal(f"{name} is not an option") if index is None else (index,)
+
+    @cached_property
+    def reach(self) -> int:
+        """Characters that can hold an option's text, its letter and some wrapping; nothing longer is compared with options."""
+        return 2 * max(len(option) for option in self.options) + 40
+
+    def match(self, text: str) -> int | None:
+        """Index of the option whose text this is; `text` comes from a masked reply."""
+        if is_masked(text):
+            return masked_option(text)
+        return match_text(text, self.options) if len(text) <= self.reach else None
+
+    def show(self, indices: Indices) -> str:
+        """Letters of these options, comma-separated."""
+        return ",".join(self.labels[index] for index in indices)
+
+
+def label_at(text: str, start: int, choices: Choices) -> Label | None:
+    """The letter that stands at `start`, if what follows does not make it a word of its own.
+
+    "A" and "I" are words too, so they need a clear end; so do small letters.
+    """
+    found = (_WIDE_LABEL if choices.wide else _LABEL).match(text, start)
+    if found is None:
+        return None
+    name, small = found.group().upper(), found.group().islower()
+    if len(name) > 1 and choices.index(name) is None:
+        return None
+    follow = _AFTER_SMALL if small else _AFTER_ARTICLE if name in ("A", "I") else _AFTER_CAPITAL
+    return Label(name, found.end(), small) if follow.match(text, found.end()) else None
+
+
+def marked_labels(text: str) -> list[str]:
+    """Letters that introduce something, as in "A. ..., B) ...", in order."""
+    return [found.group(1) for found in _MARK.finditer(text)]
+
+
+SequenceKind = Literal["set", "order"]
+
+_THEN = r"(?:(?:and|then|next|finally|lastly|after that|followed by|before|然后|接着|接下来|再|其次|之后|最后|随后)[,:\s]*)+"
+_SEPARATORS = {
+    "set": re.compile(
+        r"\s*[.)]?\s*(?:[,、;/&+|]\s*(?:(?:and\b|&|和|与|以及)\s*)?|\band\b\s*|(?:以及|和|与|及|跟)\s*)", re.IGNORECASE
+    ),
+    "order": re.compile(rf"\s*[.)]?\s*(?:(?:[,、;/|>→]|-+>|=>|[-–—])\s*(?:{_THEN})?|{_THEN})\s*", re.IGNORECASE),
+}
+_HEDGE = re.compile(r"\s*[.)]?\s*,?\s*(?:or\b|and/or\b|或|还是)", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:options?|choices?|letters?|选项|選項)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\(?(\d{1,2})\s*[.):、]\s*")
+_RUN = re.compile(rf"(?<![{WORD}])[A-Z]{{2,26}}(?![{WORD}])")
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Letters strung together: their names in order, where the string ends, and the numbers written before them."""
+
+    names: tuple[str, ...]
+    end: int
+    numbers: tuple[int, ...] = ()
+
+    def read(self, choices: Choices) -> Indices | Refusal:
+        """The options named, or why they are not read."""
+        if outside := [name for name in self.names if choices.index(name) is None]:
+            return Refusal(f"{outside[0]} is not an option")
+        if repeated := [name for name in self.names if self.names.count(name) > 1]:
+            return Refusal(f"names {repeated[0]} more than once")
+        if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
+            return Refusal("numbered, but not from 1 upwards")
+        return tuple(choices.labels.index(name) for name in self.names)
+
+
+def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:
+    """Capital letters without a gap, such as "AC": only where every label is one letter and each of them is an option."""
+    found = _RUN.match(text, start)
+    if found is None or choices.wide or set(found.group()) - set(choices.labels):
+        return None
+    return Sequence(tuple(found.group()), found.end())
+
+
+def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> Sequence | None:
+    """The letters strung together from `start` on; null if none stands there.
+
+    A string that goes on with "or" is no answer; the caller sees this from `hedged`.
+    """
+    names: list[str] = []
+    numbers: list[int] = []
+    place = start
+    end = start
+    while True:
+        if prefix := _PREFIX.match(text, place):
+            place = prefix.end()
+        if kind == "order" and (number := _NUMBER.match(text, place)):
+            numbers.append(int(number.group(1)))
+            place = number.end()
+        label = label_at(text, place, choices)
+        if label is None:
+            break
+        names.append(label.name)
+        end = label.end
+        separator = _SEPARATORS[kind].match(text, end)
+        if separator is None or separator.end() == end:
+            break
+        place = separator.end()
+    if not names:
+        return letter_run(text, start, choices)
+    return Sequence(tuple(names), end, tuple(numbers[: len(names)]))
+
+
+def hedged(text: str, end: int) -> bool:
+    """Whether the letter that ends at `end` is followed by an alternative: "A or C"."""
+    return _HEDGE.match(text, end) is not None

@@ -1,0 +1,146 @@
+"""The forms in which models give several options, as a set or in order."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tasks.metrics.claims import Claim, denied, settle, stated_claims
+from tasks.metrics.labels import (
+    Choices,
+    Indices,
+    Reading,
+    Refusal,
+    Sequence,
+    SequenceKind,
+    hedged,
+    letter_run,
+    marked_labels,
+    sequence_at,
+)
+from tasks.metrics.listed_lines import DISAGREE, ECHO, checked_list, read_lines
+from tasks.metrics.masking import drop_texts
+
+ALTERNATIVE = Refusal("gives alternatives")
+
+_INTRO = re.compile(
+    r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b"
+    r"|选项|選項|应?选择?|答案|首先|先|顺序)\s*[:,]?\s*",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"\s*(?:first(?:ly)?|首先|先)[,:\s]*", re.IGNORECASE)
+_WRAPPED = re.compile(r"^[\[({<]\s*(.*?)\s*[\])}>]$", re.DOTALL)
+_DONE = re.compile(r"(?:\s|[.,!)。]|only|选项|项|吧|</answer>)*$")
+_REMARK = re.compile(r"[.)]?\s*(?:\(|[–—]|\s-\s|,?\s*(?:because|since)\b|,?\s*因为|[.。]\s*\S)", re.IGNORECASE)
+_GAPS = re.compile(r"\s+(?=[A-Z]{1,2}(?:\s|[.)]|$))")
+_BREAKS = re.compile(r"[\s,;]*\n+")
+_LIST_LINE = re.compile(
+    r"^(?:\(?\d{1,2}\s*[.):、]\s*\S|(?:option\s+|选项)?[A-Za-z]{1,2}\s*(?:[.):、]|$))", re.IGNORECASE | re.MULTILINE
+)
+_TAIL = re.compile(
+    r"(?:^|(?<=[\n.;:!?。])\s*|\b(?i:options|choices|statements|both|that|think)\s+|选项)"
+    r"(?=[A-Z][\s,、)和与及/&].{0,80}?(?:\b(?i:are)\s+(?:(?i:both|all|the)\s+)*(?i:correct|right|true|supported|answers)\b|正确|对的|都?符合))"
+)
+_OTHER_LETTER = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9'])")
+_SENTENCE = re.compile(r"[.。](?:\s|$)")
+_MARK_END = re.compile(r"^\s*[.):、,\-–—]*\s*")
+_BETWEEN_TEXTS = {
+    "set": (r"\n+", r"\s*[;、]\s*", r"\s*[,、]\s*(?:and\s+)?|\s+and\s+|\s+&\s+", r"[,、]|以及|和|与"),
+    "order": (r"\n+", r"\s*(?:>|→|-+>|=>)\s*", r"\s*[;、]\s*", r"\s*,\s*(?:(?:and|then)\s+)*"),
+}
+
+
+@dataclass(frozen=True)
+class ListForms:
+    """The forms of one kind of answer: a set of options, or options in order."""
+
+    kind: SequenceKind
+
+    def whole(self, text: str, choices: Choices) -> Reading:
+        """The whole reply is letters: "A, C", "AC", "B > A > D > C", "1. B" line by line."""
+        flat = _BREAKS.sub(", ", text)
+        if wrapped := _WRAPPED.match(flat):
+            flat = wrapped.group(1)
+        intro = _INTRO.match(flat)
+        flat = flat[intro.end() :] if intro else flat
+        for candidate in (flat, _GAPS.sub(", ", flat)):
+            sequence = sequence_at(candidate, 0, choices, self.kind)
+            if sequence is not None and _DONE.match(candidate, sequence.end):
+                return self._read(candidate, 0, sequence, choices)
+            if sequence is not None and hedged(candidate, sequence.end):
+                return ALTERNATIVE
+        return None
+
+    def claims(self, text: str, choices: Choices) -> Reading:
+        """The answer is stated: "The answers are A and C", "正确顺序是B、A、D、C", a last line "A, C"."""
+        bare, dropped = drop_texts(text, choices.labels, choices.options)
+        stated = stated_claims(bare, choices, self.target)
+        reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)])
+        everything = isinstance(reading, tuple) and len(reading) == len(choices.options)
+        return ECHO if self.kind == "set" and everything and dropped >= len(choices.options) else reading
+
+    def lines(self, text: str, choices: Choices) -> Reading:
+        """One option a line, as letter, as text or as both, numbered or not, under an introduction or not."""
+        return settle([Claim(reading, closing=False) for reading in read_lines(text, choices, self.kind)])
+
+    def texts(self, text: str, choices: Choices) -> Reading:
+        """The whole reply is option texts with something between them: "relief, gratitude"."""
+        for pattern in _BETWEEN_TEXTS[self.kind]:
+            pieces = [piece.strip() for piece in re.split(pattern, text) if piece.strip()]
+            indices = tuple(index for piece in pieces if (index := choices.match(piece)) is not None)
+            if indices and len(indices) == len(pieces):
+                return checked_list(indices, choices, self.kind, with_texts=True)
+        return None
+
+    def named(self, text: str, choices: Choices) -> Reading:
+        """The whole reply is letters, each with its option's text: "A (gratitude) and C (relief)"."""
+        bare, named = drop_texts(text, choices.labels, choices.options)
+        reading = self.whole(bare, choices) if named else None
+        if reading is None or isinstance(reading, Refusal):
+            return reading
+        return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
+
+    def target(self, text: str, start: int, choices: Choices) -> Reading:
+        """The options strung together at `start`."""
+        if first := _FIRST.match(text, start):
+            start = first.end()
+        sequence = sequence_at(text, start, choices, self.kind)
+        if sequence is None:
+            return None
+        if hedged(text, sequence.end):
+            return ALTERNATIVE
+        rest, _, below = text[sequence.end :].partition("\n")
+        if self.kind == "order" and _OTHER_LETTER.search(rest):
+            return Refusal("more letters follow the order")
+        if len(sequence.names) > 1:
+            return self._read(text, start, sequence, choices)
+        if marked_labels(rest) or _LIST_LINE.match(below) or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
+            return None  # the beginning of a list, which has its own forms
+        beside = choices.match(_MARK_END.sub("", rest))
+        return DISAGREE if beside not in (None, choices.index(sequence.names[0])) else sequence.read(choices)
+
+    def _read(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
+        gapless = len(sequence.names) > 1 and letter_run(text, start, choices) == sequence
+        if self.kind == "order" and gapless and len(sequence.names) < len(choices.options):
+            return Refusal("letters without a gap do not name every option")
+        return self._shaped(sequence.read(choices))
+
+    def _shaped(self, reading: Indices | Refusal) -> Indices | Refusal:
+        return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, Refusal) else reading
+
+    def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
+        for found in _TAIL.finditer(text) if self.kind == "set" else ():
+            sequence = sequence_at(text, found.end(), choices, "set")
+            if sequence is not None and len(sequence.names) > 1 and not denied(text, found.end()):
+                yield Claim(self._shaped(sequence.read(choices)), closing=False)
+
+    def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
+        """Letters at the start with a remark behind them, or alone on the first line (set off by a blank one) or on the last."""
+        lines = text.splitlines()
+        opening = sequence_at(text, 0, choices, self.kind)
+        if opening is not None and len(opening.names) > 1 and _REMARK.match(lines[0], opening.end):
+            reading = self.target(text, 0, choices)
+            yield from [Claim(reading, closing=True)] if reading is not None else []
+        edges = lines[:1] if len(lines) > 1 and not lines[1] else []
+        edges += lines[-1:] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
+        readings = [self.whole(line, choices) for line in edges if not re.match(r"\(?\d", line)]
+        yield from (Claim(reading, closing=True) for reading in readings if reading is not None)

@@ -1,0 +1,184 @@
+"""What a model's reply says, as typed results; a reply that does not say it clearly is not read.
+
+Each kind of answer has an ordered table of small named forms. The first form that applies decides: it gives the answer, or the
+reason why the reply is refused. Nothing is guessed from letters that merely occur ("I think A or C", "A dog is shown").
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tasks.metrics.json_forms import json_answer
+from tasks.metrics.labels import Choices, Indices, Reading, Refusal
+from tasks.metrics.list_forms import ListForms
+from tasks.metrics.listed_lines import checked_list
+from tasks.metrics.masking import mask_options, masked_option
+from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, strip_reasoning
+from tasks.metrics.single_forms import (
+    SEVERAL,
+    read_bare_letter,
+    read_claims,
+    read_letter_and_text,
+    read_only_text,
+    read_opening_text,
+    read_whole_text,
+)
+
+EMPTY = "holds no word"
+NOTHING = "states no answer"
+UNFINISHED = "was cut off within its list"
+LISTING = frozenset({"letters", "list", "option texts", "letters with texts"})
+"""Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
+
+
+@dataclass(frozen=True)
+class ChoiceParse:
+    """One option, or null. `how` is the form that matched, or why the reply is not read."""
+
+    index: int | None
+    how: str
+
+
+@dataclass(frozen=True)
+class ChoicesParse:
+    """A set of options, or null. `how` as in ChoiceParse."""
+
+    indices: frozenset[int] | None
+    how: str
+
+
+@dataclass(frozen=True)
+class OrderParse:
+    """Distinct options in order, or null; `complete` if every option is named. `how` as in ChoiceParse."""
+
+    indices: tuple[int, ...] | None
+    complete: bool
+    how: str
+
+
+@dataclass(frozen=True)
+class TextParse:
+    """The reply's text without reasoning, or null. `how` as in ChoiceParse."""
+
+    text: str | None
+    how: str
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way of writing an answer; `why` says why it is read, or why at this place in the table."""
+
+    name: str
+    read: Callable[[str, Choices], Reading]
+    why: str
+
+
+_SETS, _ORDERS = ListForms("set"), ListForms("order")
+
+SINGLE_FORMS: tuple[Form, ...] = (
+    Form("letter", read_bare_letter, "what the prompt asks for"),
+    Form("letter and text", read_letter_and_text, "unambiguous if the two are the same option, refused if not"),
+    Form("option text", read_whole_text, "unambiguous; before prose forms, since an option may read like prose"),
+    Form("statement", read_claims, "an answer in words; letters that merely occur do not count"),
+    Form("text at an edge", read_opening_text, "'Yes, because ...': the option itself is the first clause or the last line"),
+    Form("only text named", read_only_text, "one plain sentence that names one option and denies nothing"),
+)
+SET_FORMS: tuple[Form, ...] = (
+    Form("letters", _SETS.whole, "what the prompt asks for"),
+    Form("letters with texts", _SETS.named, "unambiguous if each letter stands with its own option and nothing else is said"),
+    Form("statement", _SETS.claims, "before lists, since the options may be repeated before the answer"),
+    Form("list", _SETS.lines, "one option a line, with nothing but its own text, among prose"),
+    Form("option texts", _SETS.texts, "unambiguous if every piece is an option"),
+)
+ORDER_FORMS: tuple[Form, ...] = (
+    Form("letters", _ORDERS.whole, "what the prompt asks for"),
+    Form("letters with texts", _ORDERS.named, "unambiguous if each letter stands with its own option and nothing else is said"),
+    Form("statement", _ORDERS.claims, "before lists, since the options may be repeated before the answer"),
+    Form("list", _ORDERS.lines, "numbered or one option a line, among prose"),
+    Form("option texts", _ORDERS.texts, "unambiguous if every piece is an option"),
+)
+
+
+def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoiceParse:
+    """Read a reply to a question with one right option.
+
+    Args:
+        reply: the model's text as it came.
+        options: option texts as shown, first one lettered A.
+        cut: the reply ended at its token limit.
+    """
+    reading, how = _read(drop_unfinished(reply) if cut else reply, Choices(tuple(options)), SINGLE_FORMS, _combine_single)
+    return ChoiceParse(None if reading is None else reading[0], how)
+
+
+def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoicesParse:
+    """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
+    reading, how = _read(reply, Choices(tuple(options)), SET_FORMS, _combine_set)
+    if cut and how in LISTING:
+        return ChoicesParse(None, UNFINISHED)
+    return ChoicesParse(None if reading is None else frozenset(reading), how)
+
+
+def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> OrderParse:
+    """Read a reply that puts options in order; it may name only some of them, then `complete` is false."""
+    reading, how = _read(reply, Choices(tuple(options)), ORDER_FORMS, _combine_order)
+    if cut and how in LISTING:
+        return OrderParse(None, complete=False, how=UNFINISHED)
+    return OrderParse(reading, reading is not None and len(reading) == len(options), how)
+
+
+def parse_free_text(reply: str) -> TextParse:
+    """Read a reply in free words: all of it but the reasoning. Without a letter, digit or Chinese character it says nothing."""
+    text = strip_reasoning(reply)
+    return TextParse(text, "text") if has_words(text) else TextParse(None, EMPTY)
+
+
+_Combine = Callable[[list[Indices], Choices], Indices | Refusal]
+
+
+def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine) -> tuple[Indices | None, str]:
+    """The first form that applies decides."""
+    bare = strip_reasoning(reply)
+    masked = mask_options(bare, choices.options)
+    if masked_option(masked) is None and (values := json_answer(bare)) is not None:
+        return _outcome(_read_json(values, choices, forms, combine), "JSON")
+    if not has_words(level_text(bare)):
+        return None, EMPTY
+    text = clean_reply(masked)
+    for form in forms:
+        reading = form.read(text, choices)
+        if reading is not None:
+            return _outcome(reading, form.name)
+    return None, NOTHING
+
+
+def _outcome(reading: Indices | Refusal, name: str) -> tuple[Indices | None, str]:
+    return (None, reading.reason) if isinstance(reading, Refusal) else (reading, name)
+
+
+def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | Refusal:
+    """Each value on its own: one option each, or (a single value) whatever the forms read."""
+    texts = [clean_reply(mask_options(value, choices.options)) for value in values]
+    if not texts:
+        return Refusal(NOTHING)
+    if len(texts) == 1:
+        readings = [reading for form in forms if (reading := form.read(texts[0], choices)) is not None]
+        return readings[0] if readings else Refusal(NOTHING)
+    read: list[Indices] = []
+    for text in texts:
+        reading = read_bare_letter(text, choices) or read_whole_text(text, choices) or read_claims(text, choices)
+        if reading is None or isinstance(reading, Refusal):
+            return reading or Refusal(NOTHING)
+        read.append(reading)
+    return combine(read, choices)
+
+
+def _combine_single(_read: list[Indices], _choices: Choices) -> Indices | Refusal:
+    return SEVERAL
+
+
+def _combine_set(read: list[Indices], choices: Choices) -> Indices | Refusal:
+    return checked_list(tuple(index for indices in read for index in indices), choices, "set", with_texts=False)
+
+
+def _combine_order(read: list[Indices], choices: Choices) -> Indices | Refusal:
+    return checked_list(tuple(index for indices in read for index in indices), choices, "order", with_texts=False)

@@ -1,0 +1,96 @@
+"""A reply as a reader sees it: without reasoning blocks, mark-up and typographic variants."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+WORD = "A-Za-z0-9À-ɏ"
+"""Characters of words that are written with gaps between them."""
+
+_THOUGHT = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
+_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_LOST_OPENING = re.compile(rf"^.*</(?:{_THOUGHT})>", re.DOTALL | re.IGNORECASE)
+_LOST_CLOSING = re.compile(rf"<(?:{_THOUGHT})>.*$", re.DOTALL | re.IGNORECASE)
+
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "−": "-"})
+
+_MARK_UP: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>"), ""),  # tokens of chat templates
+    (re.compile(r"^```\w*[ \t]*$", re.MULTILINE), ""),
+    (re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div)\s*/?>"), ""),
+    (re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\$?\\boxed\{\s*([^{}]*?)\s*\}\$?"), r"<answer>\1</answer>"),
+    (re.compile(r"\$\s*([A-Za-z]{1,2})\s*\$"), r"\1"),
+    (re.compile(r"\*{2,}"), ""),
+    (re.compile(r"(`{1,3}|(?<!\w)(?:\*|_{1,3}))(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"^[ \t]*(?:#{1,6}|[-*•+>])[ \t]+", re.MULTILINE), ""),
+    (re.compile(r"""[(\[{<"'【〈《]\s*([A-Za-z]{1,2})\s*[)\]}>"'】〉》]"""), r" \1)"),
+)
+"""Taken away in this order; the last one turns a wrapped letter, "(B)" or "【B】", into " B)"."""
+
+_UNFINISHED = re.compile(r"\n\s*[A-Z]{1,2}\s*[.):、]?\s*$")
+_KEPT_BEFORE_DIGITS = frozenset(".,:/-")
+
+
+def strip_reasoning(reply: str) -> str:
+    """The reply without what the model thought before it.
+
+    A block that is closed but never opened is taken from the start of the reply (chat templates may swallow the opening tag);
+    one that is never closed takes the rest with it: what follows is thought, not answer.
+    """
+    rest = _CLOSED_THOUGHT.sub("", reply)
+    rest = _LOST_OPENING.sub("", rest)
+    return _LOST_CLOSING.sub("", rest).strip()
+
+
+def level_text(text: str) -> str:
+    """The text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
+    return unicodedata.normalize("NFKC", text).translate(_QUOTES)
+
+
+def clean_reply(text: str) -> str:
+    """A levelled reply without mark-up and without white space around its lines."""
+    for pattern, replacement in _MARK_UP:
+        text = pattern.sub(replacement, text)
+    return "\n".join(line.strip() for line in text.splitlines()).strip()
+
+
+def drop_unfinished(reply: str) -> str:
+    """A reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
+    return _UNFINISHED.sub("", reply)
+
+
+def has_words(text: str) -> bool:
+    """Whether the text holds a letter, a digit or a Chinese character at all."""
+    return any(character.isalnum() for character in text)
+
+
+def plain_text(text: str) -> str:
+    """Case, width and runs of white space made equal; punctuation kept."""
+    return " ".join(level_text(text).casefold().split())
+
+
+def fold_text(text: str) -> str:
+    """The same without white space and punctuation, except signs that change a number ("-5", "3.5") and symbols ("+", "<")."""
+    plain = plain_text(text)
+    return "".join(character for place, character in enumerate(plain) if _is_content(plain, place))
+
+
+def _is_content(text: str, place: int) -> bool:
+    character = text[place]
+    if character == "%" or unicodedata.category(character)[0] in "LNMS":
+        return character != "`"
+    return character in _KEPT_BEFORE_DIGITS and text[place + 1 : place + 2].isdigit()
+
+
+def match_text(text: str, options: Sequence[str]) -> int | None:
+    """Index of the one option that `text` is, or null.
+
+    Case and punctuation count only where leaving them out would make two options the same.
+    """
+    for normalise in (level_text, plain_text, fold_text):
+        wanted = normalise(text)
+        found = [index for index, option in enumerate(options) if wanted and normalise(option) == wanted]
+        if len(found) == 1:
+            return found[0]
+    return None

@@ -1,0 +1,211 @@
+"""The forms in which models give one option, in the order they are tried."""
+
+import re
+from collections.abc import Iterator
+
+from tasks.metrics.claims import Claim, denied, settle, stated_claims
+from tasks.metrics.labels import Choices, Indices, Label, Reading, Refusal, hedged, label_at, marked_labels, sequence_at
+from tasks.metrics.masking import TOKEN
+
+NEARBY = 400
+"""Characters behind a letter within which another option's letter shows that a list begins."""
+
+SEVERAL = Refusal("names more than one option")
+DISAGREE = Refusal("letter and text beside it are different options")
+
+_LABEL_PREFIX = re.compile(
+    r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|選項|选择|選擇|选|選|答案|答)\s*[:#]?\s*", re.IGNORECASE
+)
+_LABEL_SUFFIX = re.compile(r"\s*(?:选项|項|项|选择)?\s*(?:[.)、。:!,]|吧)*\s*$")
+_SEPARATOR = re.compile(r"\s*[.):、,\-–—]*\s*")
+_PIECE_END = re.compile(r"[.!?;。]|,|\s[-–—]\s|\s*\(|\s+because\b|\s+since\b|因为|:")
+_OPENING = re.compile(r"\s*(?:[.):、](?!\w\.)|,|\s[-–—]\s|$|\n|\s+(?:because|since|as)\b|,?\s*(?:因为|是因为))", re.MULTILINE)
+_DISMISSED = re.compile(r"\s*(?:(?:is\s+)?(?:wrong|incorrect|false|not\b)|错|不)", re.IGNORECASE)
+_TEXT_THEN_LETTER = re.compile(r"(.+?)[\s,:-]+([A-Z]{1,2})\)$")
+_SENTENCE_END = re.compile(r"[.!?。\n]+")
+_EVERYDAY = frozenset({"yes", "no", "none"})
+_NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without|less|than|or)\b|n't\b|[不没非无未别或?]", re.IGNORECASE)
+
+_ADJECTIVE = (
+    r"(?:(?:my\s+)?(?:answer|choice|pick)|correct|right|best|true|better"
+    r"|(?:most\s+)?(?:likely|appropriate|accurate|suitable|fitting|plausible|reasonable))"
+)
+_TAILS: tuple[re.Pattern[str], ...] = (
+    re.compile(
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|\b(?i:option|choice|answer|that|think|believe|say|so|because)\s+)([A-Z]{1,2})\)?\s+"
+        rf"(?i:(?:is|was|fits|seems|looks|appears|sounds|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?"
+        rf"(?:(?:clearly|probably|definitely|the|also)\s+)*{_ADJECTIVE}\b)"
+    ),
+    re.compile(
+        r"(?:^|(?<=[\n.,;:!?。(])\s*|选项|認為|认为|觉得|因此|所以)\s*([A-Z]{1,2})\)?\s*(?:选项|項|项)?\s*(?:才)?(?:是|最为?|更为?|比较)?\s*"
+        r"(?:正确|对的|符合|合适|恰当|准确|贴切|正解|答案)"
+    ),
+)
+"""Wordings that follow the letter: "B is the best answer", "B最合适"."""
+
+
+def read_bare_letter(text: str, choices: Choices) -> Reading:
+    """The whole reply is one letter: "B", "(b).", "Option B", "B选项".
+
+    Where options are letters themselves, a capital means the option it stands for, which is what the prompt asks for.
+    """
+    prefix = _LABEL_PREFIX.match(text)
+    label = label_at(text, prefix.end() if prefix else 0, choices)
+    if label is None or not _LABEL_SUFFIX.match(text, label.end):
+        return None
+    same = choices.options.index(text) if text in choices.options else None
+    if same is None or same == choices.index(label.name):
+        return choices.read(label.name)
+    if choices.index(label.name) is None:
+        return (same,)
+    return Refusal("is the letter of one option and the text of another") if label.small else choices.read(label.name)
+
+
+def read_letter_and_text(text: str, choices: Choices) -> Reading:
+    """The whole reply is a letter and an option's text: "B. sadness", "C愤怒"."""
+    prefix = _LABEL_PREFIX.match(text)
+    label = label_at(text, prefix.end() if prefix else 0, choices)
+    place = _SEPARATOR.match(text, label.end) if label else None
+    index = choices.match(text[place.end() :]) if place else None
+    if label is None or index is None:
+        return None
+    return (index,) if index == choices.index(label.name) else DISAGREE
+
+
+def read_whole_text(text: str, choices: Choices) -> Reading:
+    """The whole reply is the text of one option."""
+    index = choices.match(text)
+    return None if index is None else (index,)
+
+
+def read_claims(text: str, choices: Choices) -> Reading:
+    """The answer is stated: "The answer is B.", "所以选B", "B. text", a last line "B"."""
+    return settle([*stated_claims(text, choices, read_target), *_tails(text, choices), *_edges(text, choices)])
+
+
+def read_opening_text(text: str, choices: Choices) -> Reading:
+    """The reply begins or ends with the text of one option: "Yes, because ...", a last line "joy"."""
+    lines = [line for line in text.splitlines() if line]
+    edges = [*_pieces(lines[0]), lines[-1]]
+    found = {index for piece in edges if (index := choices.match(piece)) is not None}
+    if not found:
+        return None
+    found |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
+    return (found.pop(),) if len(found) == 1 else SEVERAL
+
+
+def read_only_text(text: str, choices: Choices) -> Reading:
+    """One sentence names exactly one option and denies nothing: "She feels sadness here.".
+
+    Not where an option is an everyday word or a single character, which sentences hold for other reasons ("No way to know").
+    """
+    if _SENTENCE_END.search(text.rstrip(".!。")) or any(_is_everyday(option) for option in choices.options):
+        return None
+    found = {choices.match(token) for token in TOKEN.findall(text)}
+    rest = TOKEN.sub(" ", text).casefold()
+    for index, option in enumerate(choices.options):
+        short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.strip().casefold())}(?![^\W\u3400-\u9fff])"
+        rest, times = re.subn(short, " ", rest)
+        found |= {index} if times else set()
+    if not found or _NEGATION.search(rest):
+        return None
+    return SEVERAL if len(found) > 1 else tuple(index for index in found if index is not None)
+
+
+def _is_everyday(option: str) -> bool:
+    return option.strip().casefold() in _EVERYDAY or len(option.strip()) == 1
+
+
+def read_target(text: str, start: int, choices: Choices) -> Reading:
+    """The one option named at `start`, by letter or by its text."""
+    label = label_at(text, start, choices)
+    if label is None:
+        return _text_target(text[start : start + choices.reach], choices)
+    sequence = sequence_at(text, start, choices, "set")
+    if hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1):
+        return SEVERAL
+    return None if _lists_others(text, start, label) else beside(text, label, choices)
+
+
+def beside(text: str, label: Label, choices: Choices) -> Indices | Refusal:
+    """The option of a letter, unless the text beside it is another option's."""
+    place = _SEPARATOR.match(text, label.end)
+    start = place.end() if place else label.end
+    rest = text[start : start + choices.reach].split("\n", 1)[0]
+    reading = choices.read(label.name)
+    texts = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
+    return DISAGREE if not isinstance(reading, Refusal) and texts and reading[0] not in texts else reading
+
+
+def _text_target(rest: str, choices: Choices) -> Reading:
+    line = rest.split("\n", 1)[0].strip(' "')
+    for piece in _pieces(line):
+        if (index := choices.match(piece)) is not None:
+            return (index,)
+        if found := _TEXT_THEN_LETTER.match(piece):
+            index, lettered = choices.match(found.group(1)), choices.index(found.group(2))
+            if index is not None:
+                return (index,) if index == lettered else DISAGREE
+    return None
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """The line, then ever shorter beginnings of it that end where a clause does."""
+    line = line.split("</answer>", 1)[0]
+    yield line
+    for end in reversed([found.start() for found in _PIECE_END.finditer(line)]):
+        yield line[:end]
+
+
+def _clauses(line: str) -> list[str]:
+    return [line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)]
+
+
+def _lists_others(text: str, start: int, label: Label) -> bool:
+    """Whether the letter at `start` begins a list of options, on one line or on several."""
+    line, _, below = text[start : start + NEARBY].partition("\n")
+    following = below.lstrip().split("\n", 1)[0] if not below.startswith("\n") else ""
+    others = set(marked_labels(line)) | set(marked_labels(following)[:1]) | set(_bare(following))
+    return bool(others - {label.name})
+
+
+def _bare(line: str) -> list[str]:
+    return [line.rstrip(".)")] if re.fullmatch(r"[A-Z]{1,2}[.)]?", line) else []
+
+
+def _tails(text: str, choices: Choices) -> Iterator[Claim]:
+    for pattern in _TAILS:
+        for found in pattern.finditer(text):
+            index = choices.index(found.group(1))
+            if index is not None and not denied(text, found.start(1)):
+                yield Claim((index,), closing=False)
+
+
+def _edges(text: str, choices: Choices) -> Iterator[Claim]:
+    """A reply that opens with its letter ("B. ...") or closes with a line that holds nothing else."""
+    prefix = _LABEL_PREFIX.match(text)
+    start = prefix.end() if prefix else 0
+    label = label_at(text, start, choices)
+    lines = text.splitlines()
+    sequence = sequence_at(text, start, choices, "set")
+    if label is not None and (hedged(text, label.end) or (sequence is not None and len(set(sequence.names)) > 1)):
+        yield Claim(SEVERAL, closing=False)
+    elif label is not None and _OPENING.match(text, label.end) and not _begins_list(lines, label):
+        reading = read_target(text, start, choices)
+        if reading is not None and not _DISMISSED.match(text, label.end) and not _DISMISSED.match(text, label.end + 1):
+            yield Claim(reading, closing=True)
+    if len(lines) > 1 and not _marks(lines[-2]):
+        last = read_bare_letter(lines[-1], choices)
+        if last is not None:
+            yield Claim(last, closing=True)
+
+
+def _begins_list(lines: list[str], label: Label) -> bool:
+    """Whether other letters begin lines too; a letter alone on a first line, set off by a blank one, is an answer."""
+    if len(lines) > 1 and _bare(lines[0]) and not lines[1]:
+        return False
+    return any(name != label.name for line in lines for name in _marks(line))
+
+
+def _marks(line: str) -> list[str]:
+    return _bare(line) or (marked_labels(line)[:1] if re.match(r"[A-Z]{1,2}\s*[.):、]", line) else [])

@@ -1,0 +1,44 @@
+"""The score stage's first step: parse and score one partition of responses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.blueprint import MethodSpec
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.tables.scores import ItemScores
+from tasks.lineage.lake import Lake
+from tasks.metrics.item_scores import score_items
+from tasks.steps import step, up_to_date
+
+
+@dataclass(frozen=True)
+class ItemScoreJob:
+    """One dataset, model and setting to score."""
+
+    dataset: str
+    model: str
+    setting: str
+    methods: tuple[MethodSpec, ...]
+    items: PartitionRef
+    responses: PartitionRef
+    judgements: PartitionRef | None
+    key: PartitionKey
+
+
+@step("score {job.dataset}/{job.model}/{job.setting}")
+async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
+    """Read replies as answers and compare them with the gold.
+
+    Returns:
+        PartitionRef of the item scores.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
+    judgements = lake.read(job.judgements, Judgements) if job.judgements else None
+    scored = [score_items(items, responses, judgements, method) for method in job.methods]
+    return lake.write(job.key, pl.concat(scored), ItemScores)

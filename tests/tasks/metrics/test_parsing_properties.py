@@ -1,0 +1,139 @@
+"""Properties of parsing: the letter that was written is the letter that is read, and nothing crashes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.letters import option_letters
+from tasks.metrics.parsing import parse_choice, parse_choices, parse_free_text, parse_order
+
+LATIN = st.text(alphabet="bcdefghklmnopqrtuvwxyz", min_size=5, max_size=12)
+CHINESE = st.text(alphabet="晴雨山海春秋花鸟鱼虫茶饭书画琴棋", min_size=2, max_size=8)
+PHRASE = st.lists(LATIN, min_size=2, max_size=5).map(lambda words: " ".join(words).capitalize() + ".")
+
+
+def distinct(text: st.SearchStrategy[str], most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(text, min_size=2, max_size=most, unique_by=lambda option: option.casefold().strip("."))
+
+
+OPTIONS = st.one_of(distinct(LATIN, 30), distinct(CHINESE, 8), distinct(PHRASE, 6))
+FEW_OPTIONS = st.one_of(distinct(LATIN, 8), distinct(CHINESE, 8), distinct(PHRASE, 6))
+
+WRAPPINGS = [
+    "{letter}",
+    "({letter})",
+    "**{letter}**",
+    "{letter}.",
+    "{letter})",
+    "（{letter}）",
+    "Option {letter}",
+    "选项{letter}",
+    "{letter}选项",
+    "选{letter}",
+    "应选{letter}。",
+    "我选择 {letter}",
+    "答案是{letter}",
+    "答案：{letter}。",
+    "Answer: {letter}",
+    "**Answer: ({letter})** because it fits.",
+    "The answer is {letter}.",
+    "The correct answer is {letter}. {text}",
+    "I think the answer is {letter}.",
+    "I'd say {letter}",
+    "{letter}. {text}",
+    "{letter}: {text}",
+    "({letter}) {text}",
+    "{text}",
+    "**{text}**",
+    "The answer is {text}",
+    "Let me think it over.\n\nTherefore, the answer is {letter}.",
+    "综上所述，答案是{letter}。",
+    "Let me think it over.\n\n{letter}",
+    "<think>Is it A? Or B?</think>{letter}",
+    "\\boxed{{{letter}}}",
+    "<answer>{letter}</answer>",
+    '{{"answer": "{letter}"}}',
+    '```json\n{{"answer": "{letter}"}}\n```',
+]
+DENIALS = [
+    "not {letter}",
+    "不是{letter}",
+    "The answer is not {letter}.",
+    "我不选{letter}",
+    "{letter} is wrong.",
+    "I would never choose {letter}.",
+]
+SET_SEPARATORS = [", ", ",", "、", "，", " and ", "和", "\n", "; ", " "]
+ORDER_SEPARATORS = [", ", " > ", "、", "→", " -> ", "\n", " "]
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_written_letter_is_read(wrapping: str, data: st.DataObject) -> None:
+    options = data.draw(OPTIONS)
+    gold = data.draw(st.integers(0, len(options) - 1))
+    reply = wrapping.format(letter=option_letters(len(options))[gold], text=options[gold])
+    assert parse_choice(reply, options).index == gold, reply
+
+
+@pytest.mark.parametrize("denial", DENIALS)
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_denied_letter_is_not_read(denial: str, data: st.DataObject) -> None:
+    options = data.draw(FEW_OPTIONS)
+    letter = data.draw(st.sampled_from(option_letters(len(options))))
+    assert parse_choice(denial.format(letter=letter), options).index is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_two_letters_are_no_single_choice(data: st.DataObject) -> None:
+    options = data.draw(FEW_OPTIONS)
+    first, second = data.draw(st.permutations(option_letters(len(options))))[:2]
+    between = data.draw(st.sampled_from([" or ", " and ", ", ", "/", "、", "或", "和"]))
+    frame = data.draw(st.sampled_from(["{}", "I think {}", "The answer is {}.", "答案是{}", "选{}"]))
+    assert parse_choice(frame.format(first + between + second), options).index is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_written_set_is_read(data: st.DataObject) -> None:
+    options = data.draw(OPTIONS)
+    gold = data.draw(st.sets(st.integers(0, len(options) - 1), min_size=1))
+    separator = data.draw(st.sampled_from(SET_SEPARATORS))
+    frame = data.draw(st.sampled_from(["{}", "{}.", "**{}**", "Answer: {}", "<think>A?</think>{}"]))
+    letters = [option_letters(len(options))[index] for index in data.draw(st.permutations(sorted(gold)))]
+    assert parse_choices(frame.format(separator.join(letters)), options).indices == frozenset(gold)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_set_with_a_letter_that_is_no_option_is_not_read(data: st.DataObject) -> None:
+    options = data.draw(FEW_OPTIONS)
+    letters = option_letters(len(options) + 1)
+    named = [letters[-1], *data.draw(st.lists(st.sampled_from(letters[:-1]), min_size=1, unique=True))]
+    assert parse_choices(", ".join(data.draw(st.permutations(named))), options).indices is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_written_order_is_read(data: st.DataObject) -> None:
+    options = data.draw(OPTIONS)
+    gold = tuple(data.draw(st.permutations(range(len(options)))))
+    letters = [option_letters(len(options))[index] for index in gold]
+    numbered = "\n".join(f"{place}. {letter}" for place, letter in enumerate(letters, 1))
+    joined = data.draw(st.sampled_from([numbered, *(separator.join(letters) for separator in ORDER_SEPARATORS)]))
+    parsed = parse_order(joined, options)
+    assert (parsed.indices, parsed.complete) == (gold, True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(reply=st.text(max_size=200), options=FEW_OPTIONS)
+def test_any_text_is_either_read_or_refused(reply: str, options: list[str]) -> None:
+    single, several, order = parse_choice(reply, options), parse_choices(reply, options), parse_order(reply, options)
+    assert single.how
+    assert single.index is None or 0 <= single.index < len(options)
+    assert several.indices is None or (several.indices and several.indices <= set(range(len(options))))
+    assert order.indices is None or len(set(order.indices)) == len(order.indices)
+    assert (parse_free_text(reply).text is None) == (parse_free_text(reply).how != "text")
