@@ -1,0 +1,106 @@
+"""What a judge must reply: one type writes the format instruction and the JSON schema, and reads the reply."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from schemas.vocabulary import Language
+from tasks.judging.rubrics import HIGHEST, LOWEST
+
+Rating = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
+
+_FORMAT: dict[Language, str] = {
+    "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; each value is a whole number from "
+    "{lowest} to {highest}. For example: {example}",
+    "zh": "只回复一个 JSON 对象，不要写任何其他内容。键必须正好是 {keys}；每个值是 {lowest} 到 {highest} 的整数。例如：{example}",
+}
+
+
+_LISTED = re.compile(r"\[\s*\{")
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A judge's reply as read: all ratings, or the reason why there are none."""
+
+    ratings: dict[str, int] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The reply to a rubric with these dimensions."""
+
+    dimensions: tuple[str, ...]
+
+    @cached_property
+    def reply_type(self) -> type[BaseModel]:
+        """Model with one required whole number from 1 to 5 per dimension and no other field."""
+        fields: dict[str, Any] = dict.fromkeys(self.dimensions, (Rating, ...))
+        return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
+
+    @cached_property
+    def json_schema(self) -> str:
+        """JSON schema of the reply as text, for endpoints that can enforce one."""
+        return json.dumps(self.reply_type.model_json_schema(), sort_keys=True)
+
+    def instruction(self, language: Language) -> str:
+        """How to reply, in words; derived from the same fields the reply is checked against."""
+        names = list(self.reply_type.model_fields)
+        example = json.dumps({name: LOWEST + place % HIGHEST for place, name in enumerate(names, start=2)})
+        keys = ", ".join(f'"{name}"' for name in names)
+        return _FORMAT[language].format(keys=keys, lowest=LOWEST, highest=HIGHEST, example=example)
+
+    def parse(self, reply: str) -> Parsed:
+        """Read a judge's reply: exactly one JSON object with a whole number for each dimension.
+
+        Words or a code fence around the object are tolerated. Anything else is not read: a second object, a broken one, a
+        missing, additional or repeated key, a fraction, a text, a rating out of range. Nothing is rounded, clamped or guessed.
+        """
+        try:
+            objects = _json_objects(reply)
+        except (ValueError, RecursionError) as error:
+            return Parsed(None, f"JSON that cannot be read: {error}")
+        if len(objects) != 1:
+            return Parsed(None, "no JSON object" if not objects else f"{len(objects)} JSON objects instead of one")
+        try:
+            return Parsed(self.reply_type.model_validate(objects[0]).model_dump())
+        except ValidationError as error:
+            return Parsed(None, _reasons(error))
+
+
+def _json_objects(text: str) -> list[Any]:
+    """Every JSON object of a text that is not part of another one, in order.
+
+    Raises:
+        ValueError: if a brace opens something that is no JSON, an object names a key twice, or objects stand in a list.
+    """
+    if _LISTED.search(text):
+        raise ValueError("a list instead of an object")
+    decoder = json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    found, place = [], text.find("{")
+    while place >= 0:
+        value, end = decoder.raw_decode(text, place)
+        found.append(value)
+        place = text.find("{", end)
+    return found
+
+
+def _distinct_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"key {repeated[0]} twice")
+    return dict(pairs)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _reasons(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())

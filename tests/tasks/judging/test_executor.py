@@ -1,0 +1,226 @@
+"""The executor against a scripted model server on loopback."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import dataframely as dy
+import httpx
+import polars as pl
+import pytest
+
+from schemas.chat import ChatReply, ChatRequest, ModelEntry, Sampling
+from schemas.errors import ScoringError
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tasks.judging.executor import judge_responses
+from tasks.judging.rubrics import load_rubric
+
+HASH = "0" * 64
+RUBRIC = load_rubric("summary")
+GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
+
+Script = Callable[[dict[str, Any]], tuple[int, str]]
+"""From a request body to a status and the text of the reply."""
+
+
+class Server:
+    """A chat-completions server that answers by script and keeps what it was asked."""
+
+    def __init__(self, script: Script) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.bodies.append(body)
+                status, text = script(body)
+                payload = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(payload)))
+                self.end_headers()
+                self.wfile.write(payload)
+
+            def log_message(self, *_: Any) -> None:
+                """Keep the test output clean."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    async def __call__(self, request: ChatRequest) -> ChatReply:
+        """A client without retries."""
+        async with httpx.AsyncClient() as client:
+            answer = await client.post(f"{self.url}/chat/completions", json=request.body())
+        if answer.status_code != httpx.codes.OK:
+            return ChatReply(failure="http_5xx", error=f"HTTP {answer.status_code}", http_status=answer.status_code)
+        return ChatReply(text=answer.json()["choices"][0]["message"]["content"])
+
+
+@contextmanager
+def serve(script: Script) -> Iterator[Server]:
+    server = Server(script)
+    thread = Thread(target=server.http.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.http.shutdown()
+        server.http.server_close()
+        thread.join()
+
+
+def items(*names: str) -> dy.DataFrame[Items]:
+    rows = [
+        {
+            **dict.fromkeys(Items.create_empty().columns),
+            "dataset": "own",
+            "item_id": name,
+            "source_file": "own.jsonl",
+            "source_row": 0,
+            "source_row_sha256": HASH,
+            "language": "en",
+            "question_type": "judged_summary",
+            "context": f"Source of {name}.",
+            "question": "Summarise it.",
+            "references": ["x"],
+        }
+        for name in names
+    ]
+    return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
+
+
+def responses(*replies: tuple[str, str | None, int]) -> dy.DataFrame[Responses]:
+    """From (item, reply, turn); no reply is a failed call."""
+    rows = [
+        {
+            **dict.fromkeys(Responses.create_empty().columns),
+            "dataset": "own",
+            "item_id": name,
+            "model": "m",
+            "setting": "base",
+            "repetition": 0,
+            "turn": turn,
+            "call_key": HASH,
+            "messages": "[]",
+            "messages_sha256": HASH,
+            "status": "answered" if reply is not None else "failed",
+            "reply": reply,
+            "failure": None if reply is not None else "timeout",
+            "latency_s": 0.0,
+            "attempts": 1,
+        }
+        for name, reply, turn in replies
+    ]
+    return Responses.validate(pl.DataFrame(rows, schema=Responses.create_empty().schema))
+
+
+def entry(server: Server) -> ModelEntry:
+    return ModelEntry(name="judge-model", base_url=server.url, identity=server.url, sampling=Sampling(seed=7, max_tokens=999))
+
+
+async def test_one_call_yields_a_row_per_dimension() -> None:
+    told: list[ChatReply] = []
+    with serve(lambda _: (200, GOOD)) as server:
+        judged = await judge_responses(
+            items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server, told.append
+        )
+    assert judged.select("dimension", "rating_1_5", "parse_status").rows() == [
+        ("completeness", 5, "parsed"),
+        ("conciseness", 4, "parsed"),
+        ("faithfulness", 3, "parsed"),
+        ("fluency", 2, "parsed"),
+    ]
+    assert judged.select("judge", "rubric", "raw_reply", "error").unique().rows() == [("judge-model", "summary", GOOD, None)]
+    assert len(server.bodies) == len(told) == 1
+    assert Judgements.is_valid(judged)
+
+
+async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
+    with serve(lambda _: (200, GOOD)) as server:
+        await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+    body = server.bodies[0]
+    # The entry's own limit: a judge may reason before it rates.
+    assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
+    assert body["response_format"]["json_schema"]["schema"]["required"] == list(RUBRIC.names)
+    assert "Beth is coming." in body["messages"][1]["content"]
+
+
+async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
+    with serve(lambda _: (200, GOOD)) as server:
+        await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, ModelEntry(name="smollm2"), server)
+    # 16 tokens around four ratings of 12
+    assert server.bodies[0]["max_tokens"] == 64
+
+
+async def test_only_last_turns_that_say_something_are_judged() -> None:
+    asked = responses(("a", "First try.", 0), ("a", "Second try.", 1), ("b", None, 0), ("c", "...", 0), ("d", "", 0))
+    with serve(lambda _: (200, GOOD)) as server:
+        judged = await judge_responses(items("a", "b", "c", "d"), asked, RUBRIC, entry(server), server)
+    assert judged["item_id"].unique().to_list() == ["a"]
+    assert ["Second try." in body["messages"][1]["content"] for body in server.bodies] == [True]
+
+
+async def test_nothing_to_judge_is_an_empty_table() -> None:
+    with serve(lambda _: (200, GOOD)) as server:
+        judged = await judge_responses(items("a"), responses(("a", None, 0)), RUBRIC, entry(server), server)
+    assert judged.is_empty()
+    assert server.bodies == []
+
+
+async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
+    replies = iter(["fluency: 5", '{"fluency": 5}', GOOD])
+    requests: list[ChatRequest] = []
+    with serve(lambda _: (200, next(replies))) as server:
+
+        async def chat(request: ChatRequest) -> ChatReply:
+            requests.append(request)
+            return await server(request)
+
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), chat)
+    assert [request.repetition for request in requests] == [0, 1, 2]
+    assert len({request.key for request in requests}) == 3
+    assert judged["parse_status"].unique().to_list() == ["parsed"]
+    assert judged["call_key"].unique().to_list() == [requests[-1].key]
+
+
+async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
+    with serve(lambda _: (200, "All fives!")) as server:
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+    assert len(server.bodies) == 3
+    assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
+        (None, "unparsed", "All fives!", "no JSON object")
+    ]
+    assert judged.height == 4
+
+
+async def test_failed_call_is_recorded_and_not_repeated() -> None:
+    with serve(lambda _: (500, "")) as server:
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+    assert len(server.bodies) == 1
+    assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
+        (None, "failed", None, "HTTP 500")
+    ]
+
+
+async def test_one_bad_reply_does_not_touch_the_others() -> None:
+    def script(body: dict[str, Any]) -> tuple[int, str]:
+        return 200, "no" if "Source of b." in body["messages"][1]["content"] else GOOD
+
+    asked = responses(*((name, "Beth is coming.", 0) for name in "abc"))
+    with serve(script) as server:
+        judged = await judge_responses(items("a", "b", "c"), asked, RUBRIC, entry(server), server)
+    assert Counter(judged.select("item_id", "parse_status").rows()) == {
+        ("a", "parsed"): 4,
+        ("b", "unparsed"): 4,
+        ("c", "parsed"): 4,
+    }
+
+
+async def test_response_without_item_is_an_error() -> None:
+    with serve(lambda _: (200, GOOD)) as server, pytest.raises(ScoringError, match="belong to no item"):
+        await judge_responses(items("a"), responses(("z", "Beth is coming.", 0)), RUBRIC, entry(server), server)
