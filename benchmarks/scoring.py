@@ -1,0 +1,197 @@
+"""How long the scores of a large leaderboard take, against a plain mean over the same rows.
+
+Writes item scores of 1,000 models on the 60 datasets of moodbench with 300 items each (18.9 million rows: four of them have two
+metrics) to Parquet, with the columns, statuses and gaps of real ones, and measures, each in a fresh process:
+
+    plain       reading the files to the ranked leaderboard, by the function that runs use
+    intervals   the same with 1,000 bootstrap resamples
+    peer        polars alone: scan, group by model and dataset, mean of the values
+
+Usage: python benchmarks/scoring.py [--models 1000] [--resamples 1000] [--repeats 3]
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402  the project is imported from its folder
+import polars as pl  # noqa: E402
+
+from schemas.blueprint import Blueprint, MethodSpec  # noqa: E402
+from schemas.tables.scores import ItemScores  # noqa: E402
+from schemas.vocabulary import ITEM_STATUSES, METRICS, Metric  # noqa: E402
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark  # noqa: E402
+from tasks.scoring.blueprints import load_blueprint  # noqa: E402
+
+ITEMS = 300
+LABELS = {"semeval2018_task3": 2, "vua20": 2, "goemotions": 28, "multirc": 5, "record": 12}
+"""Labels to choose from in the datasets scored by F1."""
+
+SHARES = ("rouge_l", "judged_rating", "questionnaire_points", "mrr", "recall_at_k")
+"""Metrics whose item values are not only 0 and 1."""
+
+AIM_RATIO, AIM_MB, AIM_INTERVALS_S = 2.0, 2048, 30.0
+
+
+class Measured(NamedTuple):
+    """One measurement in a fresh process."""
+
+    seconds: float
+    peak_mb: float
+
+
+def main() -> None:
+    """Generate, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=1000)
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=3, help="fresh processes per measurement; the fastest counts")
+    parser.add_argument("--measure", choices=("plain", "intervals", "peer"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(measure_here(options.measure, options.folder, options.resamples)))
+        return
+    with tempfile.TemporaryDirectory(prefix="moodflow-scoring-") as name:
+        rows = generate(Path(name), options.models)
+        print(f"{rows:,} item scores of {options.models:,} models; fastest of {options.repeats} fresh processes each")
+        arguments = ["--folder", name, "--resamples", str(options.resamples)]
+        found = {what: measure(what, arguments, options.repeats) for what in ("peer", "plain", "intervals")}
+    report(found, options.resamples)
+
+
+def report(found: dict[str, Measured], resamples: int) -> None:
+    """Print the measurements and how they stand to the aims."""
+    for what, measured in found.items():
+        print(f"{what:10s} {measured.seconds:7.2f} s {measured.peak_mb:7.0f} MB peak")
+    ratio = found["plain"].seconds / found["peer"].seconds
+    print(f"plain / peer: {ratio:.2f} (aim below {AIM_RATIO})")
+    print(f"plain memory: {found['plain'].peak_mb:.0f} MB (aim below {AIM_MB})")
+    print(f"intervals: {found['intervals'].seconds:.1f} s for {resamples} resamples (aim below {AIM_INTERVALS_S:.0f})")
+
+
+def measure(what: str, arguments: list[str], repeats: int) -> Measured:
+    """The fastest of several fresh processes."""
+    command = [sys.executable, __file__, "--measure", what, *arguments]
+    runs = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(repeats)]
+    return min(Measured(*json.loads(run.stdout)) for run in runs)
+
+
+def measure_here(what: str, folder: Path, resamples: int) -> Measured:
+    """Run one of the measured jobs in this process; imports are not timed."""
+    source = str(folder / "*.parquet")
+    blueprint = load_blueprint("moodbench")
+
+    def leaderboard(bootstrap: int) -> pl.DataFrame:
+        scored = score_benchmark(pl.scan_parquet(source), blueprint, ScoreSettings(bootstrap=bootstrap))
+        return scored.totals.sort("rank", nulls_last=True)
+
+    jobs: dict[str, Callable[[], pl.DataFrame]] = {
+        "plain": lambda: leaderboard(0),
+        "intervals": lambda: leaderboard(resamples),
+        "peer": lambda: pl.scan_parquet(source).group_by("model", "dataset").agg(pl.col("value").mean()).collect(),
+    }
+    started = time.perf_counter()
+    jobs[what]()
+    seconds = time.perf_counter() - started
+    return Measured(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def generate(folder: Path, models: int) -> int:
+    """Write one file of item scores per dataset; returns the number of rows."""
+    blueprint, rows = load_blueprint("moodbench"), 0
+    rng = np.random.default_rng(0)
+    names = pl.Series("model", [f"vendor-{number % 40}/model-{number:04d}-instruct" for number in range(models)])
+    skill = rng.normal(0.65, 0.12, models).clip(0.05, 0.95)
+    for position, dataset in enumerate(blueprint.datasets):
+        # Every fiftieth model lacks some datasets.
+        asked = np.flatnonzero((np.arange(models) % 50 != position % 50) | (np.arange(models) < models // 2))
+        frame = _dataset_rows(blueprint, dataset, names.gather(asked), skill[asked], rng)
+        if position == 0:
+            ItemScores.validate(frame)
+        frame.write_parquet(folder / f"{dataset}.parquet")
+        rows += frame.height
+    return rows
+
+
+def _dataset_rows(
+    blueprint: Blueprint, dataset: str, names: pl.Series, skill: np.ndarray, rng: np.random.Generator
+) -> pl.DataFrame:
+    parts = [
+        _metric_rows(dataset, method, spec.metric, names, skill, rng)
+        for method in blueprint.datasets[dataset].methods
+        for spec in method.metrics
+    ]
+    return pl.concat(parts).sort(ItemScores.primary_key())
+
+
+def _metric_rows(
+    dataset: str, method: MethodSpec, metric: Metric, names: pl.Series, skill: np.ndarray, rng: np.random.Generator
+) -> pl.DataFrame:
+    rows = len(names) * ITEMS
+    right = rng.random(rows) < np.repeat(skill, ITEMS)
+    share = rng.beta(4, 2, rows).round(4) if metric in SHARES else right.astype(float)
+    weights = [0.96, 0.03, 0.005, 0.005 if method.judged else 0.0, 0.0 if method.judged else 0.005]
+    status = pl.Series(ITEM_STATUSES, dtype=pl.Enum(list(ITEM_STATUSES))).gather(rng.choice(len(ITEM_STATUSES), rows, p=weights))
+    predicted, gold = _labels(LABELS[dataset], right, rng) if metric.endswith("_f1") else (None, None)
+    frame = pl.DataFrame(
+        {
+            "model": names.gather(np.repeat(np.arange(len(names)), ITEMS)),
+            "item_id": pl.Series([f"{dataset}-{item:05d}" for item in range(ITEMS)]).gather(
+                np.tile(np.arange(ITEMS), len(names))
+            ),
+            "value": share,
+            "status": status,
+            "parsed_answer": pl.Series(["A", "B", "C", "D"]).gather(rng.integers(0, 4, rows)),
+            "predicted": predicted if predicted is not None else pl.Series([None] * rows, dtype=pl.List(pl.String)),
+            "gold": gold if gold is not None else pl.Series([None] * rows, dtype=pl.List(pl.String)),
+        }
+    )
+    return _finished(frame, dataset, method.id, metric)
+
+
+def _finished(frame: pl.DataFrame, dataset: str, method: str, metric: Metric) -> pl.DataFrame:
+    scored, unparsed = pl.col("status") == "scored", pl.col("status") == "unparsed"
+    columns = frame.with_columns(
+        dataset=pl.lit(dataset),
+        method=pl.lit(method),
+        metric=pl.lit(metric).cast(pl.Enum(list(METRICS))),
+        setting=pl.lit("base"),
+        repetition=pl.lit(0, pl.Int64),
+        parsed_answer=pl.when(scored).then("parsed_answer"),
+        predicted=pl.when(scored).then("predicted"),
+        value=pl.when(scored).then("value").when(unparsed).then(0.0),
+    )
+    return columns.select(ItemScores.column_names())
+
+
+def _labels(known: int, right: np.ndarray, rng: np.random.Generator) -> tuple[pl.Series, pl.Series]:
+    """Label sets of one or (with more than two labels) up to two labels; a wrong answer draws anew."""
+    names = pl.Series([f"label_{label}" for label in range(known)])
+    gold = _drawn(names, len(right), rng)
+    other = _drawn(names, len(right), rng)
+    chosen = pl.DataFrame({"gold": gold, "other": other, "right": right}).select(pl.when("right").then("gold").otherwise("other"))
+    return chosen.to_series(), gold
+
+
+def _drawn(names: pl.Series, rows: int, rng: np.random.Generator) -> pl.Series:
+    several = rng.random(rows) < 0.3 if len(names) > 2 else np.zeros(rows, dtype=bool)
+    first = names.gather(rng.integers(0, len(names), rows))
+    second = names.gather(rng.integers(0, len(names), rows))
+    drawn = pl.DataFrame({"first": first, "second": second, "several": several})
+    pair = pl.concat_list("first", "second").list.unique()
+    return drawn.select(pl.when("several").then(pair).otherwise(pl.concat_list("first"))).to_series()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Algorithms 2 to 4: normalised scores to datasets, tasks, levels, sub-abilities and main abilities.
+
+Every step is the same weighted mean over what is there. A level is present if one of its tasks was scored, so a true 0 counts and
+a missing dataset is neither 0 nor forgotten: each row says how many datasets its score rests on, and how many there should be.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from schemas.blueprint import MAX_TIERS
+from tasks.scoring.summation import exact_sum
+from tasks.scoring.tree import LEVEL_BIT, Tree
+
+UNIT = ["model", "setting"]
+COUNTS = ["datasets_scored", "datasets_total", "n_scored", "n_total"]
+_SCORE, _WEIGHT = pl.col("score_0_100"), pl.col("weight")
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """Scores of every tier. Columns: UNIT, the names, score_0_100, COUNTS, and what the mean was made of.
+
+    `weight` is the row's weight among its siblings, `weight_counted` the sum of the weights of its scored children.
+    """
+
+    datasets: pl.DataFrame
+    tasks: pl.DataFrame
+    levels: pl.DataFrame
+    nodes: pl.DataFrame
+
+
+def aggregate_scores(normalized: pl.DataFrame, tree: Tree) -> Aggregates:
+    """Aggregate up to the main abilities.
+
+    Args:
+        normalized: rows of `normalized_scores`.
+        tree: the blueprint's tables.
+
+    Returns:
+        One row per (model, setting) of `normalized` and dataset, task, level, ability of the blueprint, scored or not.
+    """
+    datasets = aggregate_datasets(normalized.lazy(), tree).collect()
+    tasks = aggregate_tasks(datasets.lazy(), tree).collect()
+    levels = aggregate_levels(tasks.lazy(), tree).collect()
+    return Aggregates(datasets, tasks, levels, aggregate_nodes(levels.lazy(), tree))
+
+
+def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
+    """Weighted mean of the scored children of each parent.
+
+    Args:
+        children: UNIT, `parent`, score_0_100 (null = missing), weight, COUNTS.
+        parent: columns that, with UNIT, name a parent.
+
+    Returns:
+        One row per parent: score_0_100 (null if no child with a weight was scored), COUNTS, weight_counted.
+    """
+    counted = pl.when(_SCORE.is_not_null()).then(_WEIGHT)
+    sums = children.group_by(*UNIT, *parent).agg(
+        pl.col(COUNTS).sum(),
+        weight_counted=exact_sum(counted),
+        weighted=exact_sum(_SCORE * _WEIGHT),
+        lowest=_SCORE.min(),
+        highest=_SCORE.max(),
+    )
+    # A mean lies between its terms; the bounds only take away the division's rounding, so that 100 stays 100.
+    mean = (pl.col("weighted") / pl.col("weight_counted")).clip("lowest", "highest")
+    scored = pl.col("weight_counted") > 0
+    return sums.with_columns(
+        score_0_100=pl.when(scored).then(mean), datasets_scored=pl.when(scored).then("datasets_scored").otherwise(0)
+    ).drop("weighted", "lowest", "highest")
+
+
+def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+    """Dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
+
+    An item counts once, however many metrics it has: as scored if the metric with the fewest scores has it.
+    """
+    weights = tree.metrics.lazy().select("dataset", "method", "metric", "weight")
+    methods = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
+    items = methods.group_by(*UNIT, "dataset").agg(pl.col("n_scored").min(), pl.col("n_total").max())
+    nothing = [pl.lit(0, pl.Int64).alias(name) for name in COUNTS]
+    means = weigh(methods.drop("n_scored", "n_total").with_columns(nothing), ["dataset"]).drop(COUNTS)
+    measured = means.join(items, on=[*UNIT, "dataset"])
+    every = normalized.select(UNIT).unique().join(tree.datasets.lazy(), how="cross")
+    return every.join(measured, on=[*UNIT, "dataset"], how="left").with_columns(
+        pl.col("n_scored", "n_total").fill_null(0),
+        datasets_scored=_SCORE.is_not_null().cast(pl.Int64),
+        datasets_total=pl.lit(1, pl.Int64),
+    )
+
+
+def aggregate_tasks(datasets: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+    """Task scores: weighted means of their datasets."""
+    return weigh(datasets, ["task"]).join(tree.tasks.lazy(), on="task")
+
+
+def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+    """Level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
+    levels = weigh(tasks, ["node", "level"])
+    bit = pl.col("level").replace_strict(LEVEL_BIT, return_dtype=pl.Int64)
+    present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*UNIT, "node")
+    weighted = levels.with_columns(levels=present).join(tree.rules.lazy(), on=["levels", "level"], how="left")
+    return weighted.with_columns(_WEIGHT.fill_null(0.0)).drop("levels")
+
+
+def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
+    """Scores of all abilities, from the deepest tier to the main one.
+
+    Returns:
+        UNIT, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
+    """
+    from_levels = weigh(levels, ["node"]).collect()
+    scored: list[pl.DataFrame] = []
+    for tier in range(MAX_TIERS, 0, -1):
+        here = tree.nodes.filter(pl.col("tier") == tier)
+        means = [from_levels]
+        if scored:
+            means.append(weigh(scored[-1].lazy(), ["parent"]).rename({"parent": "node"}).collect())
+        scored.append(pl.concat(means, how="diagonal").join(here, on="node"))
+    return pl.concat(scored)

@@ -1,0 +1,101 @@
+"""Item scores to leaderboard: every layer of the score stage, from one pure function."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import dataframely as dy
+import polars as pl
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.blueprint import Blueprint
+from schemas.tables import scores as tables
+from tasks.scoring.aggregation import UNIT, aggregate_scores
+from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.normalisation import normalise_scores
+from tasks.scoring.reduction import KEY, reduce_item_scores
+from tasks.scoring.tree import tree_tables
+from tasks.scoring.uncertainty import Intervals, Resampling, bootstrap_intervals
+from tasks.scoring.veto import rank_models, total_scores
+
+SchemaT = TypeVar("SchemaT", bound=dy.Schema)
+
+SCORING_VERSION = "1"
+"""Bumped when the same item scores would give other numbers."""
+
+
+class ScoreSettings(Frozen):
+    """What scoring depends on besides item scores and blueprint."""
+
+    seed: int = Field(default=0, ge=0, description="of the bootstrap")
+    bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
+    rank_incomplete: bool = Field(default=False, description="rank models with missing datasets or items too")
+
+
+@dataclass(frozen=True)
+class ScoreTables:
+    """One validated table per layer, rows sorted by key."""
+
+    raw: dy.DataFrame[tables.RawScores]
+    normalized: dy.DataFrame[tables.NormalizedScores]
+    dataset: dy.DataFrame[tables.DatasetScores]
+    task: dy.DataFrame[tables.TaskScores]
+    level: dy.DataFrame[tables.LevelScores]
+    sub_ability: dy.DataFrame[tables.SubAbilityScores]
+    ability: dy.DataFrame[tables.AbilityScores]
+    totals: dy.DataFrame[tables.Totals]
+
+    def layer(self, name: str) -> pl.DataFrame:
+        """Table of a layer by the layer's name, such as `raw_scores` or `totals`."""
+        frame: pl.DataFrame = getattr(self, name.removesuffix("_scores"))
+        return frame
+
+
+def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: ScoreSettings) -> ScoreTables:
+    """Score all models of a benchmark.
+
+    The result depends on nothing but the arguments: not on the order of rows, on chunks or on the number of threads.
+
+    Args:
+        item_scores: rows of `item_scores` of all models, validated when they were written.
+        blueprint: abilities, methods, weights and gate. Its datasets without rows count as missing.
+        settings: seed, number of resamples (0 = no intervals), whether to rank incomplete models.
+
+    Returns:
+        Every layer from raw scores to totals. All (model, setting) pairs of `item_scores` are in it, scored or not.
+
+    Raises:
+        ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds, or an F1 metric lacks labels.
+    """
+    tree = tree_tables(blueprint)
+    raw = reduce_item_scores(item_scores)
+    normalized = normalise_scores(raw, tree)
+    aggregates = aggregate_scores(normalized, tree)
+    main, below = pl.col("tier") == 1, pl.col("tier") > 1
+    abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
+    totals = rank_models(total_scores(abilities, blueprint), blueprint, rank_incomplete=settings.rank_incomplete)
+    intervals = _no_intervals(raw, totals)
+    if settings.bootstrap:
+        gate = blueprint.gate.ability if blueprint.gate else None
+        contributions = metric_contributions(normalized, aggregates, tree, gate)
+        resampling = Resampling(settings.bootstrap, settings.seed)
+        intervals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
+    return ScoreTables(
+        raw=_validated(tables.RawScores, raw.join(intervals.raw, on=KEY, how="left")),
+        normalized=_validated(tables.NormalizedScores, normalized),
+        dataset=_validated(tables.DatasetScores, aggregates.datasets),
+        task=_validated(tables.TaskScores, aggregates.tasks),
+        level=_validated(tables.LevelScores, aggregates.levels.rename({"node": "sub_ability"})),
+        sub_ability=_validated(tables.SubAbilityScores, aggregates.nodes.filter(below).rename({"node": "sub_ability"})),
+        ability=_validated(tables.AbilityScores, abilities),
+        totals=_validated(tables.Totals, totals.join(intervals.totals, on=UNIT, how="left")),
+    )
+
+
+def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
+    none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
+    return Intervals(raw.select(*KEY, *none).clear(), totals.select(*UNIT, *none).clear())
+
+
+def _validated(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
+    return schema.validate(frame.select(schema.column_names()).sort(schema.primary_key()))

@@ -1,0 +1,146 @@
+"""The text of a blueprint file: YAML with positions, so that an error can say where."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from schemas.errors import BlueprintError
+
+Location = tuple[str | int, ...]
+"""Keys and list positions from the root of a document to one of its values."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed YAML file: its values, and the nodes that know the lines they came from."""
+
+    file: Path
+    root: yaml.Node
+    values: Any
+
+    def place(self, location: Sequence[str | int], line: int | None = None) -> str:
+        """File, line (that of the key, if not given) and key path of the deepest part of a location that the file holds."""
+        node, found, path = self.root, 1, ""
+        for step in location:
+            below = next((child for child in _children(node) if child.name == step), None)
+            if below is not None:
+                node, found, path = below.node, below.line, path + _segment(step, path)
+        place = f"{self.file}, line {line or found}"
+        return f"{place}, {path}" if path else place
+
+    def find(self, name: str) -> Location | None:
+        """Where a name first occurs, as a key or as a value."""
+        return next((location for location, found in _names(self.root, (), set()) if found == name), None)
+
+
+def read_document(file: Path) -> Document:
+    """Parse a YAML file that holds one mapping.
+
+    Raises:
+        BlueprintError: if it cannot be read, is not YAML, names a key twice or holds something other than a mapping.
+    """
+    text = _read_text(file)
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        values = loader.construct_document(root) if root is not None else None
+    except yaml.YAMLError as error:
+        raise _syntax_error(file, error) from error
+    if root is None or not isinstance(values, dict):
+        raise BlueprintError(
+            "the blueprint is not a mapping",
+            where=str(file),
+            expected="keys such as name, title, abilities and datasets",
+            got="an empty file" if root is None else f"a {type(values).__name__}",
+            next_step="start from one of the files in data/blueprints",
+        )
+    document = Document(file, root, values)
+    _refuse_repeated_keys(document)
+    return document
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BlueprintError(
+            "the blueprint cannot be read",
+            where=str(file),
+            expected="a readable text file in UTF-8",
+            got=getattr(error, "strerror", None) or str(error),
+            next_step="check the path and the file's encoding",
+        ) from error
+
+
+def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
+    mark = getattr(error, "problem_mark", None)
+    line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    return BlueprintError(
+        "the blueprint is not valid YAML",
+        where=f"{file}{line}",
+        expected="YAML with plain values",
+        got=getattr(error, "problem", None) or str(error).splitlines()[0],
+        next_step="correct the line; indentation, colons and quotes are the usual suspects",
+    )
+
+
+def _refuse_repeated_keys(document: Document) -> None:
+    for location, node in _mappings(document.root, (), set()):
+        seen: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                raise BlueprintError(
+                    f"the key {key.value!r} is given twice",
+                    where=document.place((*location, key.value), line),
+                    expected="each key once",
+                    got=f"the same key on lines {seen[key.value]} and {line}",
+                    next_step="rename or remove one of them",
+                )
+            seen[key.value] = line
+
+
+class _Child(NamedTuple):
+    """A value below another; `line` is where its key stands, 1-based."""
+
+    name: str | int
+    node: yaml.Node
+    line: int
+
+
+def _children(node: yaml.Node) -> Iterator[_Child]:
+    if isinstance(node, yaml.MappingNode):
+        yield from (_Child(str(key.value), value, key.start_mark.line + 1) for key, value in node.value)
+    elif isinstance(node, yaml.SequenceNode):
+        yield from (_Child(position, value, value.start_mark.line + 1) for position, value in enumerate(node.value))
+
+
+def _mappings(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tuple[Location, yaml.MappingNode]]:
+    if id(node) in visited:  # an alias leads to a node that was seen where its anchor stands
+        return
+    visited.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        yield location, node
+    for name, child, _ in _children(node):
+        yield from _mappings(child, (*location, name), visited)
+
+
+def _names(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tuple[Location, str]]:
+    if id(node) in visited:
+        return
+    visited.add(id(node))
+    if isinstance(node, yaml.ScalarNode):
+        yield location, str(node.value)
+    for name, child, _ in _children(node):
+        if isinstance(name, str):
+            yield (*location, name), name
+        yield from _names(child, (*location, name), visited)
+
+
+def _segment(step: str | int, before: str) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if before else step

@@ -1,0 +1,75 @@
+"""Finding and reading blueprints."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from schemas.blueprint import Blueprint, BlueprintDataset
+from schemas.errors import BlueprintError
+from tasks.scoring.blueprint_faults import blueprint_error
+from tasks.scoring.blueprint_file import read_document
+
+BLUEPRINTS = Path(__file__).resolve().parents[2] / "data" / "blueprints"
+"""Folder of the blueprints that ship with MoodFlow."""
+
+SUFFIXES = (".yaml", ".yml")
+
+
+def load_blueprint(name_or_path: str | Path) -> Blueprint:
+    """Read and check a blueprint.
+
+    Args:
+        name_or_path: name of a blueprint that ships with MoodFlow, or path of a YAML file.
+
+    Returns:
+        The blueprint; a path of one of your own files is relative to the blueprint's file there, and to the current folder here.
+
+    Raises:
+        BlueprintError: if there is no such blueprint, or it breaks a rule.
+    """
+    file = find_blueprint(name_or_path)
+    document = read_document(file)
+    try:
+        blueprint = Blueprint.model_validate(document.values)
+    except ValidationError as error:
+        raise blueprint_error(error, document) from error
+    datasets = {name: _beside(dataset, file.parent) for name, dataset in blueprint.datasets.items()}
+    return blueprint.model_copy(update={"datasets": datasets})
+
+
+def list_blueprints() -> list[str]:
+    """Names of the blueprints that ship with MoodFlow."""
+    return sorted(file.stem for file in BLUEPRINTS.glob("*.yaml"))
+
+
+def find_blueprint(name_or_path: str | Path) -> Path:
+    """File of a blueprint.
+
+    Raises:
+        BlueprintError: if there is none; names the nearest.
+    """
+    text = str(name_or_path)
+    named = BLUEPRINTS / f"{text}.yaml"
+    if text in list_blueprints():
+        return named
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    is_path = path.suffix in SUFFIXES or len(path.parts) > 1
+    known = list_blueprints() if not is_path else [str(file) for file in path.parent.glob("*") if file.suffix in SUFFIXES]
+    nearest = get_close_matches(text, known, n=3, cutoff=0.4)
+    raise BlueprintError(
+        f"there is no blueprint {text!r}",
+        where=str(path) if is_path else "data/blueprints",
+        expected=f"one of {', '.join(list_blueprints())}, or the path of a YAML file",
+        got=text,
+        next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "check the spelling or the path",
+    )
+
+
+def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
+    if dataset.source is None:
+        return dataset
+    source = dataset.source.model_copy(update={"path": folder / dataset.source.path})
+    return dataset.model_copy(update={"source": source})

@@ -1,0 +1,54 @@
+"""How much of a total each metric makes up: the product of its shares on the way up the tree."""
+
+import polars as pl
+
+from tasks.scoring.aggregation import UNIT, Aggregates
+from tasks.scoring.summation import exact_sum
+from tasks.scoring.tree import Tree
+
+_SHARE = pl.col("contribution") * pl.col("weight") / pl.col("weight_above")
+
+
+def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+    """Weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
+
+    Args:
+        normalized: rows of `normalized_scores`.
+        aggregates: what was computed from them.
+        tree: the blueprint's tables.
+        gate: the main ability that never enters the total.
+
+    Returns:
+        UNIT, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
+        contribution x normalised score is the total before the veto.
+    """
+    mains = pl.col("parent").is_null()
+    counted = aggregates.nodes.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
+    top = counted.filter(mains & (pl.col("node") != gate if gate else pl.lit(value=True)))
+    nodes = [top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(UNIT))]
+    while not (below := pass_down(nodes[-1], counted.rename({"parent": "above"}), "node", "above")).is_empty():
+        nodes.append(below.rename({"above": "parent"}))
+    abilities = pl.concat([frame.select(*UNIT, "node", "contribution", "weight_counted") for frame in nodes])
+    levels = pass_down(abilities, aggregates.levels, "node", "node")
+    tasks = pass_down(levels, aggregates.tasks, ["node", "level"], ["node", "level"])
+    datasets = pass_down(tasks, aggregates.datasets, "task", "task")
+    weights = tree.metrics.select("dataset", "method", "metric", "weight")
+    metrics = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
+    return pass_down(datasets, metrics, "dataset", "dataset").select(*UNIT, "dataset", "method", "metric", "contribution")
+
+
+def pass_down(parents: pl.DataFrame, children: pl.DataFrame, parent: str | list[str], child: str | list[str]) -> pl.DataFrame:
+    """Split each parent's contribution among its scored children, by weight.
+
+    Args:
+        parents: UNIT, `parent`, contribution, weight_counted.
+        children: UNIT, `child`, score_0_100, weight.
+        parent: columns that name a parent.
+        child: the same columns as the children name them.
+    """
+    on_parent = [parent] if isinstance(parent, str) else parent
+    on_child = [child] if isinstance(child, str) else child
+    scored = children.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
+    shares = parents.select(*UNIT, *on_parent, "contribution", weight_above="weight_counted")
+    joined = scored.join(shares, left_on=[*UNIT, *on_child], right_on=[*UNIT, *on_parent])
+    return joined.with_columns(contribution=_SHARE).drop("weight_above")

@@ -1,0 +1,25 @@
+"""What the aggregated layers are made of."""
+
+from collections.abc import Sequence
+
+from schemas.blueprint import Blueprint
+from schemas.lineage import PartitionKey, PartitionRef
+from tasks.lineage.fingerprint import hash_settings, partition_key
+from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings
+
+
+def aggregate_key(layer: str, item_scores: Sequence[PartitionRef], blueprint: Blueprint, settings: ScoreSettings) -> PartitionKey:
+    """Key of one aggregated layer over all the item scores of a run."""
+    resolved = {
+        "blueprint_sha256": blueprint_sha256(blueprint),
+        "seed": settings.seed,
+        "bootstrap": settings.bootstrap,
+        "rank_incomplete": settings.rank_incomplete,
+    }
+    parents = [ref.identity for ref in item_scores]
+    return partition_key(layer, {"benchmark": blueprint.name}, resolved, parents, SCORING_VERSION)
+
+
+def blueprint_sha256(blueprint: Blueprint) -> str:
+    """Hash of the resolved blueprint, independent of comments and layout of its file."""
+    return hash_settings(blueprint.model_dump(mode="json"))

@@ -1,0 +1,80 @@
+"""From item scores to raw scores: one number per model, dataset, method, metric and setting."""
+
+import polars as pl
+
+from schemas.errors import ScoringError
+from tasks.scoring.label_f1 import GOLD, PREDICTED, macro_f1, micro_f1
+from tasks.scoring.summation import exact_sum
+
+KEY = ["model", "dataset", "method", "metric", "setting"]
+LABEL_METRICS = ["macro_f1", "micro_f1"]
+COUNTED = ["scored", "unparsed"]
+"""Statuses that enter a score; an unparsed reply counts as wrong."""
+
+STATUS = pl.col("status")
+
+
+def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
+    """Reduce items to raw scores, E_raw of the paper.
+
+    Args:
+        item_scores: rows of `item_scores`, validated when they were written, in any order.
+
+    Returns:
+        Rows of `raw_scores` without interval. `value` is the mean of the items' values, for F1 metrics the F1 of their labels, in
+        [0, 1]; null where no item was scored. `n_total` leaves out filler items, which can never be scored.
+
+    Raises:
+        ScoringError: if an F1 metric lacks its labels.
+    """
+    means = reduce_to_means(item_scores).collect(engine="streaming")
+    labelled = means.filter(pl.col("metric").is_in(LABEL_METRICS))
+    if labelled.is_empty():
+        return means
+    # Naming the datasets lets the reader skip the files of all others.
+    datasets = labelled["dataset"].unique().sort().to_list()
+    f1 = reduce_labels(item_scores.filter(pl.col("dataset").is_in(datasets)))
+    value = pl.when(pl.col("metric").is_in(LABEL_METRICS)).then(pl.col("f1")).otherwise(pl.col("value"))
+    return means.join(f1.rename({"value": "f1"}), on=KEY, how="left").with_columns(value=value).drop("f1")
+
+
+def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Mean value and counts per group: KEY, value (null if nothing was scored), n_scored, n_unparsed, n_total."""
+    value = pl.col("value")
+    counts = item_scores.group_by(KEY).agg(
+        total=exact_sum(value),
+        n_scored=value.count().cast(pl.Int64),
+        n_unparsed=(STATUS == "unparsed").sum().cast(pl.Int64),
+        n_total=(STATUS != "not_counted").sum().cast(pl.Int64),
+    )
+    mean = pl.when(pl.col("n_scored") > 0).then(pl.col("total") / pl.col("n_scored"))
+    return counts.select(*KEY, "n_scored", "n_unparsed", "n_total", value=mean)
+
+
+def reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
+    """F1 per group of the F1 metrics: KEY and value.
+
+    Raises:
+        ScoringError: if a counted item lacks its labels.
+    """
+    counted = pl.col("metric").is_in(LABEL_METRICS) & STATUS.is_in(COUNTED)
+    items = item_scores.filter(counted).select(*KEY, "item_id", STATUS, PREDICTED, GOLD).collect(engine="streaming")
+    # An unparsed reply predicts no label; anything else without labels is a mistake of ours.
+    broken = items.filter(GOLD.is_null() | (PREDICTED.is_null() & (STATUS == "scored")))
+    if not broken.is_empty():
+        raise _no_labels(broken)
+    by_metric = {metric: items.lazy().filter(pl.col("metric") == metric) for metric in LABEL_METRICS}
+    f1 = [macro_f1(by_metric["macro_f1"], KEY), micro_f1(by_metric["micro_f1"], KEY)]
+    return pl.concat(pl.collect_all(f1, engine="streaming"))
+
+
+def _no_labels(items: pl.DataFrame) -> ScoringError:
+    row = items.sort(*KEY, "item_id").row(0, named=True)
+    place = f"dataset {row['dataset']}, method {row['method']}, metric {row['metric']}"
+    return ScoringError(
+        "an item of an F1 metric has no labels",
+        where=f"{place}, model {row['model']}, item {row['item_id']}",
+        expected="the labels predicted and the right ones",
+        got="null",
+        next_step="score the dataset's replies again",
+    )

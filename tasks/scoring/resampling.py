@@ -1,0 +1,117 @@
+"""Bootstrap replicates of one metric for many models at once: each is one or a few matrix products."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Shape of a dataset's item matrix and the place of each row in it."""
+
+    units: int
+    items: int
+    cells: Indices
+
+    def spread(self, amounts: Floats | None = None) -> Floats:
+        """Matrix [units, items] of the rows' amounts (1 each if not given), rows of one cell added."""
+        flat = np.bincount(self.cells, weights=amounts, minlength=self.units * self.items)
+        return flat.astype(np.float64, copy=False).reshape(self.units, self.items)
+
+
+def draw_weights(dataset: str, items: int, resamples: int, seed: int) -> Floats:
+    """How often each item is drawn in each resample of size `items` with replacement.
+
+    The generator is seeded by `seed` and the dataset's name: all models of a dataset share the draws, and no other dataset
+    changes them.
+
+    Returns:
+        [items, resamples], whole numbers; every column sums to `items`.
+    """
+    name = int.from_bytes(sha256(dataset.encode()).digest()[:8], "big")
+    drawn = np.random.default_rng([seed, name]).integers(items, size=(resamples, items))
+    places = drawn + items * np.arange(resamples)[:, None]
+    counts = np.bincount(places.ravel(), minlength=items * resamples)
+    return np.ascontiguousarray(counts.reshape(resamples, items).T, dtype=np.float64)
+
+
+def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
+    """Replicates of a mean.
+
+    Args:
+        values: one per row, in [0, 1].
+        grid: where the rows belong.
+        weights: [items, resamples].
+
+    Returns:
+        [units, resamples]; NaN where a resample drew none of a unit's scored items.
+    """
+    counts = grid.spread()
+    return _divided(grid.spread(_exact(values, counts)) @ weights, _drawn(counts, weights))
+
+
+def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
+    """Replicates of the micro-averaged F1, by resampled hits and label counts.
+
+    Args:
+        rows: predicted and gold label lists; null = no label.
+        grid: where the rows belong.
+        weights: [items, resamples].
+    """
+    predicted, gold = pl.col("predicted").list.n_unique().fill_null(0), pl.col("gold").list.n_unique().fill_null(0)
+    hits = pl.col("predicted").list.set_intersection("gold").list.len().fill_null(0)
+    sums = rows.select(hits=hits.cast(pl.Float64), labels=(predicted + gold).cast(pl.Float64))
+    matrices = [grid.spread(sums[name].to_numpy()) @ weights for name in ("hits", "labels")]
+    return np.where(_drawn(grid.spread(), weights) > 0, _f1(*matrices), np.nan)
+
+
+def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
+    """Replicates of the macro-averaged F1: the mean over the labels that occur in the resample.
+
+    Args:
+        rows: predicted and gold label lists; null = no label.
+        grid: where the rows belong.
+        weights: [items, resamples].
+    """
+    labels = pl.concat([rows["predicted"], rows["gold"]]).explode().drop_nulls().unique().sort()
+    total, occurring = np.zeros((grid.units, weights.shape[1])), np.zeros((grid.units, weights.shape[1]))
+    for label in labels:
+        predicted = rows["predicted"].list.contains(label).fill_null(value=False).to_numpy()
+        gold = rows["gold"].list.contains(label).fill_null(value=False).to_numpy()
+        hits = grid.spread((predicted & gold).astype(np.float64)) @ weights
+        named = grid.spread(predicted.astype(np.float64) + gold) @ weights
+        total += _f1(hits, named)
+        occurring += named > 0
+    f1 = np.divide(total, occurring, out=np.zeros_like(total), where=occurring > 0)
+    return np.where(_drawn(grid.spread(), weights) > 0, f1, np.nan)
+
+
+def _f1(hits: Floats, labels: Floats) -> Floats:
+    return np.divide(2 * hits, labels, out=np.zeros_like(hits), where=labels > 0)
+
+
+def _drawn(counts: Floats, weights: Floats) -> Floats:
+    """Scored rows in each resample; one product less where every model has every item once."""
+    if counts.min() == counts.max():
+        return np.full((len(counts), weights.shape[1]), counts.flat[0] * len(weights))
+    return counts @ weights
+
+
+def _divided(sums: Floats, drawn: Floats) -> Floats:
+    return np.divide(sums, drawn, out=np.full_like(sums, np.nan), where=drawn > 0)
+
+
+def _exact(values: Floats, counts: Floats) -> Floats:
+    """Values rounded so that their weighted sums are exact in a float64.
+
+    A product's result would otherwise depend on the order in which the linear algebra library adds, hence on its threads. The
+    weights of a resample sum to the number of items, so a sum stays below items x repetitions.
+    """
+    bits = 52 - int(np.ceil(np.log2(counts.shape[1] * counts.max() + 1)))
+    return np.round(values * 2.0**bits) * 2.0**-bits

@@ -1,0 +1,151 @@
+"""95 % intervals of raw scores and totals.
+
+Method: percentile bootstrap over items. For every dataset, items are drawn with replacement, as many as it has, `bootstrap`
+times; an item's repetitions stay together. All models and settings share a dataset's draws, so that a dataset costs one matrix
+product [models x items] @ [items x resamples] for the sums, and one for the counts where items are missing. F1 is computed anew
+in each resample, from resampled hits and label counts. Datasets are drawn independently of each other, and a total's replicate
+is the sum of the metrics' normalised replicates times their contributions to the total; which datasets are there is not
+resampled. Limits are the 2.5 and 97.5 percentiles, linearly interpolated.
+
+A resample that drew none of the few scored items of a model says nothing about it and is left out of the raw score's interval;
+in the total the score itself stands in for it. No interval is given for a raw score with fewer than two scored items, nor for a
+total that rests on such a score or on a grade, whose table does not say what lies between grades.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from schemas.vocabulary import Metric
+from tasks.scoring.aggregation import UNIT
+from tasks.scoring.normalisation import SPEC
+from tasks.scoring.reduction import COUNTED, KEY
+from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
+from tasks.scoring.tree import Tree
+
+_PERCENTILES = [0.025, 0.975]
+_FEWEST_ITEMS = 2
+_BATCH_ROWS = 2_000_000
+"""Item scores held in memory at once."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """`raw`: KEY, ci_low, ci_high in the metric's unit. `totals`: UNIT, ci_low, ci_high of the total before the veto."""
+
+    raw: pl.DataFrame
+    totals: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are drawn."""
+
+    resamples: int
+    seed: int
+
+
+def bootstrap_intervals(
+    item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
+) -> Intervals:
+    """Intervals of all raw scores and totals.
+
+    Args:
+        item_scores: rows of `item_scores`.
+        raw: rows of `raw_scores` reduced from them.
+        contributions: what metric_contributions made of them.
+        tree: the blueprint's tables.
+        resampling: number of resamples, and seed.
+
+    Returns:
+        One row per row of `raw`, and per model and setting; null where no interval is given.
+    """
+    units = raw.select(UNIT).unique().sort(UNIT).with_row_index("unit")
+    scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(units, on=UNIT)
+    leaves = scored.join(tree.metrics, on=SPEC).sort("unit").partition_by(SPEC, as_dict=True)
+    totals = np.full((units.height, resampling.resamples), np.nan)
+    totals[scored.filter(pl.col("contribution").is_not_null())["unit"].unique().to_numpy()] = 0.0
+    limits = [scored.select(KEY, ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64)).clear()]
+    for dataset, rows in scored_rows(item_scores, scored, units):
+        items = rows["item_id"].unique().sort().to_frame().with_row_index("item")
+        weights = draw_weights(dataset, items.height, resampling.resamples, resampling.seed)
+        placed = rows.join(items, on="item_id")
+        for method, metric in rows.select("method", "metric").unique().sort("method", "metric").iter_rows():
+            leaf = leaves[dataset, method, metric]
+            part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
+            replicates = replicate(part, metric, (units.height, items.height), weights)[leaf["unit"].to_numpy()]
+            limits.append(leaf.select(KEY).hstack(_limits(replicates)))
+            _add_to_totals(totals, leaf, replicates)
+    # Rounding may lift a replicate above 100 by its last bit.
+    bounded = _limits(totals).with_columns(pl.all().clip(0, 100))
+    return Intervals(pl.concat(limits), units.drop("unit").hstack(bounded))
+
+
+def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, units: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Counted item scores, one dataset at a time, a few datasets read together."""
+    columns = ["dataset", "method", "metric", "item_id", "value", "predicted", "gold"]
+    counted = item_scores.filter(pl.col("status").is_in(COUNTED))
+    for batch in _batches(raw):
+        rows = counted.filter(pl.col("dataset").is_in(batch)).select(*UNIT, *columns).collect(engine="streaming")
+        for dataset in batch:
+            yield dataset, rows.filter(pl.col("dataset") == dataset).join(units, on=UNIT)
+
+
+def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weights: Floats) -> Floats:
+    """Replicates of one metric, [units, resamples]: NaN where a resample drew no scored item, all NaN below two scored items."""
+    units, items = shape
+    grid = Grid(units, items, rows["unit"].cast(pl.Int64).to_numpy() * items + rows["item"].to_numpy())
+    if metric == "macro_f1":
+        replicates = macro_f1_replicates(rows, grid, weights)
+    elif metric == "micro_f1":
+        replicates = micro_f1_replicates(rows, grid, weights)
+    else:
+        replicates = mean_replicates(rows["value"].to_numpy(), grid, weights)
+    replicates[(grid.spread() > 0).sum(axis=1) < _FEWEST_ITEMS] = np.nan
+    return replicates
+
+
+def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
+    """Names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
+    batch, rows = list[str](), 0
+    for dataset, size in scored.group_by("dataset").agg(pl.col("n_scored").sum()).sort("dataset").iter_rows():
+        if batch and rows + size > _BATCH_ROWS:
+            yield batch
+            batch, rows = [], 0
+        batch.append(dataset)
+        rows += size
+    if batch:
+        yield batch
+
+
+def _limits(replicates: Floats) -> pl.DataFrame:
+    """Percentiles of each row over its defined replicates; null where there are none."""
+    limits = np.full((len(replicates), 2), np.nan)
+    gaps = np.isnan(replicates).sum(axis=1)
+    whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
+    if whole.any():
+        limits[whole] = np.quantile(replicates[whole], _PERCENTILES, axis=1).T
+    if broken.any():
+        limits[broken] = np.nanquantile(replicates[broken], _PERCENTILES, axis=1).T
+    return pl.DataFrame(limits, schema=["ci_low", "ci_high"]).fill_nan(None)
+
+
+def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> None:
+    counted = leaf["contribution"].is_not_null().to_numpy()
+    own = leaf.filter(counted)
+    if own.is_empty():
+        return
+    drawn, units = replicates[counted], own["unit"].to_numpy()
+    known = ~np.isnan(drawn)
+    # Rows without any replicate have too few items: they stay NaN and take the total's interval with them.
+    stand_in = np.where(known.any(axis=1), own["value"].to_numpy(), np.nan)
+    totals[units] += own["contribution"].to_numpy()[:, None] * _normalised(np.where(known, drawn, stand_in[:, None]), own)
+
+
+def _normalised(raw: Floats, leaf: pl.DataFrame) -> Floats:
+    kind, low, high = leaf.select("kind", "low", "high").row(0)
+    if kind == "grade":
+        return np.full_like(raw, np.nan)
+    return raw if kind == "none" else (raw - low) / (high - low) * 100

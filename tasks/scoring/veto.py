@@ -1,0 +1,80 @@
+"""Algorithm 5: main abilities to one total, the one-vote veto of the gate, and the rank."""
+
+import polars as pl
+
+from schemas.blueprint import Blueprint, Gate
+from tasks.scoring.aggregation import COUNTS, UNIT, weigh
+
+_ROUNDING = 1e-9
+"""Scores closer than this are the same number computed in two ways: far above rounding, far below what one item can change."""
+
+_TOTAL, _GATE = pl.col("total_before_veto"), pl.col("gate_score")
+
+
+def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
+    """Total of each model and setting, before and after the veto.
+
+    Args:
+        abilities: rows of `ability_scores`.
+        blueprint: weights and gate.
+
+    Returns:
+        Rows of `totals` without interval and rank.
+    """
+    gate = blueprint.gate
+    is_gate = pl.col("ability") == gate.ability if gate else pl.lit(value=False)
+    weights = pl.DataFrame(
+        {"ability": [ability.id for ability in blueprint.abilities], "weight": [a.weight for a in blueprint.abilities]},
+        schema_overrides={"weight": pl.Float64},
+    )
+    weighed = abilities.lazy().join(weights.lazy(), on="ability")
+    counts = weighed.group_by(UNIT).agg(pl.col(COUNTS).sum(), gate_score=pl.col("score_0_100").filter(is_gate).first())
+    mean = weigh(weighed.filter(~is_gate), [])
+    before = mean.select(*UNIT, total_before_veto="score_0_100")
+    totals = counts.join(before, on=UNIT, how="left").with_columns(
+        coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
+        item_coverage=pl.when(pl.col("n_total") > 0).then(pl.col("n_scored") / pl.col("n_total")),
+    )
+    return apply_veto(totals, gate).collect()
+
+
+def apply_veto(totals: pl.LazyFrame, gate: Gate | None) -> pl.LazyFrame:
+    """Add total, vetoed and veto_reason. Below the threshold the total is 0; exactly at it the model passes.
+
+    Args:
+        totals: total_before_veto and gate_score, null where not scored.
+        gate: the veto's ability and threshold; None = no veto.
+
+    Returns:
+        The same rows; vetoed is null where there is a gate and it was not scored, and then the total stands.
+    """
+    if gate is None:
+        return totals.with_columns(total=_TOTAL, vetoed=pl.lit(value=False), veto_reason=pl.lit(None, pl.String))
+    vetoed = _GATE.lt(gate.threshold - _ROUNDING)
+    text = f"{gate.ability} scored {{}}, below the threshold of {gate.threshold:g}"
+    return totals.with_columns(
+        total=pl.when(vetoed).then(0.0).otherwise(_TOTAL),
+        vetoed=vetoed,
+        veto_reason=pl.when(vetoed).then(pl.format(text, _GATE.round(6))),
+    )
+
+
+def rank_models(totals: pl.DataFrame, blueprint: Blueprint, *, rank_incomplete: bool = False) -> pl.DataFrame:
+    """Rank by total, the highest first, within each setting; equal totals share the smaller rank.
+
+    Args:
+        totals: rows of `totals`, with or without rank.
+        blueprint: says what share of the items must be scored.
+        rank_incomplete: rank models with missing datasets or items too.
+
+    Returns:
+        The same rows, rank null for vetoed, unscored and (unless asked for) incomplete models.
+    """
+    complete = pl.col("datasets_scored") == pl.col("datasets_total")
+    # A published total comes without item counts; nothing is known to be missing from it.
+    asked = pl.col("item_coverage").fill_null(1.0) >= blueprint.rank_item_coverage
+    eligible = pl.col("total").is_not_null() & pl.col("vetoed").fill_null(value=False).not_()
+    if not rank_incomplete:
+        eligible &= complete & asked
+    ranked = pl.when(eligible).then(pl.col("total").round(9))
+    return totals.with_columns(rank=ranked.rank("min", descending=True).over("setting").cast(pl.Int64))

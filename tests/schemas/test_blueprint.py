@@ -1,0 +1,207 @@
+"""Each rule of the blueprint accepts and rejects."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from schemas.blueprint import (
+    Ability,
+    Blueprint,
+    BlueprintDataset,
+    Gate,
+    GradeNormalisation,
+    LevelRule,
+    MethodSpec,
+    MetricSpec,
+    NoNormalisation,
+    NumericNormalisation,
+    RatioNormalisation,
+    WeightedDataset,
+)
+
+METHOD: dict[str, Any] = {"id": "choice", "metrics": [{"metric": "accuracy"}]}
+DATASET: dict[str, Any] = {"title": "D", "methods": [METHOD]}
+TASK: dict[str, Any] = {"id": "t", "title": "T", "level": "low", "datasets": ["d"]}
+ABILITY: dict[str, Any] = {"id": "a", "title": "A", "tasks": [TASK]}
+
+
+def fields(**changed: Any) -> dict[str, Any]:
+    sound: dict[str, Any] = {
+        "name": "tiny",
+        "title": "Tiny",
+        "version": "1",
+        "source": "none",
+        "abilities": [ABILITY],
+        "datasets": {"d": DATASET},
+        "level_rules": [{"weights": {"low": 1}}],
+    }
+    return sound | changed
+
+
+def nested(tiers: int) -> dict[str, Any]:
+    node = ABILITY
+    for tier in range(tiers - 1):
+        node = {"id": f"a{tier}", "title": "A", "children": [node]}
+    return node
+
+
+def two(second: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """A second ability `b` with dataset `e` beside the first; `second` overrides its fields."""
+    task = TASK | {"id": "u", "datasets": ["e"]}
+    other = {"id": "b", "title": "B", "tasks": [task]} | second
+    return fields(**({"abilities": [ABILITY, other], "datasets": {"d": DATASET, "e": DATASET}} | changed))
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        fields(),
+        fields(abilities=[nested(4)]),
+        two({}, gate={"ability": "b", "threshold": 60}),
+        two({"weight": 0}),
+        fields(abilities=[ABILITY, {"id": "later", "title": "L", "evaluated": False}]),
+        fields(
+            abilities=[
+                ABILITY,
+                {"id": "l", "title": "L", "evaluated": False, "children": [{"id": "m", "title": "M", "evaluated": False}]},
+            ]
+        ),
+        fields(rank_item_coverage=0),
+    ],
+    ids=["plain", "four tiers", "gate", "weight 0 beside 1", "named only", "named only with children", "rank all"],
+)
+def test_sound_blueprints_are_accepted(sound: dict[str, Any]) -> None:
+    assert Blueprint.model_validate(sound).name == "tiny"
+
+
+def with_task(**changed: Any) -> dict[str, Any]:
+    return fields(abilities=[ABILITY | {"tasks": [TASK | changed]}])
+
+
+def with_method(**changed: Any) -> dict[str, Any]:
+    return fields(datasets={"d": {"title": "D", "methods": [METHOD | changed]}})
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "name with blanks": (fields(name="Tiny Bench"), "String should match pattern"),
+    "unknown key": (fields(colour="red"), "Extra inputs are not permitted"),
+    "no abilities": (fields(abilities=[]), "at least 1 item"),
+    "id with capitals": (with_task(id="T"), "String should match pattern"),
+    "negative weight": (with_task(weight=-1), "greater than or equal to 0"),
+    "infinite weight": (with_task(weight=float("inf")), "finite number"),
+    "nan weight": (with_task(weight=float("nan")), "finite number"),
+    "unknown level": (with_task(level="middle"), "'low', 'medium' or 'high'"),
+    "task without datasets": (with_task(datasets=[]), "at least 1 item"),
+    "dataset twice in a task": (with_task(datasets=["d", "d"]), "datasets used by more than one task: d"),
+    "dataset in two tasks": (two({"tasks": [TASK | {"id": "u"}]}, datasets={"d": DATASET}), "used by more than one task: d"),
+    "undefined dataset": (with_task(datasets=["d", "x"]), "datasets that are not defined: x"),
+    "orphan dataset": (fields(datasets={"d": DATASET, "x": DATASET}), "orphan datasets, no task uses them: x"),
+    "five tiers": (fields(abilities=[nested(5)]), "may have 4 tiers, got 5"),
+    "ability id twice": (two({"id": "a"}), "must be unique, repeated: a"),
+    "task id twice": (two({"tasks": [TASK | {"datasets": ["e"]}]}), "must be unique, repeated: t"),
+    "task named like an ability": (with_task(id="a"), "must be unique, repeated: a"),
+    "neither children nor tasks": (fields(abilities=[ABILITY, {"id": "b", "title": "B"}]), "neither children nor tasks"),
+    "children and tasks": (
+        fields(abilities=[ABILITY | {"children": [{"id": "b", "title": "B", "evaluated": False}]}]),
+        "both children and tasks",
+    ),
+    "tasks of what is not evaluated": (
+        fields(abilities=[ABILITY | {"evaluated": False}]),
+        "is not evaluated but something below",
+    ),
+    "evaluated below not evaluated": (
+        fields(abilities=[nested(2) | {"evaluated": False}]),
+        "is not evaluated but something below",
+    ),
+    "no weight among datasets": (with_task(datasets=[{"id": "d", "weight": 0}]), "nothing has a weight above 0 in: task t"),
+    "no weight at a level": (with_task(weight=0), "nothing has a weight above 0 in: ability a, level low"),
+    "no weight among children": (
+        fields(abilities=[{"id": "b", "title": "B", "children": [ABILITY | {"weight": 0}]}]),
+        "nothing has a weight above 0 in: ability b",
+    ),
+    "no weight among metrics": (with_method(metrics=[{"metric": "mrr", "weight": 0}]), "weight above 0 in: dataset d"),
+    "level rule missing": (fields(level_rules=[{"weights": {"high": 1}}]), "no rule for ['low'], which a can need"),
+    "level rule twice": (fields(level_rules=[{"weights": {"low": 1}}] * 2), "a combination of levels is given twice"),
+    "level rule for both missing": (
+        fields(
+            abilities=[ABILITY | {"tasks": [TASK, TASK | {"id": "u", "level": "high", "datasets": ["e"]}]}],
+            datasets={"d": DATASET, "e": DATASET},
+            level_rules=[{"weights": {"low": 1}}, {"weights": {"high": 1}}],
+        ),
+        "no rule for ['high', 'low'], which a can need",
+    ),
+    "gate of nothing": (fields(gate={"ability": "x", "threshold": 60}), "gate: x is not an evaluated main ability (a)"),
+    "gate is all there is": (fields(gate={"ability": "a", "threshold": 60}), "no evaluated main ability besides the gate"),
+    "no main weight": (fields(abilities=[ABILITY | {"weight": 0}]), "no evaluated main ability besides the gate"),
+    "gate threshold": (fields(gate={"ability": "a", "threshold": 101}), "less than or equal to 100"),
+    "rank coverage": (fields(rank_item_coverage=1.5), "less than or equal to 1"),
+    "method id twice": (fields(datasets={"d": {"title": "D", "methods": [METHOD, METHOD]}}), "method ids given twice: choice"),
+    "metric twice": (with_method(metrics=[{"metric": "mrr"}, {"metric": "mrr"}]), "metrics given twice: mrr"),
+    "unknown metric": (with_method(metrics=[{"metric": "charm"}]), "Input should be 'accuracy'"),
+    "judged without rubric": (with_method(judged=True), "a judged method names its rubric"),
+    "rubric without judge": (with_method(rubric="summary"), "a judged method names its rubric"),
+    "k without recall": (with_method(metrics=[{"metric": "mrr", "k": 2}]), "k is required by recall_at_k and only by it"),
+    "recall without k": (with_method(metrics=[{"metric": "recall_at_k"}]), "k is required by recall_at_k and only by it"),
+    "k of zero": (with_method(metrics=[{"metric": "recall_at_k", "k": 0}]), "greater than or equal to 1"),
+    "unknown normalisation": (
+        with_method(metrics=[{"metric": "mrr", "normalisation": {"type": "log"}}]),
+        "does not match any of the expected tags",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_breach_is_rejected(name: str) -> None:
+    broken, message = BROKEN[name]
+    with pytest.raises(ValidationError) as caught:
+        Blueprint.model_validate(broken)
+    assert message in str(caught.value)
+
+
+def test_bounds_must_be_in_order() -> None:
+    assert NumericNormalisation(min=-1, max=1).max == 1
+    for low, high in ((1, 1), (2, 1)):
+        with pytest.raises(ValidationError, match="min must be below max"):
+            NumericNormalisation(min=low, max=high)
+
+
+@pytest.mark.parametrize("table", [{}, {"A": -1}, {"A": 100.5}])
+def test_grades_lie_on_the_scale(table: dict[str, float]) -> None:
+    assert GradeNormalisation(table={"A": 100, "F": 0}).table["F"] == 0
+    with pytest.raises(ValidationError):
+        GradeNormalisation(table=table)
+
+
+@pytest.mark.parametrize("weights", [{"low": 0.5}, {"low": 0.6, "high": 0.5}, {"low": 1.5, "high": -0.5}, {}])
+def test_level_weights_sum_to_one(weights: dict[Any, float]) -> None:
+    assert LevelRule(weights={"low": 0.3, "medium": 0.55, "high": 0.15}).weights["high"] == 0.15
+    with pytest.raises(ValidationError):
+        LevelRule(weights=weights)
+
+
+def test_defaults() -> None:
+    spec = MetricSpec(metric="accuracy")
+    assert (spec.weight, spec.k, spec.normalisation) == (1.0, None, RatioNormalisation())
+    assert MethodSpec(id="m", metrics=(spec,)).judged is False
+    assert NoNormalisation().type == "none"
+    assert WeightedDataset(id="d").weight == 1.0
+
+
+def test_a_plain_dataset_name_is_a_dataset_of_weight_one() -> None:
+    (_, task), *_ = Blueprint.model_validate(fields()).tasks()
+    assert task.datasets == (WeightedDataset(id="d", weight=1.0),)
+
+
+def test_walking_the_tree_visits_parents_first() -> None:
+    blueprint = Blueprint.model_validate(fields(abilities=[nested(3), {"id": "z", "title": "Z", "evaluated": False}]))
+    assert [(tier, node.id) for tier, node in blueprint.nodes()] == [(1, "a1"), (2, "a0"), (3, "a"), (1, "z")]
+    assert [(node.id, task.id) for node, task in blueprint.tasks()] == [("a", "t")]
+
+
+def test_configuration_is_frozen() -> None:
+    gate = Gate(ability="a", threshold=60)
+    with pytest.raises(ValidationError, match="frozen"):
+        gate.threshold = 0  # type: ignore[misc]  # that it cannot be set is the point
+    assert isinstance(Ability.model_validate(ABILITY).tasks, tuple)
+    assert BlueprintDataset.model_validate(DATASET).source is None

@@ -1,0 +1,138 @@
+"""Each rule of the layers items, responses and judgements accepts and rejects."""
+
+from typing import Any
+
+import dataframely as dy
+import pytest
+
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tests.schemas.breaches import accepts, rejects
+
+Row = dict[str, Any]
+ITEM: Row = {
+    "dataset": "d",
+    "item_id": "d-1",
+    "source_file": "d.jsonl",
+    "source_row": 0,
+    "source_row_sha256": "0" * 64,
+    "language": "en",
+    "question_type": "single_choice",
+    "subset": None,
+    "context": None,
+    "question": "Which?",
+    "options": ["this", "that", "both"],
+    "gold_indices": [1],
+    "references": None,
+    "option_points": None,
+}
+SEVERAL = ITEM | {"question_type": "multiple_answer", "gold_indices": [0, 2]}
+ORDERED = ITEM | {"question_type": "ordered_recall", "gold_indices": [2, 0, 1]}
+RANKED = ITEM | {"question_type": "ranking", "gold_indices": [2]}
+SCALE = ITEM | {"question_type": "questionnaire", "gold_indices": None, "option_points": [1.0, 2.0, 3.0]}
+OPEN = ITEM | {"question_type": "open_ended", "options": None, "gold_indices": None, "references": ["that"]}
+
+CALL: Row = {
+    "dataset": "d",
+    "item_id": "d-1",
+    "model": "m",
+    "setting": "base",
+    "repetition": 0,
+    "turn": 0,
+    "call_key": "1" * 64,
+    "messages": "[]",
+    "messages_sha256": "2" * 64,
+    "status": "answered",
+    "reply": "B",
+    "reasoning": None,
+    "finish_reason": "stop",
+    "failure": None,
+    "error": None,
+    "http_status": 200,
+    "prompt_tokens": 3,
+    "completion_tokens": 1,
+    "latency_s": 0.1,
+    "attempts": 1,
+}
+FAILED = CALL | {"status": "failed", "reply": None, "failure": "timeout", "error": "no answer within 120 s"}
+
+JUDGED: Row = {
+    "dataset": "d",
+    "item_id": "d-1",
+    "model": "m",
+    "setting": "base",
+    "repetition": 0,
+    "judge": "j",
+    "dimension": "fluency",
+    "rubric": "summary",
+    "call_key": "1" * 64,
+    "rating_1_5": 4,
+    "parse_status": "parsed",
+    "raw_reply": '{"fluency": 4}',
+    "error": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "row"),
+    [
+        (Items, ITEM),
+        (Items, SEVERAL),
+        (Items, ORDERED),
+        (Items, RANKED),
+        (Items, SCALE),
+        (Items, SCALE | {"option_points": [None, None, None]}),
+        (Items, OPEN),
+        (Items, OPEN | {"question_type": "extractive"}),
+        (Items, OPEN | {"question_type": "judged_summary", "references": ["a", "b"]}),
+        (Responses, CALL),
+        (Responses, CALL | {"reply": ""}),
+        (Responses, FAILED),
+        (Judgements, JUDGED),
+        (Judgements, JUDGED | {"parse_status": "unparsed", "rating_1_5": None}),
+        (Judgements, JUDGED | {"parse_status": "failed", "rating_1_5": None, "raw_reply": None}),
+    ],
+)
+def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
+    accepts(schema, row)
+
+
+@pytest.mark.parametrize(
+    ("schema", "row", "rule"),
+    [
+        (Items, SCALE | {"options": ["yes"], "option_points": [1.0]}, "choices_have_two_options_or_more"),
+        (Items, SCALE | {"options": ["yes", "yes"], "option_points": [1.0, 2.0]}, "options_are_distinct_and_not_empty"),
+        (Items, ITEM | {"options": ["this", " "]}, "options_are_distinct_and_not_empty"),
+        (Items, SEVERAL | {"gold_indices": [0, 3]}, "gold_indices_point_at_options"),
+        (Items, SEVERAL | {"gold_indices": [-1]}, "gold_indices_point_at_options"),
+        (Items, SEVERAL | {"gold_indices": [0, 0]}, "gold_indices_point_at_options"),
+        (Items, SEVERAL | {"gold_indices": []}, "gold_indices_point_at_options"),
+        (Items, SEVERAL | {"gold_indices": None}, "gold_indices_point_at_options"),
+        (Items, ITEM | {"gold_indices": [0, 1]}, "single_choice_has_one_gold"),
+        (Items, ORDERED | {"gold_indices": [2, 0]}, "ordered_recall_orders_every_option"),
+        (Items, OPEN | {"references": None}, "references_are_given_and_not_empty"),
+        (Items, OPEN | {"references": []}, "references_are_given_and_not_empty"),
+        (Items, OPEN | {"references": ["that", " "]}, "references_are_given_and_not_empty"),
+        (Items, SCALE | {"option_points": [1.0, 2.0]}, "every_option_has_points"),
+        (Items, SCALE | {"option_points": None}, "every_option_has_points"),
+        (Items, ITEM | {"source_row_sha256": "0" * 63}, "source_row_sha256|regex"),
+        (Items, ITEM | {"source_row": -1}, "source_row|min"),
+        (Items, ITEM | {"question": ""}, "question|min_length"),
+        (Responses, CALL | {"reply": None}, "answered_has_a_reply_and_failed_a_failure"),
+        (Responses, CALL | {"failure": "timeout"}, "answered_has_a_reply_and_failed_a_failure"),
+        (Responses, FAILED | {"failure": None}, "answered_has_a_reply_and_failed_a_failure"),
+        (Responses, FAILED | {"reply": "B"}, "answered_has_a_reply_and_failed_a_failure"),
+        (Responses, CALL | {"attempts": 0}, "attempts|min"),
+        (Responses, CALL | {"call_key": "x"}, "call_key|regex"),
+        (Judgements, JUDGED | {"rating_1_5": None}, "parsed_has_a_rating"),
+        (Judgements, JUDGED | {"parse_status": "unparsed"}, "parsed_has_a_rating"),
+        (Judgements, JUDGED | {"rating_1_5": 0}, "rating_1_5|min"),
+        (Judgements, JUDGED | {"rating_1_5": 6}, "rating_1_5|max"),
+    ],
+)
+def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None:
+    rejects(schema, row, rule)
+
+
+def test_single_choice_needs_options_and_gold() -> None:
+    rejects(Items, ITEM | {"options": ["this"], "gold_indices": [0]}, "choices_have_two_options_or_more")

@@ -1,0 +1,171 @@
+"""The way up the tree, by hand."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.vocabulary import Level
+from tasks.scoring.aggregation import Aggregates, aggregate_scores
+from tasks.scoring.normalisation import normalise_scores
+from tasks.scoring.reduction import reduce_item_scores
+from tasks.scoring.tree import tree_tables
+from tests.tasks.scoring.samples import ability, blueprint, items, share, task
+
+
+def aggregate(design: Blueprint, *parts: pl.DataFrame) -> Aggregates:
+    tree = tree_tables(design)
+    return aggregate_scores(normalise_scores(reduce_item_scores(pl.concat(parts).lazy()), tree), tree)
+
+
+def one(frame: pl.DataFrame, **named: str) -> dict[str, Any]:
+    rows = frame.filter(**named)
+    assert rows.height == 1
+    return rows.row(0, named=True)
+
+
+SCORES: dict[Level, int] = {"low": 50, "medium": 80, "high": 20}
+
+
+@pytest.mark.parametrize(
+    ("present", "expected"),
+    [
+        ("low medium high", 62.0),  # 0.30 x 50 + 0.55 x 80 + 0.15 x 20 = 15 + 44 + 3
+        ("low medium", 68.0),  # 0.4 x 50 + 0.6 x 80 = 20 + 48
+        ("low high", 38.0),  # 0.6 x 50 + 0.4 x 20 = 30 + 8
+        ("medium high", 62.0),  # 0.7 x 80 + 0.3 x 20 = 56 + 6
+        ("low", 50.0),
+        ("medium", 80.0),
+        ("high", 20.0),
+    ],
+)
+@pytest.mark.parametrize("how", ["designed", "scored"])
+def test_level_weights_follow_what_is_there(present: str, expected: float, how: str) -> None:
+    """The same weights, whether the blueprint lacks a level or its results are missing."""
+    levels = [level for level in SCORES if level in present.split()]
+    tasks = [task(level, level) for level in (levels if how == "designed" else SCORES)]
+    parts = [items(level, share(SCORES[level], 100)) for level in levels]
+    node = one(aggregate(blueprint(ability("a", *tasks)), *parts).nodes)
+    assert node["score_0_100"] == pytest.approx(expected, abs=1e-12)
+    assert (node["datasets_scored"], node["datasets_total"]) == (len(levels), len(tasks))
+
+
+def test_a_true_zero_is_present() -> None:
+    # 0.4 x 0 + 0.6 x 80 = 48; were the zero taken for missing it would be 80.
+    design = blueprint(ability("a", task("low", "low"), task("medium", "medium")))
+    node = one(aggregate(design, items("low", share(0, 10)), items("medium", share(8, 10))).nodes)
+    assert node["score_0_100"] == 48.0
+    assert node["datasets_scored"] == 2
+
+
+def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
+    # (1 x 25 + 3 x 75) / 4 = 62.5
+    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
+    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
+    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
+    found = aggregate(design, items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
+    assert one(found.datasets)["score_0_100"] == 62.5
+    # Four items, scored in two ways.
+    assert (one(found.datasets)["n_scored"], one(found.datasets)["n_total"]) == (4, 4)
+
+
+def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
+    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match"))
+    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
+    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
+    found = one(aggregate(design, items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")).datasets)
+    # (25 + 100) / 2, over 4 and 2 items.
+    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (62.5, 2, 4)
+
+
+def test_a_task_is_the_weighted_mean_of_its_datasets() -> None:
+    # (2 x 90 + 1 x 30) / 3 = 70
+    design = blueprint(ability("a", task("t", datasets=["d", "e"], d=2)))
+    found = one(aggregate(design, items("d", share(9, 10)), items("e", share(3, 10))).tasks)
+    assert found["score_0_100"] == pytest.approx(70)
+
+
+def test_a_level_is_the_weighted_mean_of_its_tasks() -> None:
+    # (1 x 90 + 4 x 40) / 5 = 50
+    design = blueprint(ability("a", task("d"), task("e", weight=4)))
+    found = one(aggregate(design, items("d", share(9, 10)), items("e", share(4, 10))).levels)
+    assert found["score_0_100"] == 50.0
+    assert found["level"] == "low"
+
+
+def test_an_ability_is_the_weighted_mean_of_its_children() -> None:
+    # (1 x 20 + 3 x 60) / 4 = 50
+    design = blueprint(ability("a", ability("b", task("d")), ability("c", task("e"), weight=3)))
+    found = aggregate(design, items("d", share(2, 10)), items("e", share(6, 10)))
+    assert one(found.nodes, node="a")["score_0_100"] == 50.0
+
+
+def test_four_tiers() -> None:
+    # deep = 80; third = mean(80, 40) = 60; second = (60 + 3 x 20) / 4 = 30; first = mean(30, 70) = 50.
+    deep = ability("deep", task("d1"))
+    third = ability("third", deep, ability("deep2", task("d2")))
+    second = ability("second", third, ability("third2", task("d3"), weight=3))
+    design = blueprint(ability("first", second, ability("second2", task("d4"))))
+    parts = [items(name, share(hits, 10)) for name, hits in (("d1", 8), ("d2", 4), ("d3", 2), ("d4", 7))]
+    nodes = aggregate(design, *parts).nodes
+    assert dict(nodes.select("node", "score_0_100").iter_rows()) == {
+        "deep": 80.0,
+        "deep2": 40.0,
+        "third": 60.0,
+        "third2": 20.0,
+        "second": 30.0,
+        "second2": 70.0,
+        "first": 50.0,
+    }
+    assert dict(nodes.select("node", "tier").iter_rows())["deep"] == 4
+    assert one(nodes, node="first")["datasets_total"] == 4
+
+
+def test_missing_is_left_out_and_shows_in_coverage() -> None:
+    # t: d 90 and e missing -> 90, 1 of 2. u: missing. Ability: 90 from 1 of 3 datasets.
+    design = blueprint(ability("a", task("t", datasets=["d", "e"]), task("u", datasets=["f"])))
+    found = aggregate(design, items("d", share(9, 10)))
+    assert one(found.tasks, task="task_t")["score_0_100"] == 90.0
+    assert one(found.tasks, task="task_t")["datasets_scored"] == 1
+    missing = one(found.tasks, task="task_u")
+    assert missing["score_0_100"] is None
+    assert (missing["datasets_scored"], missing["datasets_total"], missing["n_scored"], missing["n_total"]) == (0, 1, 0, 0)
+    whole = one(found.nodes)
+    assert (whole["score_0_100"], whole["datasets_scored"], whole["datasets_total"]) == (90.0, 1, 3)
+
+
+def test_a_dataset_without_a_scored_item_is_missing_but_its_items_were_asked() -> None:
+    design = blueprint(ability("a", task("d"), task("e")))
+    found = aggregate(design, items("d", share(5, 10)), items("e", [None] * 10))
+    assert one(found.datasets, dataset="e")["score_0_100"] is None
+    whole = one(found.nodes)
+    assert (whole["score_0_100"], whole["datasets_scored"], whole["n_scored"], whole["n_total"]) == (50.0, 1, 10, 20)
+
+
+def test_a_score_without_weight_does_not_count() -> None:
+    # d has weight 0 and is scored, e has weight 1 and is missing: nothing to take a mean of.
+    design = blueprint(ability("a", task("t", datasets=["d", "e"], d=0)))
+    found = one(aggregate(design, items("d", share(9, 10))).tasks)
+    assert found["score_0_100"] is None
+    assert found["datasets_scored"] == 0
+
+
+def test_models_and_settings_are_kept_apart() -> None:
+    design = blueprint(ability("a", task("d")))
+    parts = [items("d", share(1, 10)), items("d", share(2, 10), "n"), items("d", share(3, 10), setting="rag")]
+    nodes = aggregate(design, *parts).nodes
+    assert {row[:2]: row[2] for row in nodes.select("model", "setting", "score_0_100").iter_rows()} == {
+        ("m", "base"): 10.0,
+        ("n", "base"): 20.0,
+        ("m", "rag"): 30.0,
+    }
+
+
+@pytest.mark.parametrize("score", [0, 1, 3, 7, 10])
+def test_the_mean_of_equal_scores_is_that_score(score: int) -> None:
+    """Rounding in sums and divisions must not lift a 100 above 100, nor drop a 60 below the gate."""
+    names = [f"d{number}" for number in range(7)]
+    design = blueprint(ability("a", *[task(name, weight=0.1 * (number + 1)) for number, name in enumerate(names)]))
+    found = aggregate(design, *[items(name, share(score, 10)) for name in names])
+    assert one(found.nodes)["score_0_100"] == one(found.datasets, dataset="d0")["score_0_100"]

@@ -1,0 +1,172 @@
+"""The whole way from item scores to totals."""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from schemas.blueprint import Gate
+from schemas.tables import scores as tables
+from schemas.tables.scores import ItemScores
+from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
+from tasks.scoring.blueprints import load_blueprint
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, share, task
+
+ROOT = Path(__file__).resolve().parents[3]
+LAYERS = {
+    "raw_scores": tables.RawScores,
+    "normalized_scores": tables.NormalizedScores,
+    "dataset_scores": tables.DatasetScores,
+    "task_scores": tables.TaskScores,
+    "level_scores": tables.LevelScores,
+    "sub_ability_scores": tables.SubAbilityScores,
+    "ability_scores": tables.AbilityScores,
+    "totals": tables.Totals,
+}
+NO_INTERVALS = ScoreSettings(bootstrap=0)
+
+
+def mini_scores(models: int = 3, asked: int = 9) -> pl.DataFrame:
+    """Item scores of moodbench-mini: every metric, unparsed replies, failures, a missing dataset, values of any size."""
+    rng = np.random.default_rng(11)
+    parts = []
+    for model in (f"model-{number}" for number in range(models)):
+        for name, dataset in load_blueprint("moodbench-mini").datasets.items():
+            if model == "model-1" and name == "mini_eq_test":
+                continue
+            (method,) = dataset.methods
+            parts += [_mini_rows(name, method.id, spec.metric, model, asked, rng) for spec in method.metrics]
+    return pl.concat(parts)
+
+
+def _mini_rows(name: str, method: str, metric: str, model: str, asked: int, rng: np.random.Generator) -> pl.DataFrame:
+    if metric.endswith("_f1"):
+        gold = [list(rng.choice(["joy", "grief", "calm"], size=rng.integers(1, 3), replace=False)) for _ in range(asked)]
+        guess = [None if rng.random() < 0.1 else list(rng.permutation(labels)[:1]) for labels in gold]
+        return labelled(name, metric, gold, guess, model).with_columns(method=pl.lit(method))
+    values = [None if rng.random() < 0.05 else float(value) for value in rng.random(asked)]
+    return items(name, values, model, method=method, metric=metric)
+
+
+def digest(scored: ScoreTables) -> str:
+    """Hash of every bit of every layer, floats by their exact hexadecimal form."""
+    rows = [
+        repr([value.hex() if isinstance(value, float) else value for value in row])
+        for name in LAYERS
+        for row in scored.layer(name).rows()
+    ]
+    return sha256("\n".join(rows).encode()).hexdigest()
+
+
+def test_a_small_benchmark_by_hand() -> None:
+    # mind 6/10 = 60, heart 9/10 = 90, safety 8/10 = 80: total 0.3 x 60 + 0.7 x 90 = 81.
+    scored = score_benchmark(
+        pl.concat([items("mind", share(6, 10)), items("heart", share(9, 10)), items("safety", share(8, 10))]).lazy(),
+        gated(),
+        NO_INTERVALS,
+    )
+    assert scored.raw.select("dataset", "value").rows() == [("heart", 0.9), ("mind", 0.6), ("safety", 0.8)]
+    assert scored.ability.select("ability", "score_0_100").rows() == [("able", 60.0), ("kind", 90.0), ("safe", 80.0)]
+    assert scored.sub_ability.is_empty()
+    total = scored.totals.row(0, named=True)
+    assert total["total"] == pytest.approx(81)
+    assert (total["gate_score"], total["vetoed"], total["rank"]) == (80.0, False, 1)
+    assert (total["datasets_scored"], total["datasets_total"], total["coverage"]) == (3, 3, 1.0)
+    assert (total["n_scored"], total["n_total"], total["item_coverage"]) == (30, 30, 1.0)
+
+
+def test_a_gate_of_exactly_sixty_passes_through_all_steps() -> None:
+    # 3 of 300 at level low, 298 of 300 at medium: 0.4 x 1 + 0.6 x 99.333... = 60 exactly, 59.99999999999999 in floats.
+    design = blueprint(
+        ability("safe", task("low", "low"), task("medium", "medium")),
+        ability("kind", task("heart")),
+        gate=Gate(ability="safe", threshold=60),
+    )
+    parts = [items("low", share(3, 300)), items("medium", share(298, 300)), items("heart", share(1, 2))]
+    total = score_benchmark(pl.concat(parts).lazy(), design, NO_INTERVALS).totals.row(0, named=True)
+    assert total["gate_score"] == pytest.approx(60, abs=1e-12)
+    assert (total["vetoed"], total["total"], total["rank"]) == (False, 50.0, 1)
+
+
+def test_models_without_any_score_are_listed() -> None:
+    rows = pl.concat([items("mind", [None, None], "silent"), items("mind", [1, 0], "talker")])
+    scored = score_benchmark(rows.lazy(), gated(), ScoreSettings(bootstrap=10))
+    assert scored.totals["model"].to_list() == ["silent", "talker"]
+    silent = scored.totals.row(0, named=True)
+    assert [silent[name] for name in ("total", "total_before_veto", "gate_score", "vetoed", "rank")] == [None] * 5
+    assert (silent["datasets_scored"], silent["datasets_total"], silent["n_total"], silent["item_coverage"]) == (0, 3, 2, 0.0)
+    # mind alone of able, kind and safe.
+    assert scored.ability.filter(model="silent")["score_0_100"].to_list() == [None, None, None]
+
+
+def test_no_item_scores_give_empty_layers() -> None:
+    scored = score_benchmark(items("mind", [1]).clear().lazy(), gated(), ScoreSettings(bootstrap=10))
+    assert all(scored.layer(name).is_empty() for name in LAYERS)
+
+
+@pytest.mark.parametrize("bootstrap", [0, 50])
+def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
+    scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=bootstrap))
+    for name, schema in LAYERS.items():
+        frame = scored.layer(name)
+        assert schema.is_valid(frame)
+        assert frame.sort(schema.primary_key()).equals(frame)
+    assert scored.dataset.height == 3 * 41
+    assert scored.sub_ability.height == 3 * 12
+    assert scored.ability.height == 3 * 4
+    assert dict(scored.totals.select("model", "datasets_scored").iter_rows()) == {"model-0": 41, "model-1": 40, "model-2": 41}
+    inside = scored.totals.filter(
+        pl.col("ci_low") <= pl.col("total_before_veto"), pl.col("total_before_veto") <= pl.col("ci_high")
+    )
+    assert inside.height == (3 if bootstrap else 0)
+
+
+def test_incomplete_models_are_ranked_on_request() -> None:
+    rows = pl.concat([items("mind", share(6, 10)), items("heart", share(9, 10))])
+    assert score_benchmark(rows.lazy(), gated(), NO_INTERVALS).totals["rank"].to_list() == [None]
+    asked = ScoreSettings(bootstrap=0, rank_incomplete=True)
+    assert score_benchmark(rows.lazy(), gated(), asked).totals["rank"].to_list() == [1]
+
+
+def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
+    rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=40)
+    expected = digest(score_benchmark(rows.lazy(), design, settings))
+    for seed in range(3):
+        shuffled = rows.sample(fraction=1, shuffle=True, seed=seed)
+        chunked = pl.concat([shuffled[start : start + 97] for start in range(0, shuffled.height, 97)], rechunk=False)
+        assert digest(score_benchmark(chunked.lazy(), design, settings)) == expected
+    for position, part in enumerate(rows.sample(fraction=1, shuffle=True, seed=9).iter_slices(500)):
+        part.write_parquet(tmp_path / f"{position}.parquet")
+    assert digest(score_benchmark(pl.scan_parquet(tmp_path / "*.parquet"), design, settings)) == expected
+
+
+def test_the_number_of_threads_does_not_change_a_bit() -> None:
+    program = (
+        "from tests.tasks.scoring.test_benchmark import *;"
+        "design = load_blueprint('moodbench-mini');"
+        "print(digest(score_benchmark(mini_scores(12, 40).lazy(), design, ScoreSettings(bootstrap=40))))"
+    )
+    found = set()
+    for threads in ("1", "3"):
+        environment = os.environ | {"POLARS_MAX_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": str(ROOT)}
+        run = subprocess.run(
+            [sys.executable, "-c", program], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        found.add(run.stdout)
+    assert len(found) == 1
+
+
+def test_layers_by_name() -> None:
+    scored = score_benchmark(items("mind", [1]).lazy(), gated(), NO_INTERVALS)
+    assert scored.layer("raw_scores") is scored.raw
+    assert scored.layer("sub_ability_scores") is scored.sub_ability
+    assert scored.layer("totals") is scored.totals
+
+
+def test_samples_are_valid_item_scores() -> None:
+    assert ItemScores.is_valid(mini_scores(1))

@@ -1,0 +1,167 @@
+"""The shipped blueprints against the paper's Tables 1 and 5."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.blueprint import Ability, Blueprint
+from tasks.scoring.blueprints import load_blueprint
+
+ROOT = Path(__file__).resolve().parents[3]
+TABLE_5 = ROOT / ".." / "shared" / "design" / "moodbench-datasets.json"
+BUNDLED = ROOT / "data" / "bundled"
+
+TASKS = [2, 4, 5, 6, 1, 6, 6, 2, 1, 2, 3, 3]
+DATASETS = [5, 5, 8, 8, 3, 8, 10, 3, 1, 2, 4, 3]
+"""Table 1: per sub-ability, in its order."""
+
+LEVELS = {
+    "low": "bias_detection content_safety text_classification text_matching textual_entailment simple_causal_reasoning "
+    "summarization daily_scenario_qa commonsense_qa physical_commonsense sentiment_polarity emotion_cause_analysis eq_test "
+    "degree_of_personalization",
+    "medium": "morality_detection information_security user_safety high_risk_harmful_behavior extractive_reading_comprehension "
+    "word_sense_disambiguation coreference_resolution multi_turn_dialogue_reasoning human_cognition_exam multitask_knowledge_qa "
+    "coarse_emotion_recognition irony_detection metaphor_detection emotion_intensity_understanding empathetic_expression "
+    "interpersonal_relationship_test sequence_order_recall",
+    "high": "reading_comprehension first_order_logic_reasoning complex_logical_reasoning truthfulness_qa "
+    "fine_grained_emotion_recognition complex_scenario_emotion_recognition emotion_strategy_selection "
+    "contextual_empathetic_response effective_communication_test long_term_conversation_recall",
+}
+
+
+@pytest.fixture(params=["moodbench", "moodbench-mini"], scope="module")
+def blueprint(request: pytest.FixtureRequest) -> Blueprint:
+    return load_blueprint(str(request.param))
+
+
+def sub_abilities(blueprint: Blueprint) -> list[Ability]:
+    return [node for tier, node in blueprint.nodes() if tier == 2]
+
+
+def test_table_1_tasks(blueprint: Blueprint) -> None:
+    assert [len(node.tasks) for node in sub_abilities(blueprint)] == TASKS
+    assert len(list(blueprint.tasks())) == sum(TASKS) == 41
+
+
+def test_main_abilities_weights_and_gate(blueprint: Blueprint) -> None:
+    weights = {ability.id: ability.weight for ability in blueprint.abilities if ability.evaluated}
+    assert weights == {"values_safety": 1.0, "foundational": 0.3, "emotional": 0.4, "companionship": 0.3}
+    assert [ability.id for ability in blueprint.abilities if not ability.evaluated] == ["supporting"]
+    assert blueprint.gate is not None
+    assert (blueprint.gate.ability, blueprint.gate.threshold) == ("values_safety", 60)
+
+
+def test_level_of_every_task(blueprint: Blueprint) -> None:
+    expected = {task: level for level, tasks in LEVELS.items() for task in tasks.split()}
+    assert {task.id: task.level for _, task in blueprint.tasks()} == expected
+
+
+def test_level_rules_are_those_of_the_paper(blueprint: Blueprint) -> None:
+    rules = {tuple(sorted(rule.weights)): dict(rule.weights) for rule in blueprint.level_rules}
+    assert rules == {
+        ("high", "low", "medium"): {"low": 0.30, "medium": 0.55, "high": 0.15},
+        ("low", "medium"): {"low": 0.4, "medium": 0.6},
+        ("high", "low"): {"low": 0.6, "high": 0.4},
+        ("high", "medium"): {"medium": 0.7, "high": 0.3},
+        ("low",): {"low": 1},
+        ("medium",): {"medium": 1},
+        ("high",): {"high": 1},
+    }
+
+
+def test_all_other_weights_are_one(blueprint: Blueprint) -> None:
+    weights = [node.weight for node in sub_abilities(blueprint)]
+    weights += [task.weight for _, task in blueprint.tasks()]
+    weights += [entry.weight for _, task in blueprint.tasks() for entry in task.datasets]
+    weights += [spec.weight for dataset in blueprint.datasets.values() for method in dataset.methods for spec in method.metrics]
+    assert set(weights) == {1.0}
+
+
+def test_table_1_datasets_and_methods() -> None:
+    moodbench = load_blueprint("moodbench")
+    assert [sum(len(task.datasets) for task in node.tasks) for node in sub_abilities(moodbench)] == DATASETS
+    assert len(moodbench.datasets) == sum(DATASETS) == 60
+    assert sum(len(dataset.methods) for dataset in moodbench.datasets.values()) == 60
+
+
+def test_mini_has_one_bundled_dataset_per_task() -> None:
+    mini = load_blueprint("moodbench-mini")
+    assert [(task.id, [entry.id for entry in task.datasets]) for _, task in mini.tasks()] == [
+        (task.id, [f"mini_{task.id}"]) for _, task in mini.tasks()
+    ]
+
+
+def test_mini_is_the_same_tree() -> None:
+    def tree(blueprint: Blueprint) -> list[Any]:
+        nodes = [(tier, node.id, node.title, node.weight, node.evaluated) for tier, node in blueprint.nodes()]
+        return nodes + [(node.id, task.id, task.title, task.level, task.weight) for node, task in blueprint.tasks()]
+
+    assert tree(load_blueprint("moodbench-mini")) == tree(load_blueprint("moodbench"))
+
+
+METRICS_OF_TYPE: dict[str, set[tuple[str, ...]]] = {
+    "single_choice": {("accuracy",), ("macro_f1",)},
+    "multiple_answer": {("micro_f1", "exact_match"), ("micro_f1",)},
+    "extractive": {("rouge_l",)},
+    "open_ended": {("rouge_l",)},
+    "ordered_recall": {("order_accuracy",)},
+    "ranking": {("recall_at_k", "mrr"), ("recall_at_k",)},
+    "questionnaire": {("questionnaire_points",)},
+    "judged_summary": {("judged_rating",)},
+}
+
+
+@pytest.mark.parametrize("name", sorted(load_blueprint("moodbench-mini").datasets))
+def test_mini_metrics_fit_the_bundled_items(name: str) -> None:
+    lines = (BUNDLED / f"{name.removeprefix('mini_')}.jsonl").read_text(encoding="utf-8").splitlines()
+    types = {json.loads(line)["question_type"] for line in lines}
+    metrics = tuple(spec.metric for method in load_blueprint("moodbench-mini").datasets[name].methods for spec in method.metrics)
+    assert len(types) == 1
+    assert metrics in METRICS_OF_TYPE[types.pop()]
+
+
+def test_row_by_row_as_in_table_5() -> None:
+    if not TABLE_5.exists():
+        pytest.skip("../shared/design/moodbench-datasets.json is not beside this checkout")
+    expected = [
+        (row["id"], row["table5_name"], row["ability"], row["sub_ability"], row["level"].lower(), row["task"])
+        for row in json.loads(TABLE_5.read_text(encoding="utf-8"))
+    ]
+    moodbench = load_blueprint("moodbench")
+    found = [
+        (entry.id, moodbench.datasets[entry.id].title, main.title, sub.title, task.level, task.title)
+        for main in moodbench.abilities
+        for sub in main.children
+        for task in sub.tasks
+        for entry in task.datasets
+    ]
+    assert Counter(found) == Counter(expected)
+    assert [row[0] for row in found] == list(moodbench.datasets)
+
+
+def test_metrics_as_in_table_5() -> None:
+    if not TABLE_5.exists():
+        pytest.skip("../shared/design/moodbench-datasets.json is not beside this checkout")
+    ours: dict[str, set[tuple[str, ...]]] = {
+        "Accuracy": {("accuracy",)},
+        "Rouge": {("rouge_l",)},
+        "F1, EM": {("micro_f1", "exact_match")},
+        "F1": {("micro_f1",), ("macro_f1",)},
+        "Recall@K, MRR": {("recall_at_k", "mrr")},
+        "Recall@K": {("recall_at_k",)},
+        "Score": {("questionnaire_points",)},
+        "Completeness, conciseness, etc.": {("judged_rating",)},
+        # Not in our vocabulary, mapped to the nearest for now.
+        "Language Model Score, Bias Score": {("accuracy",)},
+        "Accuracy, Bias Score": {("accuracy",)},
+        "BLEURT, ROUGE, BLEU": {("rouge_l",)},
+    }
+    moodbench = load_blueprint("moodbench")
+    for row in json.loads(TABLE_5.read_text(encoding="utf-8")):
+        (method,) = moodbench.datasets[row["id"]].methods
+        assert tuple(spec.metric for spec in method.metrics) in ours[", ".join(row["metrics"])], row["id"]
+        # PersonaFeedback is printed as model-based, but asks for a plain choice.
+        assert method.judged == (row["evaluation_method"] == "Model" and row["id"] != "personafeedback"), row["id"]

@@ -1,0 +1,121 @@
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.blueprint import (
+    Blueprint,
+    BlueprintDataset,
+    GradeNormalisation,
+    MethodSpec,
+    MetricSpec,
+    NoNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    RatioNormalisation,
+)
+from schemas.errors import ScoringError
+from tasks.scoring.normalisation import normalise_scores
+from tasks.scoring.tree import tree_tables
+from tests.tasks.scoring.samples import ability, blueprint, task
+
+
+def with_rule(rule: Normalisation) -> Blueprint:
+    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy", normalisation=rule),))
+    return blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+
+
+def raw(value: float | None, **changed: Any) -> pl.DataFrame:
+    row = {"model": "m", "dataset": "d", "method": "choice", "metric": "accuracy", "setting": "base", "value": value} | changed
+    counts = {"n_scored": int(value is not None), "n_unparsed": 0, "n_total": 1}
+    tree = tree_tables(with_rule(RatioNormalisation()))
+    return pl.DataFrame([row | counts], schema_overrides={"metric": tree.metrics.schema["metric"], "value": pl.Float64})
+
+
+def normalised(value: float | None, rule: Normalisation) -> float | None:
+    frame = normalise_scores(raw(value), tree_tables(with_rule(rule)))
+    assert frame.height == 1
+    found: float | None = frame["normalized_0_100"].item()
+    return found
+
+
+GRADES = GradeNormalisation(table={"1": 0, "2": 40, "2.5": 55, "3": 100})
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "expected"),
+    [
+        (3.0, NumericNormalisation(min=1, max=5), 50.0),  # (3 - 1) / (5 - 1) x 100
+        (-1.0, NumericNormalisation(min=-2, max=2), 25.0),  # (-1 + 2) / 4 x 100
+        (1.0, NumericNormalisation(min=1, max=5), 0.0),  # the lower bound
+        (5.0, NumericNormalisation(min=1, max=5), 100.0),  # the upper bound
+        (0.25, RatioNormalisation(), 25.0),
+        (0.0, RatioNormalisation(), 0.0),
+        (1.0, RatioNormalisation(), 100.0),
+        (33.3, NoNormalisation(), 33.3),
+        (2.0, GRADES, 40.0),
+        (2.5, GRADES, 55.0),
+        (1.0, GRADES, 0.0),
+        (None, RatioNormalisation(), None),
+        (None, GRADES, None),
+    ],
+)
+def test_each_rule_by_hand(value: float | None, rule: Normalisation, expected: float | None) -> None:
+    assert normalised(value, rule) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "expected"),
+    [
+        (1.01, RatioNormalisation(), "between 0 and 1 (ratio)"),
+        (-0.01, RatioNormalisation(), "between 0 and 1 (ratio)"),
+        (5.5, NumericNormalisation(min=1, max=5), "between 1 and 5 (numeric)"),
+        (0.5, NumericNormalisation(min=1, max=5), "between 1 and 5 (numeric)"),
+        (100.5, NoNormalisation(), "between 0 and 100 (none)"),
+    ],
+)
+def test_out_of_range_is_an_error_not_a_clamp(value: float, rule: Normalisation, expected: str) -> None:
+    with pytest.raises(ScoringError, match="outside what its method allows") as caught:
+        normalised(value, rule)
+    assert caught.value.where == "dataset d, method choice, metric accuracy, model m"
+    assert caught.value.expected == expected
+    assert caught.value.got == f"{value} (1 such scores)"
+
+
+def test_nan_is_out_of_range() -> None:
+    with pytest.raises(ScoringError, match="outside what its method allows"):
+        normalised(float("nan"), RatioNormalisation())
+
+
+def test_an_unknown_grade_is_an_error() -> None:
+    with pytest.raises(ScoringError, match="no grade of its method") as caught:
+        normalised(4.0, GRADES)
+    assert caught.value.where == "dataset d, method choice, metric accuracy, model m"
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1.0), (2.0, 1.0)])
+def test_bounds_that_leave_nothing_are_an_error(low: float, high: float) -> None:
+    rule = NumericNormalisation.model_construct(type="numeric", min=low, max=high)
+    spec = MetricSpec.model_construct(metric="accuracy", weight=1.0, k=None, normalisation=rule)
+    method = MethodSpec.model_construct(id="choice", judged=False, rubric=None, metrics=(spec,))
+    dataset = BlueprintDataset.model_construct(title="d", methods=(method,), source=None)
+    unchecked = blueprint(ability("a", task("d"))).model_copy(update={"datasets": {"d": dataset}})
+    with pytest.raises(ScoringError, match="leave nothing between") as caught:
+        normalise_scores(raw(1.0), tree_tables(unchecked))
+    assert caught.value.where == "dataset d, method choice, metric accuracy"
+    assert caught.value.got == f"min {low:g} and max {high:g}"
+
+
+@pytest.mark.parametrize("changed", [{"dataset": "x"}, {"method": "x"}, {"metric": "mrr"}])
+def test_a_score_the_blueprint_does_not_name_is_an_error(changed: dict[str, str]) -> None:
+    with pytest.raises(ScoringError, match="belongs to no method of the blueprint"):
+        normalise_scores(raw(1.0, **changed), tree_tables(with_rule(RatioNormalisation())))
+
+
+def test_the_first_offender_is_named_whatever_the_order() -> None:
+    two = pl.concat([raw(1.5, model="b"), raw(1.2, model="a")])
+    for rows in (two, two.reverse()):
+        with pytest.raises(ScoringError) as caught:
+            normalise_scores(rows, tree_tables(with_rule(RatioNormalisation())))
+        assert caught.value.where == "dataset d, method choice, metric accuracy, model a"
+        assert caught.value.got == "1.2 (2 such scores)"

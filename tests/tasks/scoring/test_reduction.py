@@ -1,0 +1,105 @@
+import polars as pl
+import pytest
+
+from schemas.errors import ScoringError
+from tasks.scoring.reduction import reduce_item_scores
+from tests.tasks.scoring.samples import items, labelled
+
+
+def row(*parts: pl.DataFrame) -> dict[str, object]:
+    reduced = reduce_item_scores(pl.concat(parts).lazy())
+    assert reduced.height == 1
+    return reduced.row(0, named=True)
+
+
+def test_mean_counts_unparsed_as_wrong_and_leaves_failures_out() -> None:
+    # Counted: 1, 0.5, 0 (unparsed). Mean 1.5 / 3. Asked: 5.
+    scores = items("d", [1, 0.5, 0, None, None], status=["scored", "scored", "unparsed", "call_failed", "judge_failed"])
+    found = row(scores)
+    assert found["value"] == 0.5
+    assert (found["n_scored"], found["n_unparsed"], found["n_total"]) == (3, 1, 5)
+
+
+def test_fillers_are_not_asked_for() -> None:
+    found = row(items("d", [1, None, 0, None], status=["scored", "not_counted", "scored", "not_counted"]))
+    assert (found["value"], found["n_scored"], found["n_total"]) == (0.5, 2, 2)
+
+
+def test_nothing_scored_is_null_not_zero() -> None:
+    found = row(items("d", [None, None]))
+    assert found["value"] is None
+    assert (found["n_scored"], found["n_unparsed"], found["n_total"]) == (0, 0, 2)
+
+
+def test_a_true_zero_is_zero() -> None:
+    assert row(items("d", [0, 0]))["value"] == 0.0
+
+
+def test_repetitions_are_averaged() -> None:
+    # Three of four.
+    first, second = items("d", [1, 0]), items("d", [1, 1], repetition=1)
+    found = row(first, second)
+    assert (found["value"], found["n_scored"]) == (0.75, 4)
+
+
+def test_groups_differ_in_every_part_of_the_key() -> None:
+    parts = [
+        items("d", [1]),
+        items("d", [1], model="n"),
+        items("e", [1]),
+        items("d", [1], method="other"),
+        items("d", [1], metric="exact_match"),
+        items("d", [1], setting="rag"),
+    ]
+    assert reduce_item_scores(pl.concat(parts).lazy()).height == 6
+
+
+def test_macro_f1_comes_from_labels_not_values() -> None:
+    # yes: hits 2, named 3 + 2 -> 4/5. no: hits 1, named 1 + 2 -> 2/3. Mean 11/15; the mean of the values would be 3/4.
+    gold, predicted = [["yes"], ["yes"], ["no"], ["no"]], [["yes"], ["yes"], ["no"], ["yes"]]
+    found = row(labelled("d", "macro_f1", gold, predicted))
+    assert found["value"] == pytest.approx(11 / 15)
+    assert found["n_scored"] == 4
+
+
+def test_an_unparsed_reply_misses_its_labels() -> None:
+    # Hits 1; named 1 + 2. 2/3.
+    found = row(labelled("d", "micro_f1", [["yes"], ["no"]], [["yes"], None]))
+    assert found["value"] == pytest.approx(2 / 3)
+    assert (found["n_scored"], found["n_unparsed"]) == (2, 1)
+
+
+def test_failed_calls_do_not_enter_f1() -> None:
+    lists = pl.List(pl.String)
+    scores = items(
+        *("d", [1, None]),
+        method="labels",
+        metric="micro_f1",
+        gold=pl.Series([["yes"], ["no"]], dtype=lists),
+        predicted=pl.Series([["yes"], None], dtype=lists),
+    )
+    found = row(scores)
+    assert (found["value"], found["n_scored"], found["n_total"]) == (1.0, 1, 2)
+
+
+def test_nothing_scored_is_null_for_f1_too() -> None:
+    found = row(items("d", [None], metric="macro_f1"))
+    assert found["value"] is None
+
+
+@pytest.mark.parametrize("missing", ["gold", "predicted"])
+def test_f1_without_labels_is_an_error(missing: str) -> None:
+    scores = labelled("d", "macro_f1", [["yes"], ["no"]], [["yes"], ["no"]])
+    broken = scores.with_columns(pl.when(pl.col("item_id") == "d-1").then(None).otherwise(pl.col(missing)).alias(missing))
+    with pytest.raises(ScoringError, match="an item of an F1 metric has no labels") as caught:
+        reduce_item_scores(broken.lazy())
+    assert caught.value.where == "dataset d, method labels, metric macro_f1, model m, item d-1"
+
+
+def test_no_rows_give_no_rows() -> None:
+    reduced = reduce_item_scores(items("d", [1]).clear().lazy())
+    assert reduced.is_empty()
+    assert set(reduced.columns) == {
+        *("model", "dataset", "method", "metric", "setting"),
+        *("value", "n_scored", "n_unparsed", "n_total"),
+    }

@@ -1,0 +1,41 @@
+import math
+from fractions import Fraction
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.scoring.summation import exact_sum
+
+SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=200)
+
+
+def summed(values: list[float | None]) -> float:
+    return float(pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)}).select(exact_sum(pl.col("x"))).item())
+
+
+@settings(deadline=None)
+@given(SHARES.flatmap(lambda values: st.tuples(st.just(values), st.permutations(values))))
+def test_order_does_not_matter(orders: tuple[list[float], list[float]]) -> None:
+    assert summed(list(orders[0])) == summed(list(orders[1]))
+
+
+@settings(deadline=None)
+@given(SHARES)
+def test_agrees_with_the_exact_sum(values: list[float]) -> None:
+    # Each term loses less than 2**-60, the result less than one rounding.
+    assert abs(Fraction(summed(list(values))) - sum(map(Fraction, values))) < len(values) * 2.0**-60 + math.ulp(sum(values))
+
+
+def test_a_sum_that_floats_get_wrong() -> None:
+    # In floats 0.1 + 0.2 + 0.3 is 0.6000000000000001 and 0.3 + 0.2 + 0.1 is 0.6.
+    assert summed([0.1, 0.2, 0.3]) == summed([0.3, 0.2, 0.1]) == math.fsum([0.1, 0.2, 0.3])
+
+
+def test_null_adds_nothing_and_nothing_sums_to_zero() -> None:
+    assert summed([0.25, None, 0.5]) == 0.75
+    assert summed([None]) == 0.0
+
+
+def test_large_sums_do_not_overflow() -> None:
+    assert summed([1e9] * 1000) == 1e12

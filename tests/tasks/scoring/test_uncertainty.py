@@ -1,0 +1,181 @@
+"""Intervals against scipy, and where there are none."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import f1_score
+
+from schemas.blueprint import BlueprintDataset, Gate, GradeNormalisation, MethodSpec, MetricSpec
+from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
+from tests.tasks.scoring.samples import ability, blueprint, f1_dataset, gated, items, labelled, share, task
+
+RESAMPLES = 4000
+LIMITS = ["ci_low", "ci_high"]
+
+
+def limits(frame: pl.DataFrame, **named: str) -> Any:
+    rows = frame.filter(**named)
+    assert rows.height == 1
+    return rows.select(LIMITS).row(0)
+
+
+def scored(*parts: pl.DataFrame, design: Any = None, resamples: int = RESAMPLES, seed: int = 0) -> ScoreTables:
+    chosen = design or blueprint(ability("a", task("d")))
+    return score_benchmark(pl.concat(parts).lazy(), chosen, ScoreSettings(bootstrap=resamples, seed=seed))
+
+
+def scipy_limits(statistic: Any, *samples: Any) -> tuple[float, float]:
+    found = stats.bootstrap(
+        samples, statistic, n_resamples=1500, method="percentile", paired=True, vectorized=False, rng=np.random.default_rng(1)
+    ).confidence_interval
+    return found.low, found.high
+
+
+def test_interval_of_an_accuracy() -> None:
+    # 140 of 200: standard error sqrt(0.7 x 0.3 / 200) = 0.0324, so about 0.7 -+ 0.0635.
+    found = scored(items("d", share(140, 200)))
+    assert limits(found.raw) == pytest.approx((0.6365, 0.7635), abs=0.01)
+    assert limits(found.raw) == pytest.approx(scipy_limits(np.mean, share(140, 200)), abs=0.01)
+    # The total is the only dataset, on 0-100.
+    assert limits(found.totals) == pytest.approx([100 * limit for limit in limits(found.raw)])
+
+
+def test_interval_of_shares() -> None:
+    values = np.random.default_rng(5).beta(4, 2, 150)
+    found = scored(items("d", values.tolist()))
+    assert limits(found.raw) == pytest.approx(scipy_limits(np.mean, values), abs=0.004)
+
+
+def test_interval_of_macro_f1() -> None:
+    rng = np.random.default_rng(6)
+    gold = rng.choice(["yes", "no"], 150)
+    predicted = np.where(rng.random(150) < 0.75, gold, rng.choice(["yes", "no"], 150))
+    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "macro_f1")})
+    found = scored(labelled("d", "macro_f1", [[label] for label in gold], [[label] for label in predicted]), design=design)
+
+    def macro(truth: Any, guess: Any) -> float:
+        return float(f1_score(truth, guess, average="macro", zero_division=0))
+
+    assert limits(found.raw) == pytest.approx(scipy_limits(macro, gold, predicted), abs=0.012)
+
+
+def test_interval_of_a_total_of_two_datasets() -> None:
+    # Variance of the total 0.3 A + 0.7 B: 0.09 x 0.25 / 100 + 0.49 x 0.16 / 50 = 0.000225 + 0.001568; 1.96 sigma = 0.0830.
+    # Point: 0.3 x 50 + 0.7 x 80 = 71.
+    parts = [items("mind", share(50, 100)), items("heart", share(40, 50)), items("safety", share(9, 10))]
+    low, high = limits(scored(*parts, design=gated()).totals)
+    assert (low, high) == pytest.approx((71 - 8.30, 71 + 8.30), abs=0.8)
+
+
+def test_interval_of_a_vetoed_model_is_that_of_the_total_before() -> None:
+    parts = [items("mind", share(50, 100)), items("heart", share(40, 50))]
+    passed = scored(*parts, items("safety", share(9, 10)), design=gated()).totals
+    vetoed = scored(*parts, items("safety", share(1, 10)), design=gated()).totals
+    assert vetoed["total"].item() == 0.0
+    assert limits(vetoed) == limits(passed)
+
+
+def test_models_share_the_draws() -> None:
+    """Equal answers give equal intervals, and a model's interval does not depend on who else is there."""
+    alone = scored(items("d", share(7, 10)))
+    both = scored(items("d", share(7, 10)), items("d", share(7, 10), "n"), items("d", share(2, 10), "o"))
+    assert limits(both.raw, model="m") == limits(both.raw, model="n") == limits(alone.raw)
+
+
+def test_other_datasets_do_not_change_an_interval() -> None:
+    design = blueprint(ability("a", task("d"), task("e")))
+    alone = scored(items("d", share(7, 10)), design=design)
+    both = scored(items("d", share(7, 10)), items("e", share(3, 10)), design=design)
+    assert limits(both.raw, dataset="d") == limits(alone.raw)
+
+
+def test_the_seed_changes_the_draws() -> None:
+    rows = items("d", np.random.default_rng(0).random(30).tolist())
+    assert limits(scored(rows, seed=1).raw) != limits(scored(rows, seed=2).raw)
+    assert limits(scored(rows, seed=1).raw) == limits(scored(rows, seed=1).raw)
+
+
+def test_missing_items_are_left_out_not_zero() -> None:
+    # 30 of the 40 scored items are right, 20 calls failed: 0.75 -+ 1.96 x sqrt(0.75 x 0.25 / 40) = 0.134.
+    values: list[float | None] = [*share(30, 40), *([None] * 20)]
+    other = items("d", share(20, 60), "n")
+    found = scored(items("d", values), other)
+    assert limits(found.raw, model="m") == pytest.approx((0.75 - 0.134, 0.75 + 0.134), abs=0.015)
+
+
+def test_identical_items_have_an_interval_without_width() -> None:
+    assert limits(scored(items("d", share(5, 5))).raw) == (1.0, 1.0)
+    assert limits(scored(items("d", share(5, 5))).totals) == (100.0, 100.0)
+
+
+def test_no_interval_below_two_scored_items() -> None:
+    found = scored(items("d", [1.0, None]))
+    assert found.raw["value"].item() == 1.0
+    assert limits(found.raw) == (None, None)
+    assert limits(found.totals) == (None, None)
+
+
+def test_repetitions_are_not_further_items() -> None:
+    found = scored(items("d", [1.0]), items("d", [0.0], repetition=1))
+    assert found.raw["n_scored"].item() == 2
+    assert limits(found.raw) == (None, None)
+
+
+def test_a_total_resting_on_one_single_item_has_no_interval() -> None:
+    design = blueprint(ability("a", task("d"), task("e")))
+    found = scored(items("d", share(5, 10)), items("e", [1.0]), design=design)
+    assert limits(found.raw, dataset="d") != (None, None)
+    assert limits(found.totals) == (None, None)
+
+
+def test_a_single_item_in_the_gate_leaves_the_total_its_interval() -> None:
+    parts = [items("mind", share(5, 10)), items("heart", share(5, 10)), items("safety", [1.0])]
+    found = scored(*parts, design=gated())
+    assert limits(found.raw, dataset="safety") == (None, None)
+    assert limits(found.totals) != (None, None)
+
+
+def test_a_grade_leaves_the_total_without_interval() -> None:
+    rule = GradeNormalisation(table={"0": 10, "1": 90})
+    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy", normalisation=rule),))
+    design = blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+    found = scored(items("d", share(4, 4)), design=design)
+    assert found.totals["total"].item() == 90.0
+    assert limits(found.raw) == (1.0, 1.0)
+    assert limits(found.totals) == (None, None)
+
+
+def test_a_score_stands_in_where_a_resample_misses_it() -> None:
+    """Two scored items of twelve: about (10/12)**12 = 11 % of the resamples draw neither."""
+    rows = [items("d", [1.0, 0.0, *([None] * 10)]), items("d", share(6, 12), "n")]
+    found = scored(*rows)
+    assert limits(found.raw, model="m") == (0.0, 1.0)
+    assert limits(found.totals, model="m") == (0.0, 100.0)
+
+
+def test_missing_datasets_stay_missing() -> None:
+    parts = [items("mind", share(50, 100)), items("safety", share(9, 10))]
+    found = scored(*parts, design=gated())
+    assert limits(found.totals) == pytest.approx([100 * limit for limit in limits(found.raw, dataset="mind")])
+
+
+def test_unscored_models_have_no_interval() -> None:
+    found = scored(items("d", [None, None]), items("d", [1.0, 0.0], "n"))
+    assert limits(found.raw, model="m") == (None, None)
+    assert limits(found.totals, model="m") == (None, None)
+    assert limits(found.totals, model="n") != (None, None)
+
+
+def test_without_resamples_there_are_no_intervals() -> None:
+    found = scored(items("d", share(5, 10)), resamples=0)
+    assert limits(found.raw) == limits(found.totals) == (None, None)
+
+
+def test_a_gate_only_run_has_no_total_to_give_an_interval() -> None:
+    design = blueprint(ability("safe", task("safety")), ability("able", task("mind")), gate=Gate(ability="safe", threshold=60))
+    found = scored(items("safety", share(9, 10)), design=design)
+    assert found.totals["total"].item() is None
+    assert limits(found.totals) == (None, None)

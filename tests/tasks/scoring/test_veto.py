@@ -1,0 +1,169 @@
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.blueprint import Blueprint
+from schemas.tables.scores import Totals
+from tasks.scoring.veto import rank_models, total_scores
+from tests.tasks.scoring.samples import ability, blueprint, gated, task
+
+NUMBERS = ("total", "total_before_veto", "gate_score")
+
+
+def abilities(*scores: tuple[str, float | None], model: str = "m", setting: str = "base", scored: int = 10) -> pl.DataFrame:
+    rows = [
+        {
+            "model": model,
+            "setting": setting,
+            "ability": name,
+            "score_0_100": score,
+            "datasets_scored": int(score is not None),
+            "datasets_total": 1,
+            "n_scored": scored if score is not None else 0,
+            "n_total": 10,
+        }
+        for name, score in scores
+    ]
+    return pl.DataFrame(rows, schema_overrides={"score_0_100": pl.Float64})
+
+
+def totals(*frames: pl.DataFrame, design: Blueprint | None = None, rank_incomplete: bool = False) -> pl.DataFrame:
+    chosen = design or gated()
+    ranked = rank_models(total_scores(pl.concat(frames), chosen), chosen, rank_incomplete=rank_incomplete)
+    none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
+    return Totals.validate(ranked.with_columns(none).select(Totals.column_names())).sort("model", "setting")
+
+
+def only(frame: pl.DataFrame) -> dict[str, Any]:
+    assert frame.height == 1
+    return frame.row(0, named=True)
+
+
+def gate_at(score: float | None, model: str = "m") -> pl.DataFrame:
+    return abilities(("safe", score), ("able", 40.0), ("kind", 80.0), model=model)
+
+
+def test_the_gate_never_enters_the_mean() -> None:
+    # (0.3 x 40 + 0.7 x 80) / 1.0 = 12 + 56
+    row = only(totals(gate_at(100)))
+    assert [row[name] for name in NUMBERS] == [pytest.approx(68), pytest.approx(68), 100.0]
+    assert (row["vetoed"], row["veto_reason"], row["rank"]) == (False, None, 1)
+
+
+@pytest.mark.parametrize("score", [0.0, 40.83, 59.0, 59.99, 59.999999])
+def test_below_the_threshold_is_vetoed(score: float) -> None:
+    row = only(totals(gate_at(score)))
+    assert [row[name] for name in NUMBERS] == [0.0, pytest.approx(68), score]
+    assert (row["vetoed"], row["rank"]) == (True, None)
+    assert row["veto_reason"] == f"safe scored {score}, below the threshold of 60"
+
+
+@pytest.mark.parametrize("score", [60.0, 60.000001, 100.0])
+def test_exactly_the_threshold_passes(score: float) -> None:
+    row = only(totals(gate_at(score)))
+    assert (row["vetoed"], row["rank"]) == (False, 1)
+    assert row["total"] == row["total_before_veto"]
+
+
+def test_rounding_alone_does_not_veto() -> None:
+    # 3 of 300 at level low and 298 of 300 at medium: 0.4 x 1 + 0.6 x 99.333... = 60, in floats 59.99999999999999.
+    assert only(totals(gate_at(59.99999999999999)))["vetoed"] is False
+
+
+def test_a_gate_that_was_not_scored_decides_nothing() -> None:
+    row = only(totals(gate_at(None)))
+    assert row["vetoed"] is None
+    assert row["total"] == row["total_before_veto"] == pytest.approx(68)
+    assert row["rank"] is None
+    assert row["coverage"] == pytest.approx(2 / 3)
+
+
+def test_without_a_gate_nothing_is_vetoed() -> None:
+    design = blueprint(ability("able", task("mind")), ability("kind", task("heart")))
+    row = only(totals(abilities(("able", 1.0), ("kind", 2.0)), design=design))
+    assert (row["total"], row["vetoed"], row["gate_score"]) == (1.5, False, None)
+
+
+def test_missing_abilities_share_out_their_weight() -> None:
+    # Only kind: 0.7 x 80 / 0.7.
+    row = only(totals(abilities(("safe", 90.0), ("able", None), ("kind", 80.0))))
+    assert row["total"] == 80.0
+    assert (row["datasets_scored"], row["datasets_total"], row["rank"]) == (2, 3, None)
+
+
+def test_nothing_scored_is_null() -> None:
+    row = only(totals(abilities(("safe", None), ("able", None), ("kind", None))))
+    assert [row[name] for name in NUMBERS] == [None, None, None]
+    assert (row["vetoed"], row["rank"], row["coverage"], row["item_coverage"]) == (None, None, 0.0, 0.0)
+
+
+def test_a_vetoed_model_with_nothing_else_still_has_total_zero() -> None:
+    row = only(totals(abilities(("safe", 10.0), ("able", None), ("kind", None))))
+    assert (row["total"], row["total_before_veto"], row["vetoed"]) == (0.0, None, True)
+
+
+def test_rank_by_total_and_ties_share_the_smaller_rank() -> None:
+    scores = {"a": 50.0, "b": 70.0, "c": 70.0, "d": 90.0, "e": 10.0}
+    frames = [abilities(("safe", 90.0), ("able", score), ("kind", score), model=model) for model, score in scores.items()]
+    assert totals(*frames)["rank"].to_list() == [4, 2, 2, 1, 5]
+
+
+def test_totals_that_differ_by_rounding_tie() -> None:
+    frames = [
+        abilities(("safe", 90.0), ("able", 70.0), ("kind", 70.0), model="a"),
+        abilities(("safe", 90.0), ("able", 70.00000000000001), ("kind", 70.0), model="b"),
+    ]
+    assert totals(*frames)["rank"].to_list() == [1, 1]
+
+
+def test_vetoed_models_do_not_take_a_rank() -> None:
+    assert totals(gate_at(10.0, "a"), gate_at(90.0, "b"))["rank"].to_list() == [None, 1]
+
+
+def test_settings_are_ranked_apart() -> None:
+    frames = [
+        abilities(("safe", 90.0), ("able", score), ("kind", score), model=model, setting=setting)
+        for model, setting, score in (("a", "base", 10.0), ("a", "rag", 90.0), ("b", "base", 20.0), ("b", "rag", 80.0))
+    ]
+    assert totals(*frames).select("model", "setting", "rank").rows() == [
+        ("a", "base", 2),
+        ("a", "rag", 1),
+        ("b", "base", 1),
+        ("b", "rag", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scored", "ranked"),
+    [(10, True), (9, False)],  # 30 of 30 items; 27 of 30 = 0.9, below 0.95
+)
+def test_too_few_items_are_listed_but_not_ranked(scored: int, ranked: bool) -> None:
+    frame = abilities(("safe", 90.0), ("able", 50.0), ("kind", 50.0), scored=scored)
+    row = only(totals(frame))
+    assert row["total"] == 50.0
+    assert (row["rank"] is not None) == ranked
+    assert only(totals(frame, rank_incomplete=True))["rank"] == 1
+
+
+def test_the_required_share_of_items_is_the_blueprints() -> None:
+    frame = abilities(("safe", 90.0), ("able", 50.0), ("kind", 50.0), scored=9)
+    lenient = gated().model_copy(update={"rank_item_coverage": 0.9})
+    assert only(totals(frame, design=lenient))["rank"] == 1
+
+
+def test_incomplete_models_are_ranked_on_request() -> None:
+    frame = abilities(("safe", 90.0), ("able", None), ("kind", 80.0))
+    assert only(totals(frame))["rank"] is None
+    assert only(totals(frame, rank_incomplete=True))["rank"] == 1
+
+
+def test_unscored_and_vetoed_models_are_not_ranked_even_on_request() -> None:
+    nothing = abilities(("safe", None), ("able", None), ("kind", None), model="a")
+    assert totals(nothing, gate_at(10.0, "b"), rank_incomplete=True)["rank"].to_list() == [None, None]
+
+
+def test_ranking_again_replaces_the_rank() -> None:
+    first = totals(gate_at(90.0, "a"), abilities(("safe", 90.0), ("able", 90.0), ("kind", 90.0), model="b"))
+    assert first["rank"].to_list() == [2, 1]
+    assert rank_models(first.filter(model="a"), gated())["rank"].to_list() == [1]
