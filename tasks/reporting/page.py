@@ -1,0 +1,134 @@
+"""The report as files: one page that needs nothing else, and the same in markdown."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from schemas.errors import LakeError
+from tasks.reporting import wording
+from tasks.reporting.data import ReportData, ReportPaths
+from tasks.reporting.gaps import NO_TASKS
+from tasks.reporting.markdown import LANGUAGE_NAMES, write_markdown
+from tasks.reporting.report import Report, build_report
+
+MAX_PARTITIONS = 400
+"""Partitions listed per layer; the manifest lists all."""
+
+HOTTEST = 9
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Drawings of the page as SVG elements; `abilities` by the anchor of the subject."""
+
+    colours: dict[str, str]
+    abilities: dict[str, str | None]
+    boxes: str | None
+    openness: str | None
+    sizes: str | None
+    core: str | None
+
+
+def render_markdown(data: ReportData) -> str:
+    """The report for terminals, issues and e-mail: the same content in short, without figures."""
+    return write_markdown(build_report(data))
+
+
+def render_html(data: ReportData) -> str:
+    """The report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+    return _render_page(build_report(data), data)
+
+
+def write_report(data: ReportData, folder: Path) -> ReportPaths:
+    """Write `report.md` and `report.html` into a folder, each at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses a file.
+    """
+    report = build_report(data)
+    markdown, html = write_markdown(report), _render_page(report, data)
+    paths = ReportPaths(folder / "report.md", folder / "report.html")
+    _write(paths.markdown, markdown)
+    _write(paths.html, html)
+    return paths
+
+
+def _render_page(report: Report, data: ReportData) -> str:
+    figures = _draw(report, data)
+    template = _environment().get_template("page.html.jinja")
+    return template.render(report=report, figures=figures, colours=figures.colours)
+
+
+def _draw(report: Report, data: ReportData) -> Figures:
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from tasks.reporting import figures  # noqa: PLC0415
+
+    field = report.field
+    return Figures(
+        colours=figures.COLOURS,
+        abilities={
+            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.published) for entry in report.subjects
+        },
+        boxes=figures.draw_boxes(field) if field else None,
+        openness=figures.draw_openness(field) if field else None,
+        sizes=figures.draw_sizes(field) if field else None,
+        core=figures.draw_core(field) if field else None,
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": wording.number,
+        "count": wording.count,
+        "interval": wording.interval,
+        "percent": wording.percent,
+        "seconds": wording.seconds,
+        "shorten": wording.shorten,
+        "heat": heat_step,
+    }
+    shared: dict[str, Any] = {
+        "counted": wording.counted,
+        "share_of": wording.share_of,
+        "languages": LANGUAGE_NAMES,
+        "no_tasks": NO_TASKS,
+        "max_partitions": MAX_PARTITIONS,
+    }
+    environment.globals.update(shared)
+    return environment
+
+
+def heat_step(score: float) -> int:
+    """Step of the colour scale for a score on 0-100: 0 to 9."""
+    return min(HOTTEST, int(score // 10))
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.parent / f".{uuid4().hex}.tmp"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise LakeError(
+            "the report cannot be written",
+            where=str(path),
+            got=str(error),
+            next_step="check space and permissions of the folder, then run moodflow report",
+        ) from error

@@ -1,0 +1,101 @@
+"""The content of a report, before it becomes a page: everything computed, nothing formatted."""
+
+import json
+from dataclasses import dataclass
+
+from schemas.lineage import RunManifest
+from tasks.reporting.data import ReportData, Subject
+from tasks.reporting.design import Design, describe_design
+from tasks.reporting.field import Field, describe_field
+from tasks.reporting.gaps import Gaps, find_gaps
+from tasks.reporting.operations import (
+    FailureRow,
+    JudgeFailureRow,
+    LayerRow,
+    UsageRow,
+    failure_rows,
+    judge_failure_rows,
+    layer_rows,
+    usage_rows,
+)
+from tasks.reporting.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
+from tasks.reporting.verdicts import Verdict, judge_subjects
+from tasks.reporting.weaknesses import WeakTask, weak_tasks
+
+
+@dataclass(frozen=True)
+class SubjectReport:
+    """One model in one setting. `anchor` is its place in the page."""
+
+    anchor: str
+    verdict: Verdict
+    abilities: tuple[AbilityRow, ...]
+    levels: tuple[LevelRow, ...]
+    weak: tuple[WeakTask, ...]
+    tasks: tuple[TaskRow, ...]
+    raw: tuple[RawRow, ...]
+
+    @property
+    def label(self) -> str:
+        """Name in headings."""
+        return self.verdict.subject.label
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a report says."""
+
+    title: str
+    source: str
+    manifest: RunManifest
+    subjects: tuple[SubjectReport, ...]
+    field: Field | None
+    failures: tuple[FailureRow, ...]
+    judge_failures: tuple[JudgeFailureRow, ...]
+    usage: tuple[UsageRow, ...]
+    layers: tuple[LayerRow, ...]
+    design: Design
+
+    @property
+    def plan_json(self) -> str:
+        """The plan, indented."""
+        return json.dumps(self.manifest.plan, ensure_ascii=False, indent=2)
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether subjects differ in more than the model."""
+        return len({entry.verdict.subject.setting for entry in self.subjects}) > 1
+
+
+def build_report(data: ReportData) -> Report:
+    """Compute everything a report says about a run."""
+    gaps = find_gaps(data)
+    verdicts = judge_subjects(data)
+    return Report(
+        title=data.blueprint.title,
+        source=data.blueprint.source,
+        manifest=data.manifest,
+        subjects=tuple(
+            _describe(data, subject, verdict, gaps, f"m{place}")
+            for place, (subject, verdict) in enumerate(zip(data.subjects(), verdicts, strict=True), start=1)
+        ),
+        field=describe_field(data),
+        failures=failure_rows(data),
+        judge_failures=judge_failure_rows(data),
+        usage=usage_rows(data),
+        layers=layer_rows(data.manifest),
+        design=describe_design(data),
+    )
+
+
+def _describe(data: ReportData, subject: Subject, verdict: Verdict, gaps: Gaps, anchor: str) -> SubjectReport:
+    tasks, raw = task_rows(data, subject, gaps), raw_rows(data, subject, gaps)
+    return SubjectReport(
+        anchor=anchor,
+        verdict=verdict,
+        abilities=ability_rows(data, subject, gaps),
+        levels=level_rows(data, subject, gaps),
+        weak=weak_tasks(data, subject, tasks, raw),
+        tasks=tasks,
+        raw=raw,
+    )

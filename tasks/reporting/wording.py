@@ -1,0 +1,58 @@
+"""Numbers as readers see them. Null is a dash everywhere; it never becomes 0."""
+
+NONE = "–"
+_SPACE = "\u00a0"
+_ALL = 100
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Fixed number of decimals."""
+    return NONE if value is None else f"{value:,.{digits}f}"
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands apart."""
+    return NONE if value is None else f"{value:,d}"
+
+
+def interval(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Both ends, or a dash if there is no interval."""
+    return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """Whole percent; a share that is not quite none or all does not read as 0 % or 100 %."""
+    if share is None:
+        return NONE
+    rounded = round(100 * share)
+    if rounded == 0 and share > 0:
+        return f"under 1{_SPACE}%"
+    if rounded == _ALL and share < 1:
+        return f"over 99{_SPACE}%"
+    return f"{rounded}{_SPACE}%"
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with two decimals."""
+    return NONE if value is None else f"{value:.2f}{_SPACE}s"
+
+
+def share_of(part: int, whole: int) -> float | None:
+    """Part / whole, null if there is no whole."""
+    return part / whole if whole else None
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """`1 call`, `2 calls`; `plural` where an s does not make one."""
+    return f"{n:,d} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listed(parts: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def shorten(text: str, limit: int) -> str:
+    """The beginning of one line of text, at most `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

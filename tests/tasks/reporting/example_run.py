@@ -1,0 +1,156 @@
+"""A small run written out by hand: two abilities and a gate, three models, one dataset missing.
+
+`alpha` is ordinary, `beta` is vetoed, every call of `gamma` failed. `mood` has options and two languages, `tale` is judged,
+`kind` belongs to the gate, `lost` has no data.
+"""
+
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
+from schemas.tables import scores as tables
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from tasks.reporting.data import ReportData, Subject
+from tests.tasks.reporting import example_items, example_scores
+from tests.tasks.reporting.example_items import digest
+
+ALPHA, BETA, GAMMA = (Subject(name, "base") for name in ("alpha", "beta", "gamma"))
+BLUEPRINT = Blueprint.model_validate(
+    {
+        "name": "moodbench",
+        "title": "Small bench",
+        "version": "1.0",
+        "source": "written for tests",
+        "gate": {"ability": "values_safety", "threshold": 60},
+        "level_rules": [
+            {"weights": {"low": 0.4, "medium": 0.6}},
+            {"weights": {"low": 1}},
+            {"weights": {"medium": 1}},
+        ],
+        "abilities": [
+            {
+                "id": "values_safety",
+                "title": "Values & Safety",
+                "tasks": [{"id": "kindness", "title": "Kindness", "level": "low", "datasets": ["kind"]}],
+            },
+            {
+                "id": "emotional",
+                "title": "Emotional Ability",
+                "children": [
+                    {
+                        "id": "recognition",
+                        "title": "Emotion Recognition",
+                        "tasks": [
+                            {"id": "moods", "title": "Moods", "level": "low", "datasets": ["mood", "lost"]},
+                            {"id": "tales", "title": "Tales", "level": "medium", "datasets": ["tale"]},
+                        ],
+                    }
+                ],
+            },
+            {"id": "supporting", "title": "Supporting Ability", "evaluated": False},
+        ],
+        "datasets": {
+            "kind": {"title": "Kind", "methods": [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]},
+            "mood": {"title": "Mood", "methods": [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]},
+            "lost": {"title": "Lost", "methods": [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]},
+            "tale": {
+                "title": "Tale",
+                "methods": [{"id": "judge", "judged": True, "rubric": "tale", "metrics": [{"metric": "judged_rating"}]}],
+            },
+        },
+    }
+)
+
+PLAN: dict[str, Any] = {
+    "benchmark": "moodbench",
+    "models": [
+        {"name": name, "identity": "http://localhost:8000/v1", "sampling": {"max_tokens": 64}}
+        for name in ("alpha", "beta", "gamma")
+    ],
+    "settings": ["base"],
+    "judge": {"name": "alpha", "identity": "http://localhost:8000/v1"},
+    "sample": 4,
+    "datasets": None,
+}
+
+
+def published() -> pl.DataFrame:
+    columns = ("rank", "model", "overall", "values_safety", "emotional", "ranked", "institution", "type", "parameters")
+    rows = [
+        (1, "gpt-9-large", 70.0, 95.0, 70.0, True, "X", "Closed-source", "1.8T (Total MoE Parameters)"),
+        (2, "gpt-9-mini", 20.0, 90.0, 20.0, True, "X", "Closed-source", "8B (Estimated)"),
+        (None, "llm2-1b", 10.0, 40.0, 10.0, False, "Y", "Open-source", "1B"),
+    ]
+    return pl.DataFrame(rows, schema=list(columns), orient="row")
+
+
+def partition(layer: str, place: tuple[tuple[str, str], ...], *, complete: bool = True) -> PartitionRef:
+    name = f"{layer}{place}"
+    return PartitionRef(
+        layer=layer, place=place, fingerprint=digest(name), path="p", rows=3, content_sha256=digest(name * 2), complete=complete
+    )
+
+
+def manifest(**changes: Any) -> RunManifest:
+    fields = {
+        "run": "20260101-000000-moodbench-aaaa",
+        "benchmark": "moodbench",
+        "blueprint": {},
+        "blueprint_sha256": "b" * 64,
+        "plan": PLAN,
+        "package_version": "0.1.0",
+        "git_commit": "c" * 40,
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "finished_at": "2026-01-01T00:01:00+00:00",
+        "partitions": (
+            partition("items", (("dataset", "mood"),)),
+            partition("responses", (("dataset", "mood"), ("model", "alpha"))),
+            partition("responses", (("dataset", "mood"), ("model", "gamma")), complete=False),
+        ),
+        "missing": (Missing(dataset="lost", reason="its data is not published", next_step="bring the file with --mirror"),),
+        "calls": CallCounts(sent=1234, answered=1200, from_journal=5, failed=34),
+    }
+    return RunManifest.model_validate(fields | changes)
+
+
+def example_data(**changes: Any) -> ReportData:
+    """The run; any field of ReportData can be replaced."""
+    fields: dict[str, Any] = {
+        "manifest": manifest(),
+        "blueprint": BLUEPRINT,
+        "raw": example_scores.raw(),
+        "normalized": example_scores.normalized(),
+        "dataset": example_scores.dataset(),
+        "task": example_scores.task(),
+        "level": example_scores.level(),
+        "sub_ability": example_scores.sub_ability(),
+        "ability": example_scores.ability(),
+        "totals": example_scores.all_totals(),
+        "item_scores": example_items.item_scores(),
+        "items": example_items.items(),
+        "responses": example_items.responses(),
+        "published": published(),
+    }
+    return ReportData(**(fields | changes))
+
+
+def empty_data() -> ReportData:
+    """A run that wrote nothing."""
+    schemas: dict[str, type[dy.Schema]] = {
+        "raw": tables.RawScores,
+        "normalized": tables.NormalizedScores,
+        "dataset": tables.DatasetScores,
+        "task": tables.TaskScores,
+        "level": tables.LevelScores,
+        "sub_ability": tables.SubAbilityScores,
+        "ability": tables.AbilityScores,
+        "totals": tables.Totals,
+        "item_scores": tables.ItemScores,
+        "items": Items,
+        "responses": Responses,
+    }
+    return example_data(**{name: schema.create_empty() for name, schema in schemas.items()}, published=published().clear())
