@@ -1,0 +1,53 @@
+"""One cell of a run through the infer stage: ask, then judge where the dataset needs it."""
+
+from collections.abc import Mapping
+
+from flows.partitions import Cell, items_partition, judgements_partition, responses_partition
+from flows.resolution import Resolution
+from schemas.chat import Chat, ModelEntry
+from schemas.lineage import Missing, PartitionRef
+from schemas.watching import Watcher
+from tasks.inference.steps import InferJob, infer_partition
+from tasks.judging.steps import JudgeJob, judge_partition
+from tasks.steps import outcome
+
+
+def stored(resolution: Resolution, cell: Cell) -> list[PartitionRef] | None:
+    """The cell's complete partitions; None if something is left to ask."""
+    key = responses_partition(resolution, cell)
+    responses = resolution.lake.find(key) if key else None
+    if responses is None:
+        return None
+    judged = judgements_partition(resolution, cell, responses)
+    if judged is None:
+        return [responses]
+    judgements = resolution.lake.find(judged)
+    return [responses, judgements] if judgements else None
+
+
+async def ask_cell(
+    resolution: Resolution, cell: Cell, chats: Mapping[ModelEntry, Chat], watcher: Watcher
+) -> list[PartitionRef | Missing]:
+    """Responses of one cell and, where its dataset is judged, the ratings of them."""
+    items = resolution.lake.find(items_partition(resolution, cell.chosen))
+    key = responses_partition(resolution, cell)
+    if items is None or key is None:
+        return [_not_built(cell)]
+    infer = InferJob(cell.dataset, cell.setting, cell.entry, items, key)
+    responses: PartitionRef = await outcome(infer_partition(infer, resolution.lake, chats[cell.entry], watcher))
+    judged = judgements_partition(resolution, cell, responses)
+    judge = resolution.plan.judge
+    if judged is None or judge is None:
+        return [responses]
+    job = JudgeJob(cell.dataset, cell.entry.name, cell.chosen.rubric or "", judge, items, responses, judged)
+    return [responses, await outcome(judge_partition(job, resolution.lake, chats[judge], watcher))]
+
+
+def _not_built(cell: Cell) -> Missing:
+    return Missing(
+        dataset=cell.dataset,
+        model=cell.entry.name,
+        setting=cell.setting,
+        reason="its items are not built",
+        next_step="moodflow build says why",
+    )

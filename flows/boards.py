@@ -1,0 +1,142 @@
+"""What the commands that only read show: leaderboards, datasets, runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.table import Column, Table
+
+from flows.outcome import layer_of, leaderboard_rows, run_document
+from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.errors import UsageError
+from schemas.lineage import RunManifest
+from schemas.tables.scores import AbilityScores, Totals
+from tasks.datasets.catalogue import CATALOGUE, PLANNED, find_dataset
+from tasks.lineage.lake import Lake
+from tasks.lineage.manifest import list_runs, read_code_version, read_manifest
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import load_published, published_abilities, score_published
+from tasks.scoring.veto import rank_models
+from tasks.sources.locating import Locator
+
+
+def published_rows(benchmark: str) -> list[dict[str, Any]]:
+    """The paper's models through the aggregation and veto the runs use."""
+    blueprint = load_blueprint(benchmark)
+    published = load_published()
+    return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
+
+
+def stored_rows(benchmark: str, folder: Path, run: str | None) -> list[dict[str, Any]]:
+    """Models of one run, or the newest result of each model and setting over all runs of the benchmark, ranked together.
+
+    Raises:
+        UsageError: if the lake holds no such run.
+    """
+    lake = Lake(folder, read_code_version())
+    blueprint = load_blueprint(benchmark)
+    runs = [run] if run else list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name)
+    if not runs:
+        raise UsageError(
+            f"no run of {blueprint.name} is in the lake",
+            where=str(folder),
+            next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
+        )
+    manifests = [read_manifest(folder, name) for name in runs]
+    totals = _newest([lake.read(layer_of(manifest, "totals"), Totals) for manifest in manifests])
+    abilities = pl.concat([_of_models(manifest, lake, totals) for manifest in manifests])
+    newest = abilities.unique(["model", "setting", "ability"], keep="first", maintain_order=True)
+    return leaderboard_rows(rank_models(totals, blueprint), newest)
+
+
+def _newest(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames).unique(["model", "setting"], keep="first", maintain_order=True)
+
+
+def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
+    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    return abilities.join(totals, on=["model", "setting"], how="semi")
+
+
+def dataset_rows(mirror: Path | None) -> list[dict[str, Any]]:
+    """One row per dataset of the catalogue and per planned one: is it ready here, and if not, what it needs."""
+    locator = Locator.for_mirror(mirror)
+    ready = [_dataset_row(spec, locator.needs(spec.files)) for spec in CATALOGUE]
+    planned = [
+        {"id": name, "title": name, "ready": False, "needs": ["a catalogue entry (planned)"], "languages": [], "licence": None}
+        for name in sorted(PLANNED)
+    ]
+    return [*ready, *planned]
+
+
+def _dataset_row(spec: DatasetSpec, needs: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "title": spec.title,
+        "ready": not needs,
+        "needs": list(needs),
+        "languages": list(spec.languages),
+        "licence": spec.licence,
+    }
+
+
+def dataset_table(rows: list[dict[str, Any]]) -> Table:
+    """The datasets for a terminal."""
+    table = Table(Column("Dataset", no_wrap=True), "Ready", "Languages", "Needs", box=SIMPLE)
+    for row in rows:
+        table.add_row(row["id"], "yes" if row["ready"] else "no", ", ".join(row["languages"]), "; ".join(row["needs"]))
+    return table
+
+
+def dataset_details(name: str) -> dict[str, Any]:
+    """One catalogue entry, readable."""
+    spec = find_dataset(name)
+    files = [
+        f"{file.repository}/{file.path} at {file.revision}, sha256 {file.sha256}" if isinstance(file, PinnedFile) else str(file)
+        for file in spec.files
+    ]
+    return {
+        "id": spec.id,
+        "title": spec.title,
+        "files": files,
+        "record_format": spec.record_format,
+        "question_types": list(spec.question_types),
+        "languages": list(spec.languages),
+        "licence": spec.licence,
+        "paper": spec.paper,
+        "expected_rows": spec.expected_rows,
+        "evaluation_version": spec.evaluation_version,
+        "differences": list(spec.differences),
+    }
+
+
+def run_rows(folder: Path) -> list[dict[str, Any]]:
+    """One row per run, newest first."""
+    manifests = [read_manifest(folder, run) for run in list_runs(folder)]
+    return [
+        {
+            "run": manifest.run,
+            "benchmark": manifest.benchmark,
+            "started_at": manifest.started_at,
+            "partitions": len(manifest.partitions),
+            "missing": len(manifest.missing),
+            "calls_sent": manifest.calls.sent,
+            "report": str(folder / manifest.report) if manifest.report else None,
+        }
+        for manifest in manifests
+    ]
+
+
+def run_table(rows: list[dict[str, Any]]) -> Table:
+    """The runs for a terminal."""
+    table = Table(Column("Run", overflow="fold"), "Calls sent", "Missing", box=SIMPLE)
+    for row in rows:
+        table.add_row(row["run"], str(row["calls_sent"]), str(row["missing"]))
+    return table
+
+
+def run_details(folder: Path, run: str) -> dict[str, Any]:
+    """The JSON document of one run, rebuilt from the lake."""
+    return run_document(read_manifest(folder, run), Lake(folder, read_code_version()))

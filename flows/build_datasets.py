@@ -1,0 +1,47 @@
+"""Build: source files -> `items`."""
+
+import asyncio
+
+from flows.orchestration import moodflow_flow
+from flows.partitions import items_partition
+from flows.resolution import resolve
+from schemas.errors import SourceMissingError
+from schemas.lineage import Missing, StageResult
+from schemas.settings import Plan
+from tasks.datasets.steps import BuildJob, build_partition
+from tasks.sources.locating import Locator
+from tasks.steps import outcome
+
+
+@moodflow_flow("build-datasets", "build {plan.title}")
+async def build_datasets(plan: Plan) -> StageResult:
+    """Sample and validate the items of every dataset of the plan.
+
+    Reads source files (mirror, cache or download); writes `items` and `items_rejected`. A dataset whose partition exists is not
+    built again.
+
+    Args:
+        plan: what to evaluate.
+    """
+    resolution = resolve(plan)
+    resolution.lake.require_writable()
+    locator = Locator.for_mirror(plan.mirror)
+    jobs = [
+        BuildJob(chosen.spec, items_partition(resolution, chosen), plan.sample, plan.seed, plan.datasets is not None)
+        for chosen in resolution.chosen
+    ]
+    outcomes = await asyncio.gather(*(outcome(build_partition(job, resolution.lake, locator)) for job in jobs))
+    result = StageResult.of([*resolution.missing, *outcomes])
+    if not result.refs:
+        raise nothing_built(resolution.blueprint.name, result.missing)
+    return result
+
+
+def nothing_built(benchmark: str, missing: tuple[Missing, ...]) -> SourceMissingError:
+    """The error for a plan none of whose datasets can be had."""
+    return SourceMissingError(
+        f"none of the datasets of {benchmark} can be had",
+        where=", ".join(gap.dataset for gap in missing[:3]) + (", ..." if len(missing) > 3 else ""),  # noqa: PLR2004
+        got=missing[-1].reason,
+        next_step=missing[-1].next_step,
+    )

@@ -1,0 +1,194 @@
+"""The command line.
+
+Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage or bad input, 130 interrupted.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from flows import options as opt
+from flows.orchestration import INTERRUPTED, configure_prefect
+from schemas.chat import EMBEDDED_MODEL
+from schemas.errors import MoodflowError
+from schemas.settings import Plan
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
+runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
+app.add_typer(datasets_app, name="datasets")
+app.add_typer(runs_app, name="runs")
+
+DEFAULT_LAKE = Path("parquet")
+PIPE_WIDTH = 140
+STAGES = {
+    "run": "Build, infer, score, report.",
+    "build": "Build only: sample and validate the items.",
+    "infer": "Infer only: ask the models (items must be built).",
+    "score": "Score only: stored replies to totals, no model call.",
+    "report": "Report only: manifest and report of stored scores.",
+}
+
+
+def terminal() -> Console:
+    """Standard output; wide where it is a file or a pipe, since nobody can widen that."""
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def _stage_command(
+    context: typer.Context,
+    benchmark: opt.Benchmark,
+    model: opt.Models = None,
+    base_url: opt.BaseUrl = None,
+    api_key_env: opt.KeyEnv = None,
+    judge: opt.Judge = None,
+    judge_base_url: opt.JudgeBaseUrl = None,
+    judge_api_key_env: opt.JudgeKeyEnv = None,
+    datasets: opt.Datasets = None,
+    settings: opt.Settings = None,
+    sample: opt.Sample = None,
+    seed: opt.Seed = None,
+    bootstrap: opt.Bootstrap = None,
+    mirror: opt.Mirror = None,
+    lake: opt.LakeFolder = None,
+    concurrency: opt.Concurrency = None,
+    config: opt.Config = None,
+    rank_incomplete: opt.RankIncomplete = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    judges = opt.model_entries([judge] if judge else [], judge_base_url, judge_api_key_env, concurrency)
+    values = {
+        "benchmark": benchmark,
+        "models": opt.model_entries(model or [], base_url, api_key_env, concurrency) or None,
+        "judge": judges[0] if judges else None,
+        "datasets": opt.split_names(datasets),
+        "settings": opt.split_names(settings),
+        "sample": sample,
+        "seed": seed,
+        "bootstrap": bootstrap,
+        "mirror": mirror,
+        "lake": lake,
+        "rank_incomplete": rank_incomplete,
+    }
+    _execute(context.info_name or "run", opt.make_plan(values, config), as_json=as_json)
+
+
+for _name, _help in STAGES.items():
+    app.command(_name, help=_help)(_stage_command)
+
+
+@app.command()
+def demo(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """The main job on a model that comes with the install: all 41 tasks over the bundled items."""
+    model = {"name": EMBEDDED_MODEL}
+    plan = opt.make_plan({"benchmark": "moodbench-mini", "models": [model], "judge": model, "lake": lake}, None)
+    _execute("run", plan, as_json=as_json)
+
+
+def _execute(stage: str, plan: Plan, *, as_json: bool) -> None:
+    from flows.running import run_stage  # noqa: PLC0415  importing Prefect and polars takes a second; --help need not wait
+
+    outcome = run_stage(stage, plan)
+    if as_json:
+        print_json(outcome.document)
+    else:
+        terminal().print(*outcome.shown, sep="\n")
+    raise typer.Exit(outcome.status)
+
+
+@app.command()
+def leaderboard(
+    benchmark: opt.Benchmark,
+    published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
+    run: str | None = typer.Option(None, "--run", help="one run; default: the newest of each model"),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Models of a benchmark, ranked."""
+    from flows import boards, outcome  # noqa: PLC0415
+
+    folder = lake or DEFAULT_LAKE
+    rows = boards.published_rows(benchmark) if published else boards.stored_rows(benchmark, folder, run)
+    if as_json:
+        print_json({"models": rows})
+    else:
+        terminal().print(outcome.leaderboard_table(benchmark, rows))
+
+
+@datasets_app.command("list")
+def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
+    """Every dataset of the catalogue and whether its files are here."""
+    from flows import boards  # noqa: PLC0415
+
+    rows = boards.dataset_rows(mirror)
+    if as_json:
+        print_json({"datasets": rows})
+    else:
+        terminal().print(boards.dataset_table(rows))
+
+
+@datasets_app.command("show")
+def show_dataset(name: str = typer.Argument(metavar="ID"), as_json: opt.AsJson = False) -> None:
+    """One catalogue entry: source, licence, gold, differences from the paper."""
+    from flows import boards  # noqa: PLC0415
+
+    row = boards.dataset_details(name)
+    if as_json:
+        print_json(row)
+    else:
+        terminal().print(*(f"[bold]{key}[/bold]: {value}" for key, value in row.items()), sep="\n")
+
+
+@runs_app.command("list")
+def list_runs(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Runs of the lake, newest first."""
+    from flows import boards  # noqa: PLC0415
+
+    rows = boards.run_rows(lake or DEFAULT_LAKE)
+    if as_json:
+        print_json({"runs": rows})
+    else:
+        terminal().print(boards.run_table(rows))
+
+
+@runs_app.command("show")
+def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """One run: its scores, calls and report, from the lake alone."""
+    from flows import boards, outcome  # noqa: PLC0415
+
+    document = boards.run_details(lake or DEFAULT_LAKE, run)
+    if as_json:
+        print_json(document)
+    else:
+        terminal().print(outcome.leaderboard_table(run, document["models"]), f"Report: {document['report']}", sep="\n")
+
+
+def guarded(command: Callable[[], Any]) -> int:
+    """Run a command; turn an expected failure into one message and its exit status."""
+    try:
+        command()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 2
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; finished partitions and answered calls are kept, the same command goes on from there\n")
+        return INTERRUPTED
+    except MoodflowError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return 2
+    return 0
+
+
+def main() -> None:
+    """Entry point of `moodflow`."""
+    configure_prefect()
+    raise SystemExit(guarded(app))

@@ -1,0 +1,85 @@
+"""Options of the command line and a configuration file to one typed plan."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from pydantic import ValidationError
+
+from schemas.chat import EMBEDDED_MODEL
+from schemas.errors import UsageError
+from schemas.settings import Plan
+
+Benchmark = Annotated[str, typer.Argument(help="moodbench, moodbench-mini, or path of a blueprint file")]
+Models = Annotated[
+    list[str] | None, typer.Option("--model", help=f"model name; {EMBEDDED_MODEL} comes with the install; repeatable")
+]
+BaseUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible server, e.g. http://localhost:8000/v1")]
+KeyEnv = Annotated[str | None, typer.Option(help="environment variable that holds the API key")]
+Judge = Annotated[str | None, typer.Option(help="model that judges free-text answers")]
+JudgeBaseUrl = Annotated[str | None, typer.Option(help="server of the judge")]
+JudgeKeyEnv = Annotated[str | None, typer.Option(help="environment variable that holds the judge's API key")]
+Datasets = Annotated[str | None, typer.Option(help="only these, separated by commas")]
+Settings = Annotated[str | None, typer.Option(help="how items are asked, separated by commas")]
+Sample = Annotated[int | None, typer.Option(help="items per dataset [default: 300]")]
+Seed = Annotated[int | None, typer.Option(help="of sampling and intervals [default: 0]")]
+Bootstrap = Annotated[int | None, typer.Option(help="resamples for 95 % intervals, 0 = none [default: 1000]")]
+Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
+LakeFolder = Annotated[Path | None, typer.Option("--lake", help="folder of the Parquet layers [default: parquet]")]
+Concurrency = Annotated[int | None, typer.Option(help="calls in flight at once [default: 8]")]
+Config = Annotated[Path | None, typer.Option("--config", help="YAML file with the same settings; options win")]
+RankIncomplete = Annotated[bool | None, typer.Option("--rank-incomplete", help="rank models below full coverage too")]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+
+
+def model_entries(names: list[str], base_url: str | None, key_env: str | None, concurrency: int | None) -> list[dict[str, Any]]:
+    """Model entries of the plan, from the options that describe them."""
+    shared = {"base_url": base_url, "api_key_env": key_env, "concurrency": concurrency}
+    given = {name: value for name, value in shared.items() if value is not None}
+    return [{"name": name, **given} for name in names]
+
+
+def make_plan(options: Mapping[str, Any], config: Path | None) -> Plan:
+    """The plan from a configuration file, overridden by the options that were given.
+
+    Args:
+        options: fields of Plan; None means not given.
+        config: YAML file with fields of Plan.
+
+    Raises:
+        UsageError: if the file cannot be read or a value is refused.
+    """
+    values = {**(_read_config(config) if config else {}), **{name: value for name, value in options.items() if value is not None}}
+    if not values.get("models"):
+        raise UsageError(
+            "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
+        )
+    try:
+        return Plan.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(
+            f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
+            where=".".join(str(part) for part in first["loc"]),
+            got=str(first.get("input"))[:200],
+            next_step="moodflow run --help lists the options",
+        ) from error
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError("the configuration file cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
+    if not isinstance(values, dict):
+        raise UsageError(
+            "the configuration file is not a mapping", where=str(path), expected="key: value", got=type(values).__name__
+        )
+    return values
+
+
+def split_names(text: str | None) -> tuple[str, ...] | None:
+    """Names separated by commas; None stays None."""
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,105 @@
+"""How MoodFlow uses Prefect: settings of a local run, the kind of flow it has, and draining a temporary server."""
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+LOCAL_SETTINGS = {
+    # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "60",
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
+}
+DRAIN_LIMIT_S = 30.0
+INTERRUPT_LIMIT_S = 5.0
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+_TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
+
+
+def configure_prefect() -> None:
+    """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported."""
+    for name, value in LOCAL_SETTINGS.items():
+        os.environ.setdefault(name, value)
+
+
+def silence_console() -> None:
+    """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
+    from prefect.logging.configuration import setup_logging  # noqa: PLC0415  Prefect reads its settings when imported
+    from prefect.logging.handlers import PrefectConsoleHandler  # noqa: PLC0415
+
+    setup_logging()
+    loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
+    for logger in loggers:
+        for handler in list(logger.handlers):
+            if isinstance(handler, PrefectConsoleHandler):
+                # A filter, not removal: Prefect configures logging again for each flow and would put a new handler there.
+                handler.addFilter(_refuse)
+
+
+def _refuse(record: logging.LogRecord) -> bool:  # noqa: ARG001  the logging module passes it
+    return False
+
+
+def leave_soon_when_interrupted() -> None:
+    """Let Ctrl-C end the process within INTERRUPT_LIMIT_S.
+
+    Prefect tries for minutes to report the end to a temporary server that got the same Ctrl-C. Leaving without that loses
+    nothing: partitions are written whole, and replies are in the journal.
+    """
+
+    def leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
+        threading.Timer(INTERRUPT_LIMIT_S, os._exit, [INTERRUPTED]).start()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, leave)
+
+
+def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
+    from prefect import flow  # noqa: PLC0415
+
+    return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
+
+
+def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the worker passes hooks their arguments by name
+    from tasks.steps import ledger  # noqa: PLC0415
+
+    ledger.flow_runs.add(flow_run.id)
+    if flow_run.parent_task_run_id is not None:
+        ledger.task_runs += 1  # a sub-flow is recorded as one task run of its parent
+
+
+async def drain() -> bool:
+    """Wait until the server has recorded every task run that ended here; a temporary server loses them at exit otherwise.
+
+    Returns:
+        False if it had not after DRAIN_LIMIT_S seconds.
+    """
+    from prefect.client.orchestration import get_client  # noqa: PLC0415
+
+    from tasks.steps import ledger  # noqa: PLC0415
+
+    wanted = {
+        "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
+        "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
+    }
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:
+            # The server announces nothing; asking is the only way.
+            while (await client.request("POST", "/task_runs/count", json=wanted)).json() < ledger.task_runs:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            return True
+    return False

@@ -1,0 +1,113 @@
+"""What commands print: JSON documents and tables made from a run's manifest and layers."""
+
+from typing import Any
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.table import Column, Table
+
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.scores import AbilityScores, RawScores, Totals
+from tasks.lineage.lake import Lake
+from tasks.lineage.manifest import MANIFEST, run_folder
+
+MAX_COLUMNS = 3
+"""Models shown side by side; more are listed below each other."""
+
+
+def layer_of(manifest: RunManifest, layer: str) -> PartitionRef:
+    """The one partition of an aggregated layer in a run."""
+    return next(ref for ref in manifest.partitions if ref.layer == layer)
+
+
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
+    """One JSON object per (model, setting), ranked ones first.
+
+    Args:
+        totals: rows of `totals`.
+        abilities: rows of `ability_scores`.
+    """
+    by_model: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in abilities.iter_rows(named=True):
+        by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
+    shown = ["model", "setting", "total", "ci_low", "ci_high", "total_before_veto", "vetoed", "veto_reason", "rank", "coverage"]
+    ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
+    return [
+        {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
+        for row in ordered.iter_rows(named=True)
+    ]
+
+
+def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
+    """The JSON document of `moodflow run --json`."""
+    totals = lake.read(layer_of(manifest, "totals"), Totals)
+    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
+        "models": leaderboard_rows(totals, abilities),
+        "raw_scores": raw.to_dicts(),
+        "calls": manifest.calls.model_dump(),
+        "missing": [gap.model_dump() for gap in manifest.missing],
+        "report": str(lake.root / manifest.report) if manifest.report else None,
+    }
+
+
+def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
+    """Whether something failed: a dataset without score, or items without one."""
+    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
+
+
+def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """The leaderboard for a terminal: one column per model while they fit, else one row per model."""
+    return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
+
+
+def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table("", *(_label(row) for row in rows), title=title, box=SIMPLE)
+    table.add_row("Total", *(f"[bold]{_number(row['total'])}[/bold]" for row in rows))
+    table.add_row("95 % interval", *(_interval(row) for row in rows))
+    table.add_row("Veto", *(_veto(row) for row in rows))
+    table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
+    table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
+    for name in _abilities(rows):
+        table.add_row(name, *(_number(row["abilities"].get(name)) for row in rows))
+    return table
+
+
+def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
+    names = _abilities(rows)
+    table = Table("#", Column("Model", no_wrap=True), "Total", title=title, box=SIMPLE)
+    for name in [*names, "Note"]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        scores = [_number(row["abilities"].get(name)) for name in names]
+        incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
+        note = _veto(row) if row["vetoed"] else incomplete
+        table.add_row(str(row["rank"] or "-"), _label(row), _number(row["total"]), *scores, note)
+    return table
+
+
+def _abilities(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row["abilities"]))
+
+
+def _label(row: dict[str, Any]) -> str:
+    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    return "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
+
+
+def _veto(row: dict[str, Any]) -> str:
+    if row["vetoed"] is None:
+        return "undecided: gate not scored"
+    return f"vetoed, {_number(row['total_before_veto'])} before" if row["vetoed"] else "passed"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,119 @@
+"""Where the partitions of a plan are: each stage finds its inputs in the lake by fingerprint, so each can run alone."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flows.resolution import Chosen, Resolution
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.lineage import PartitionKey, PartitionRef
+from tasks.datasets.keys import items_key
+from tasks.inference.keys import responses_key
+from tasks.inference.prompting import load_prompts
+from tasks.judging.keys import judgements_key
+from tasks.judging.rubrics import load_rubric
+from tasks.metrics.keys import item_scores_key
+from tasks.scoring.benchmark import ScoreSettings
+from tasks.scoring.steps import LAYERS, AggregateJob
+from tasks.sources.locating import source_sha256
+
+
+class Cell(NamedTuple):
+    """One dataset, model and setting: a partition in most layers."""
+
+    chosen: Chosen
+    entry: ModelEntry
+    setting: str
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset."""
+        return self.chosen.spec.id
+
+
+def cells(resolution: Resolution) -> Iterator[Cell]:
+    """Every dataset x model x setting of the run."""
+    for chosen in resolution.chosen:
+        for entry in resolution.plan.models:
+            for setting in resolution.plan.settings:
+                yield Cell(chosen, entry, setting)
+
+
+def items_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
+    """Key of a dataset's sampled items."""
+    plan = resolution.plan
+    return items_key(chosen.spec, source_sha256(chosen.spec.files), plan.sample, plan.seed)
+
+
+def responses_partition(resolution: Resolution, cell: Cell) -> PartitionKey | None:
+    """Key of a cell's replies; None if its items are not built."""
+    items = resolution.lake.find(items_partition(resolution, cell.chosen))
+    return responses_key(items, cell.entry, cell.setting, load_prompts().sha256) if items else None
+
+
+def judgements_partition(resolution: Resolution, cell: Cell, responses: PartitionRef) -> PartitionKey | None:
+    """Key of the judge's ratings of a cell's replies; None if nothing there is judged."""
+    judge, rubric = resolution.plan.judge, cell.chosen.rubric
+    if judge is None or rubric is None:
+        return None
+    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256)
+
+
+class ReadyCell(NamedTuple):
+    """A cell whose replies (and ratings, where it needs any) are in the lake."""
+
+    cell: Cell
+    items: PartitionRef
+    responses: PartitionRef
+    judgements: PartitionRef | None
+    item_scores: PartitionKey
+
+
+def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
+    """The cell's inputs of the score stage; None if replies or ratings are not there."""
+    items = resolution.lake.find(items_partition(resolution, cell.chosen))
+    key = responses_partition(resolution, cell)
+    responses = resolution.lake.find_latest(key) if key else None
+    if items is None or responses is None:
+        return None
+    judged = judgements_partition(resolution, cell, responses)
+    judgements = resolution.lake.find_latest(judged) if judged else None
+    if judged is not None and judgements is None:
+        return None
+    scores = item_scores_key(responses, [judgements] if judgements else [], cell.chosen.methods)
+    return ReadyCell(cell, items, responses, judgements, scores)
+
+
+def aggregated_partitions(resolution: Resolution, item_scores: list[PartitionRef]) -> dict[str, PartitionRef]:
+    """The aggregated layers over these item scores that are in the lake, by layer."""
+    job = aggregate_job(resolution, item_scores)
+    found = {layer: resolution.lake.find(job.key(layer)) for layer in LAYERS}
+    return {layer: ref for layer, ref in found.items() if ref is not None}
+
+
+def aggregate_job(resolution: Resolution, item_scores: list[PartitionRef]) -> AggregateJob:
+    """What the plan's aggregated layers are computed from."""
+    plan = resolution.plan
+    settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete)
+    return AggregateJob(resolution.blueprint, settings, tuple(item_scores))
+
+
+def stored_partitions(resolution: Resolution) -> list[PartitionRef]:
+    """Every partition the plan's scores rest on, inputs first.
+
+    Raises:
+        UsageError: if the scores of the plan are not in the lake.
+    """
+    ready = [found for cell in cells(resolution) if (found := find_ready(resolution, cell))]
+    scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
+    layers = aggregated_partitions(resolution, scored)
+    if not scored or len(layers) < len(LAYERS):
+        raise UsageError(
+            "there are no scores to report",
+            where=str(resolution.plan.lake),
+            expected="scores of the named models and datasets with the same settings",
+            got=f"{len(layers)} of {len(LAYERS)} layers",
+            next_step="run moodflow score with the same options first",
+        )
+    inputs = [ref for found in ready for ref in (found.items, found.responses, found.judgements) if ref]
+    return [*dict.fromkeys(inputs), *scored, *layers.values()]

@@ -1,0 +1,94 @@
+"""What a plan means: blueprint, chosen datasets, and which of the blueprint's datasets cannot be had and why."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
+from schemas.dataset import DatasetSpec
+from schemas.errors import UsageError
+from schemas.lineage import Missing
+from schemas.settings import Plan
+from tasks.datasets.catalogue import PLANNED, find_dataset, local_dataset
+from tasks.lineage.lake import Lake
+from tasks.lineage.manifest import read_code_version
+from tasks.scoring.blueprints import load_blueprint
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A dataset of the run with the methods that score it."""
+
+    spec: DatasetSpec
+    methods: tuple[MethodSpec, ...]
+
+    @property
+    def rubric(self) -> str | None:
+        """Rubric of its judged methods, if it has any."""
+        return next((method.rubric for method in self.methods if method.rubric), None)
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A plan with its names looked up."""
+
+    plan: Plan
+    blueprint: Blueprint
+    chosen: tuple[Chosen, ...]
+    missing: tuple[Missing, ...]
+    lake: Lake
+
+
+def resolve(plan: Plan) -> Resolution:
+    """Look up everything the plan names.
+
+    A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
+    missing and lowers coverage.
+
+    Raises:
+        UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
+    """
+    blueprint = load_blueprint(plan.benchmark)
+    if plan.datasets is not None:
+        _require_known(plan.datasets, blueprint)
+    chosen, missing = [], []
+    for name, entry in blueprint.datasets.items():
+        if plan.datasets is not None and name not in plan.datasets:
+            continue
+        obstacle = _obstacle(name, entry, plan)
+        if obstacle is None:
+            chosen.append(Chosen(_specification(name, entry), entry.methods))
+        elif plan.datasets is None:
+            missing.append(obstacle)
+        else:
+            raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
+    return Resolution(plan, blueprint, tuple(chosen), tuple(missing), Lake(plan.lake, read_code_version()))
+
+
+def _require_known(names: tuple[str, ...], blueprint: Blueprint) -> None:
+    for name in names:
+        if name in blueprint.datasets:
+            continue
+        nearest = get_close_matches(name, blueprint.datasets, n=3, cutoff=0.4)
+        raise UsageError(
+            f"benchmark {blueprint.name} has no dataset {name}",
+            where="--datasets",
+            expected=f"one of its {len(blueprint.datasets)} datasets",
+            got=name,
+            next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all",
+        )
+
+
+def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
+    if entry.source is None and name in PLANNED:
+        return Missing(
+            dataset=name,
+            reason="has no catalogue entry in this version",
+            next_step="leave it out, or describe your own file with source: in a blueprint",
+        )
+    if plan.judge is None and any(method.judged for method in entry.methods):
+        return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")
+    return None
+
+
+def _specification(name: str, entry: BlueprintDataset) -> DatasetSpec:
+    return local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)

@@ -1,0 +1,74 @@
+"""Score: `responses` and `judgements` -> `item_scores` -> `raw_scores` ... -> `totals`."""
+
+import asyncio
+
+from flows.orchestration import moodflow_flow
+from flows.partitions import Cell, ReadyCell, aggregate_job, cells, find_ready
+from flows.resolution import Resolution, resolve
+from schemas.errors import UsageError
+from schemas.lineage import Missing, PartitionRef, StageResult
+from schemas.settings import Plan
+from tasks.metrics.steps import ItemScoreJob, score_partition
+from tasks.scoring.steps import aggregate
+from tasks.steps import outcome
+
+
+@moodflow_flow("score", "score {plan.title}")
+async def score(plan: Plan) -> StageResult:
+    """Turn stored replies into scores. Never calls a model.
+
+    Reads `items`, `responses` and `judgements`; writes `item_scores` and every layer up to `totals`.
+
+    Args:
+        plan: what to evaluate.
+
+    Raises:
+        UsageError: if none of the plan's replies are in the lake.
+    """
+    resolution = resolve(plan)
+    resolution.lake.require_writable()
+    wanted = list(cells(resolution))
+    ready = [found for cell in wanted if (found := find_ready(resolution, cell))]
+    if not ready:
+        raise _nothing_to_score(plan)
+    item_scores = await asyncio.gather(*(score_partition_of(resolution, found) for found in ready))
+    layers = await aggregate(aggregate_job(resolution, list(item_scores)), resolution.lake)
+    present = {found.cell for found in ready}
+    return StageResult.of([*(not_asked(cell) for cell in wanted if cell not in present), *item_scores, *layers])
+
+
+async def score_partition_of(resolution: Resolution, found: ReadyCell) -> PartitionRef:
+    """Item scores of one cell."""
+    job = ItemScoreJob(
+        dataset=found.cell.dataset,
+        model=found.cell.entry.name,
+        setting=found.cell.setting,
+        methods=found.cell.chosen.methods,
+        items=found.items,
+        responses=found.responses,
+        judgements=found.judgements,
+        key=found.item_scores,
+    )
+    ref: PartitionRef = await outcome(score_partition(job, resolution.lake))
+    return ref
+
+
+def not_asked(cell: Cell) -> Missing:
+    """Record of a cell without replies."""
+    return Missing(
+        dataset=cell.dataset,
+        model=cell.entry.name,
+        setting=cell.setting,
+        reason="has no replies in the lake",
+        next_step="moodflow infer asks for them",
+    )
+
+
+def _nothing_to_score(plan: Plan) -> UsageError:
+    return UsageError(
+        "there is nothing to score",
+        where=str(plan.lake),
+        expected="replies of the named models to the named datasets, asked with the same settings",
+        got="none",
+        next_step="run moodflow infer with the same options first",
+    )

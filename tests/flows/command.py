@@ -1,0 +1,30 @@
+"""The command line as a user meets it, run inside the test process so that it finds the test's Prefect server."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flows.cli import app, guarded
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document on standard output."""
+        document: dict[str, Any] = json.loads(self.out)
+        return document
+
+
+def moodflow(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
+    """Run `moodflow` with these arguments."""
+    status = guarded(lambda: app([str(argument) for argument in arguments]))
+    captured = capsys.readouterr()
+    return Ended(status, captured.out, captured.err)

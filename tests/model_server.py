@@ -1,0 +1,141 @@
+"""A scriptable OpenAI-compatible model server for tests: the only mock of the project, and it speaks real HTTP.
+
+    with ModelServer(lambda messages: "B") as server:
+        ...  # server.base_url, server.calls, server.repeated
+
+`fault(n)` names what to do with the n-th call (0-based) instead of answering, see FAULTS.
+"""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Literal, Self
+
+Fault = Literal["close", "429", "500", "401", "truncated", "not_json", "no_choices", "null_content", "slow"]
+FAULTS: tuple[Fault, ...] = ("close", "429", "500", "401", "truncated", "not_json", "no_choices", "null_content", "slow")
+Reply = Callable[[list[dict[str, str]]], str]
+Faults = Callable[[int], Fault | None]
+SLOW_S = 5.0
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: "_Server"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        owner = self.server.owner
+        number = owner.note(body, dict(self.headers))
+        fault = owner.fault(number)
+        if fault is None:
+            time.sleep(owner.latency_s)
+            self._send(200, owner.completion(owner.reply(body["messages"])))
+        else:
+            self._fail(fault, owner)
+
+    def _fail(self, fault: Fault, owner: "ModelServer") -> None:
+        match fault:
+            case "close":
+                self.close_connection = True
+                self.connection.close()
+            case "429":
+                self._send(429, b'{"error": {"message": "too many requests"}}', {"Retry-After": "0"})
+            case "500":
+                self._send(500, b'{"error": {"message": "out of order"}}')
+            case "401":
+                self._send(401, b'{"error": {"message": "unknown key"}}')
+            case "truncated":
+                self._send(200, owner.completion("never whole")[:20], {"Content-Length": "500"})
+                self.close_connection = True
+            case "not_json":
+                self._send(200, b"<html>busy</html>")
+            case "no_choices":
+                self._send(200, b'{"choices": []}')
+            case "null_content":
+                self._send(200, owner.completion(None))
+            case "slow":
+                time.sleep(SLOW_S)
+                self.close_connection = True
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name http.server uses
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    owner: "ModelServer"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that is killed in the middle of a call is part of what is tested.
+        pass
+
+
+class ModelServer:
+    """Serves `POST /v1/chat/completions` on a free loopback port while the block runs.
+
+    Args:
+        reply: text of the answer to a conversation.
+        latency_s: pause before each answer.
+        fault: what goes wrong with the n-th call; None = nothing.
+    """
+
+    def __init__(self, reply: Reply, *, latency_s: float = 0.0, fault: Faults = lambda _number: None) -> None:
+        self.reply = reply
+        self.latency_s = latency_s
+        self.fault = fault
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def base_url(self) -> str:
+        """What goes into --base-url."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def calls(self) -> int:
+        """Calls received."""
+        return len(self.bodies)
+
+    @property
+    def repeated(self) -> int:
+        """Calls received more than once, by their body."""
+        counts = Counter(sha256(json.dumps(body, sort_keys=True).encode()).hexdigest() for body in self.bodies)
+        return sum(count - 1 for count in counts.values())
+
+    def note(self, body: dict[str, Any], headers: dict[str, str]) -> int:
+        """Remember a call; returns its number."""
+        with self._lock:
+            self.bodies.append(body)
+            self.headers.append(headers)
+            return len(self.bodies) - 1
+
+    def completion(self, text: str | None) -> bytes:
+        """A body as OpenAI-compatible servers send it."""
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}).encode()
+
+    def __enter__(self) -> Self:
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.owner = self
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
