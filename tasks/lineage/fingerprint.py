@@ -41,7 +41,7 @@ def partition_key(
     meaning = {"layer": layer, "keys": dict(keys), "settings": resolved, "parents": sorted(parents)}
     return PartitionKey(
         layer=layer,
-        keys=tuple(keys.items()),
+        place=tuple(keys.items()),
         fingerprint=hash_settings(meaning),
         settings=resolved,
         parents=tuple(sorted(parents)),

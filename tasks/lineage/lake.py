@@ -2,7 +2,7 @@
 
 A complete partition is `<layer>/<key=value>/.../<fingerprint>.parquet` and is never written twice. A partition in which calls
 failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again, and older runs keep the file they
-refer to.
+use.
 """
 
 import json
@@ -56,7 +56,7 @@ class Lake:
 
     def folder(self, key: PartitionKey) -> Path:
         """Folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
-        return self.root.joinpath(key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.keys))
+        return self.root.joinpath(key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place))
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """The complete partition of this key, if it exists and its footer agrees.
@@ -123,7 +123,7 @@ class Lake:
         path = self.folder(key) / name
         ref = PartitionRef(
             layer=key.layer,
-            keys=key.keys,
+            place=key.place,
             fingerprint=key.fingerprint,
             path=path.relative_to(self.root).as_posix(),
             rows=rows.height,
