@@ -1,38 +1,63 @@
 """The one client of model servers: OpenAI-compatible chat over httpx."""
 
+import asyncio
 import math
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
-from itertools import cycle
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import httpx
 from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 from tasks.inference.limits import CircuitBreaker, Limiter, RetryPolicy
-from tasks.inference.reading import LONGEST_ERROR, describe_error, read_completion
+from tasks.inference.reading import describe_error, read_completion
 
 CONNECTIONS_PER_POOL = 8
 """Measured: one httpx 0.28 pool at 256 connections carries about 60 requests/s, 32 pools of 8 about 1,000."""
 
 CONNECT_TIMEOUT_S = 10.0
+LONGEST_ERROR = 400
 TOO_MANY_REQUESTS = 429
 
 
+@dataclass
+class Pool:
+    """A few connections to the server, and how many of them are in use."""
+
+    client: httpx.AsyncClient
+    in_use: int = 0
+
+
+class Attempt(NamedTuple):
+    """What became of one attempt, and how long the server wants to be left alone."""
+
+    reply: ChatReply
+    retry_after_s: float | None = None
+
+
 class HttpChat:
-    """Answers requests from one endpoint; never raises for a failed call.
+    """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
+
+    A call holds its slot while it waits for its next attempt: a server that asks for a pause gets fewer calls, not others.
 
     Args:
-        entry: the model; its concurrency and timeout hold for the whole endpoint.
+        entry: the model; its concurrency and timeout hold for all calls.
         base_url: server, up to and including `/v1`.
-        key: sent as a bearer token and nowhere else.
+        key: sent as a bearer token and written nowhere else, not even where the server repeats it.
         policy: what is retried.
         clock: seconds, monotonic.
+
+    Raises:
+        EndpointError: if the key cannot be sent.
     """
 
     def __init__(
@@ -44,88 +69,160 @@ class HttpChat:
         policy: RetryPolicy | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        require_sendable(entry, key)
         self._entry = entry
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._key = key
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._limiter = Limiter(entry.concurrency)
         self._breaker = CircuitBreaker()
+        self._pools: list[Pool] = []
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         headers = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
-        timeout = httpx.Timeout(self._entry.timeout_s, connect=CONNECT_TIMEOUT_S, pool=None)
         limits = httpx.Limits(max_connections=CONNECTIONS_PER_POOL, max_keepalive_connections=CONNECTIONS_PER_POOL)
-        pools = [
-            await self._stack.enter_async_context(httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits))
-            for _ in range(math.ceil(self._entry.concurrency / CONNECTIONS_PER_POOL))
-        ]
-        self._pools = cycle(pools)
+        # Certificates are read once: it takes 20 ms, and there may be dozens of pools.
+        trusted = httpx.create_ssl_context()
+        for _ in range(math.ceil(self._entry.concurrency / CONNECTIONS_PER_POOL)):
+            client = httpx.AsyncClient(
+                headers=headers,
+                limits=limits,
+                verify=trusted,
+                timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
+                # A proxy from the environment is for remote servers; one on this machine is spoken to directly.
+                trust_env=not _is_loopback(self._url.host),
+            )
+            self._pools.append(Pool(await self._stack.enter_async_context(client)))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._stack.aclose()
 
     async def __call__(self, request: ChatRequest) -> ChatReply:
-        """Send one request, again if the policy says so; a slot is held while it is on the wire, not while it waits."""
-        attempt = 0
+        """Send one request, again if the policy says so."""
+        async with self._limiter:
+            if self._breaker.is_open:
+                text = f"not sent: no server was found at {self._place} by the calls before this one"
+                return ChatReply(failure="connect", error=text)
+            reply = await self._send(request)
+            self._breaker.report(reply)
+            return reply
+
+    @property
+    def _place(self) -> str:
+        # Never the whole URL: it may carry a password.
+        return f"{self._url.scheme}://{self._url.netloc.decode()}"
+
+    async def _send(self, request: ChatRequest) -> ChatReply:
+        attempt, waited_s = 0, 0.0
         while True:
             attempt += 1
             reply, retry_after_s = await self._attempt(request)
             reply = replace(reply, attempts=attempt)
             if reply.failure is None or self._breaker.is_open:
                 return reply
-            delay_s = self._policy.delay_s(reply.failure, attempt, retry_after_s)
+            delay_s = self._policy.delay_s(reply.failure, attempt, retry_after_s, waited_s)
             if delay_s is None:
                 return reply
             await self._policy.sleep(delay_s)
+            waited_s += delay_s
 
-    async def _attempt(self, request: ChatRequest) -> tuple[ChatReply, float | None]:
-        async with self._limiter:
-            if self._breaker.is_open:
-                text = f"not sent: the server at {self._url} refused the calls before this one"
-                return ChatReply(failure="connect", error=text), None
-            started = self._clock()
-            try:
-                response = await next(self._pools).post(self._url, json=request.body())
-            except httpx.HTTPError as error:
-                reply, retry_after_s = ChatReply(failure=_kind_of(error), error=_say(error, self._url)), None
-            else:
-                reply, retry_after_s = _read(response), _retry_after(response)
-            reply = replace(reply, latency_s=self._clock() - started)
-            self._breaker.report(reply)
-            return reply, retry_after_s
+    async def _attempt(self, request: ChatRequest) -> Attempt:
+        pool = min(self._pools, key=lambda pool: pool.in_use)
+        pool.in_use += 1
+        started = self._clock()
+        try:
+            async with asyncio.timeout(self._entry.timeout_s):
+                reply, retry_after_s = await self._exchange(pool.client, request)
+        except TimeoutError:
+            reply, retry_after_s = ChatReply(failure="timeout", error=f"no reply within {self._entry.timeout_s:g} s"), None
+        finally:
+            pool.in_use -= 1
+        error = None if reply.error is None else self._publishable(reply.error)
+        return Attempt(replace(reply, error=error, latency_s=self._clock() - started), retry_after_s)
+
+    async def _exchange(self, client: httpx.AsyncClient, request: ChatRequest) -> Attempt:
+        # In two steps, since a connection lost before the answer began means something else than an answer cut short.
+        try:
+            response = await client.send(client.build_request("POST", self._url, json=request.body()), stream=True)
+        except httpx.HTTPError as error:
+            return Attempt(ChatReply(failure="connect", error=f"no connection to {self._place}: {_explain(error)}"))
+        try:
+            body = await response.aread()
+        except httpx.HTTPError as error:
+            reply = ChatReply(failure="malformed_reply", error=f"the answer is cut short: {_explain(error)}")
+            return Attempt(replace(reply, http_status=response.status_code))
+        finally:
+            await response.aclose()
+        return Attempt(read_answer(response.status_code, body), _read_retry_after(response.headers))
+
+    def _publishable(self, text: str) -> str:
+        if self._key is not None:
+            text = text.replace(self._key.get_secret_value(), "[key]")
+        return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}..."
 
 
-def _kind_of(error: httpx.HTTPError) -> Failure:
-    # A connection that cannot be made in time is a connection failure; ConnectTimeout is a TimeoutException as well.
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return "connect"
-    if isinstance(error, httpx.TimeoutException):
-        return "timeout"
-    if isinstance(error, httpx.RemoteProtocolError | httpx.DecodingError):
-        return "malformed_reply"
-    return "connect"
-
-
-def _say(error: httpx.HTTPError, url: str) -> str:
-    return f"{type(error).__name__} at {url}: {error}"[:LONGEST_ERROR]
-
-
-def _read(response: httpx.Response) -> ChatReply:
-    if response.is_success:
-        return read_completion(response.content)
-    status = response.status_code
-    kind: Failure = "http_5xx" if response.is_server_error else "http_4xx"
+def read_answer(status: int, body: bytes) -> ChatReply:
+    """The reply or the failure in an answer that came whole."""
+    if httpx.codes.is_success(status):
+        return read_completion(body, status)
+    failure: Failure = "malformed_reply"
     if status == TOO_MANY_REQUESTS:
-        kind = "http_429"
-    return ChatReply(failure=kind, error=describe_error(response.content), http_status=status)
+        failure = "http_429"
+    elif httpx.codes.is_client_error(status):
+        failure = "http_4xx"
+    elif httpx.codes.is_server_error(status):
+        failure = "http_5xx"
+    return ChatReply(failure=failure, error=f"HTTP {status}: {describe_error(body)}", http_status=status)
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    # The header may also be a date; clients of model servers see seconds, and a date is then left to the back-off.
+def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:
+    """Refuse a key that no header can hold; libraries would print it when they fail on it.
+
+    Raises:
+        EndpointError: naming the variable, never the key.
+    """
+    text = key.get_secret_value() if key else "-"
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        raise EndpointError(
+            f"the API key of model {entry.name} cannot be sent",
+            where=f"environment variable {entry.api_key_env}",
+            expected="printable ASCII characters without spaces",
+            got=f"{len(text)} characters, some of another kind",
+            next_step="set the variable to the key alone",
+        )
+
+
+def _explain(error: BaseException) -> str:
+    """The operating system's reason, else the kind of error; messages of other libraries may quote headers."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__
+
+
+def _read_retry_after(headers: httpx.Headers) -> float | None:
+    """Seconds the server asks to be left alone; a date is taken against the server's own clock."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text)
+    until, now = _read_date(text), _read_date(headers.get("Date", ""))
+    return max(0.0, (until - now).total_seconds()) if until and now else None
+
+
+def _read_date(text: str) -> datetime | None:
     try:
-        return max(0.0, float(response.headers["Retry-After"]))
-    except (KeyError, ValueError):
+        return parsedate_to_datetime(text)
+    except ValueError:
         return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -2,9 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from schemas.chat import ChatReply
@@ -19,50 +19,62 @@ class Retry:
     """
 
     attempts: int
-    first_delay_s: float
-    longest_delay_s: float
+    first_delay_s: float = 0.0
+    longest_delay_s: float = 0.0
 
 
-NO_RETRY = Retry(attempts=1, first_delay_s=0, longest_delay_s=0)
-RETRIES: dict[Failure, Retry] = {
-    "connect": Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4),
-    "timeout": Retry(attempts=2, first_delay_s=1, longest_delay_s=4),
-    "http_429": Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
-    "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-    "http_4xx": NO_RETRY,
-    "malformed_reply": Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4),
-    # At temperature 0 the same question gets the same empty answer; a second try catches a provider's hiccup.
-    "empty_reply": Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4),
-}
-"""The one table of what is retried, how often and with which delay."""
+RETRIES: Mapping[Failure, Retry] = MappingProxyType(
+    {
+        "connect": Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
+        # Each attempt may take minutes already; a second one covers a request that got lost.
+        "timeout": Retry(attempts=2, first_delay_s=1, longest_delay_s=4),
+        "http_4xx": Retry(attempts=1),
+        "http_429": Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
+        "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
+        "malformed_reply": Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4),
+        # At temperature 0 the same question gets the same empty answer; a second try catches a provider's hiccup.
+        "empty_reply": Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4),
+    }
+)
+"""The one table of what is retried, how often and after which delay."""
 
-LONGEST_RETRY_AFTER_S = 120.0
-"""A server that asks for a longer pause has no quota left for this run."""
+BUDGET_S = 300.0
+"""Longest time one call may spend waiting between attempts; a server that asks for more has no quota left for this run."""
 
-CONNECT_FAILURES_TO_OPEN = 8
+JITTER = 0.5
+"""Share of a delay that is left to chance, so that calls which failed together do not come back together."""
+
+DEAD_AFTER_CALLS = 3
 
 
-@dataclass
+@dataclass(frozen=True)
 class RetryPolicy:
-    """Decides on the next attempt. `rng` spreads retries, so that clients do not come back all at once."""
+    """Decides on the next attempt.
 
-    retries: dict[Failure, Retry] = field(default_factory=lambda: dict(RETRIES))
+    `sleep` waits for a number of seconds; `draw` gives a random number in [0, 1).
+    """
+
+    retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
+    budget_s: float = BUDGET_S
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    rng: random.Random = field(default_factory=random.Random)
+    draw: Callable[[], float] = random.random
 
-    def delay_s(self, failure: Failure, attempt: int, retry_after_s: float | None) -> float | None:
+    def delay_s(self, failure: Failure, attempt: int, retry_after_s: float | None, waited_s: float) -> float | None:
         """Seconds to wait before the next attempt, or None if there is none.
 
         Args:
             failure: what went wrong.
             attempt: number of the attempt that failed, from 1.
-            retry_after_s: what the server asked for; it is honoured, not shortened.
+            retry_after_s: what the server asked for; it is never shortened, and replaces the table's delay.
+            waited_s: what the call has waited between its earlier attempts.
         """
         retry = self.retries[failure]
-        if attempt >= retry.attempts or (retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+        if attempt >= retry.attempts:
             return None
-        backoff: float = min(retry.first_delay_s * 2 ** (attempt - 1), retry.longest_delay_s)
-        return max(backoff * self.rng.uniform(0.5, 1), retry_after_s or 0)
+        backoff_s = min(retry.first_delay_s * 2 ** (attempt - 1), retry.longest_delay_s)
+        spread_s = backoff_s * JITTER * self.draw()
+        delay_s = backoff_s - spread_s if retry_after_s is None else retry_after_s + spread_s
+        return delay_s if waited_s + delay_s <= self.budget_s else None
 
 
 class Limiter:
@@ -80,17 +92,22 @@ class Limiter:
 
 
 class CircuitBreaker:
-    """Opens after connection failures in a row, so that a dead server costs seconds and not hours; a reply closes it."""
+    """Opens for good after calls in a row that found no server, so that a dead one costs seconds and not hours.
 
-    def __init__(self, threshold: int = CONNECT_FAILURES_TO_OPEN) -> None:
+    It counts calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
+    Anything that a server answered, an error too, starts the count anew.
+    """
+
+    def __init__(self, threshold: int = DEAD_AFTER_CALLS) -> None:
         self._threshold = threshold
         self._in_a_row = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether calls should fail at once."""
+        """Whether calls fail at once, without being sent."""
         return self._in_a_row >= self._threshold
 
     def report(self, reply: ChatReply) -> None:
-        """Take note of one attempt."""
-        self._in_a_row = self._in_a_row + 1 if reply.failure == "connect" else 0
+        """Take note of how a call ended."""
+        if not self.is_open:
+            self._in_a_row = self._in_a_row + 1 if reply.failure == "connect" else 0

@@ -22,15 +22,23 @@ def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr 
     """
     if entry.api_key_env is None:
         return None
-    if key := environ.get(entry.api_key_env, "").strip():
+    key = environ.get(entry.api_key_env, "").strip()
+    # A header cannot hold anything else, and the error about it would show the key.
+    if key and key.isascii() and key.isprintable():
         return SecretStr(key)
     raise EndpointError(
-        f"the API key of model {entry.name} is missing",
+        f"the API key of model {entry.name} is {'not usable' if key else 'missing'}",
         where=f"environment variable {entry.api_key_env}",
         expected="the key",
-        got="an empty value" if entry.api_key_env in environ else "no such variable",
+        got=_describe(key, is_set=entry.api_key_env in environ),
         next_step=f"export {entry.api_key_env}=... and run again",
     )
+
+
+def _describe(key: str, *, is_set: bool) -> str:
+    if key:
+        return "a value with a line break or other characters a key cannot have"
+    return "an empty value" if is_set else "no such variable"
 
 
 async def check_endpoint(entry: ModelEntry) -> None:
@@ -55,6 +63,9 @@ async def check_endpoint(entry: ModelEntry) -> None:
         raise _unreachable(entry, f"host name {host} has no address ({error.strerror})") from error
     except OSError as error:
         raise _unreachable(entry, f"{host}:{port}: {error.strerror or error}") from error
+    except (OverflowError, UnicodeError) as error:
+        # A port above 65535 or a host name that DNS cannot spell.
+        raise _unreachable(entry, f"{host}:{port}: {error}") from error
     writer.close()
     await writer.wait_closed()
 

@@ -6,65 +6,119 @@ from typing import Any
 
 from schemas.chat import ChatReply
 
-LONGEST_ERROR = 500
-THINKING = re.compile(r"(?s)^\s*<think(?:ing)?>(.*?)</think(?:ing)?>\s*")
-THINKING_WITHOUT_START = re.compile(r"(?s)^(.*?)</think(?:ing)?>\s*")
-UNFINISHED_THINKING = re.compile(r"(?s)^\s*<think(?:ing)?>(.*)$")
+BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
+END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
+UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
 
 
-def read_completion(body: bytes) -> ChatReply:
-    """The reply in the body of a `200`.
+def read_completion(body: bytes, status: int = 200) -> ChatReply:
+    """The reply in the body of a successful answer.
+
+    Args:
+        body: the whole body.
+        status: HTTP status, kept in the reply.
 
     Returns:
-        A reply with text, or with failure `malformed_reply` (no JSON, no choices) or `empty_reply` (null or blank content).
+        A reply with text; or with failure `malformed_reply` (no JSON, no choices, no message) or `empty_reply` (null or blank
+        content). Its error text is not shortened. Token counts and such that are not of the usual type are null.
     """
     try:
         document = json.loads(body)
         choice = document["choices"][0]
-        message = choice["message"]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        got = body[:LONGEST_ERROR].decode("utf-8", "replace")
-        return ChatReply(failure="malformed_reply", error=f"{type(error).__name__} in {got!r}", http_status=200)
-    reasoning, text = split_reasoning(_text_of(message.get("content")))
-    usage = document.get("usage") or {}
-    known: dict[str, Any] = {
-        "reasoning": message.get("reasoning_content") or message.get("reasoning") or reasoning,
-        "finish_reason": choice.get("finish_reason"),
-        "prompt_tokens": usage.get("prompt_tokens"),
-        "completion_tokens": usage.get("completion_tokens"),
-        "http_status": 200,
-    }
-    if not text.strip():
-        return ChatReply(failure="empty_reply", error=f"no text, finish_reason {known['finish_reason']}", **known)
-    return ChatReply(text=text, **known)
+        content, thought = _read_content(choice["message"])
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        return ChatReply(failure="malformed_reply", error=f"not a chat completion: {describe_error(body)}", http_status=status)
+    reasoning, text = split_reasoning(content)
+    usage = document.get("usage")
+    reply = ChatReply(
+        text=text,
+        reasoning="\n\n".join(part for part in (thought, reasoning) if part) or None,
+        finish_reason=_string(choice.get("finish_reason")),
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        completion_tokens=_count(usage, "completion_tokens"),
+        http_status=status,
+    )
+    return reply if text.strip() else _without_text(reply)
 
 
 def split_reasoning(content: str) -> tuple[str | None, str]:
-    """Reasoning and answer of a reply that carries both in its text.
+    """Reasoning and answer of a text that holds both.
 
-    Some chat templates put the opening tag into the prompt, so a closing tag alone ends the reasoning too; a block that was cut
-    off before its end is all reasoning and no answer.
+    Blocks `<think>...</think>` (or `thinking`) at the start are reasoning. Some chat templates put the opening tag into the
+    prompt, so without one everything up to the first closing tag is reasoning. A block at the start that is never closed was cut
+    off: it is all reasoning, and there is no answer. Tags after the answer has begun are part of it.
     """
-    for pattern in (THINKING, THINKING_WITHOUT_START):
-        if found := pattern.match(content):
-            return found[1].strip() or None, content[found.end() :]
-    if found := UNFINISHED_THINKING.match(content):
-        return found[1].strip() or None, ""
-    return None, content
+    thoughts, place = [], 0
+    while block := BLOCK.match(content, place):
+        thoughts.append(block[2].strip())
+        place = block.end()
+    rest = content[place:]
+    if unfinished := UNFINISHED.fullmatch(rest):
+        thoughts.append(unfinished[1].strip())
+        rest = ""
+    elif not thoughts and (ended := END_ONLY.match(rest)):
+        thoughts.append(ended[1].strip())
+        rest = rest[ended.end() :]
+    return "\n\n".join(thought for thought in thoughts if thought) or None, rest
 
 
 def describe_error(body: bytes) -> str:
-    """The server's own message about a refused request, shortened."""
+    """The server's own message about a request it refused, on one line; the body if it is not in the usual form."""
     text = body.decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]
-        text = error["message"] if isinstance(error, dict) else str(error)
+        text = error["message"] if isinstance(error, dict) else error
     except (ValueError, KeyError, TypeError):
         pass  # not the usual form: the body as it is says most
-    return str(text)[:LONGEST_ERROR]
+    return _whole(" ".join(str(text).split())) or "an empty body"
 
 
-def _text_of(content: Any) -> str:
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+def _read_content(message: dict[str, Any]) -> tuple[str, str | None]:
+    """What a message says, and what the server itself keeps apart as reasoning."""
+    content = message.get("content")
+    # A model that refuses has answered: its words stand in a field of their own.
+    text, thought = _join_parts(content) if isinstance(content, list) else (content or message.get("refusal") or "", None)
+    if not isinstance(text, str):
+        raise TypeError(f"content is a {type(text).__name__}")
+    fields = (message.get("reasoning_content") or message.get("reasoning"), thought)
+    return _whole(text), "\n\n".join(part for field in fields if (part := _string(field))) or None
+
+
+def _join_parts(parts: list[Any]) -> tuple[str, str]:
+    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`."""
+    texts, thoughts = [], []
+    for part in parts:
+        if part["type"] in {"thinking", "reasoning"}:
+            inner = part.get("thinking") or part.get("text") or ""
+            thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
+        else:
+            texts.append(part["text"])
+    return "".join(texts), "".join(thoughts)
+
+
+def _without_text(reply: ChatReply) -> ChatReply:
+    cause = "no text besides reasoning" if reply.reasoning else "no text"
+    remedy = "; the limit max_tokens was reached before the answer" if reply.finish_reason == "length" else ""
+    return ChatReply(
+        reasoning=reply.reasoning,
+        finish_reason=reply.finish_reason,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        failure="empty_reply",
+        error=f"{cause}, finish_reason {reply.finish_reason}{remedy}",
+        http_status=reply.http_status,
+    )
+
+
+def _whole(text: str) -> str:
+    # JSON may hold one half of a surrogate pair, which no file can store.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _string(value: Any) -> str | None:
+    return _whole(value) if isinstance(value, str) and value else None
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

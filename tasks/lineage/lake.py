@@ -1,7 +1,7 @@
 """The lake: atomic writes of partitions, validated reads, look-up by fingerprint.
 
 A complete partition is `<layer>/<key=value>/.../<fingerprint>.parquet` and is never written twice. A partition in which calls
-failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again, and older runs keep the file they
+failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again; older runs keep the file they
 use.
 """
 

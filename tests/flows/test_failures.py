@@ -1,0 +1,80 @@
+"""Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.flows.command import moodflow
+from tests.flows.scripted import policy
+from tests.model_server import Fault, ModelServer
+
+DATASETS = ("mini_user_safety", "mini_text_matching")
+
+
+def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+    model = ("--model", "scripted", "--base-url", server.base_url)
+    ended = moodflow(capsys, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *model, "--lake", lake, "--json")
+    return ended.status, ended.document
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_next_run_asks_only_what_failed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    broken = True
+
+    def fault(number: int) -> Fault | None:
+        return "401" if broken and number % 2 else None
+
+    with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
+        status, first = run(capsys, server, tmp_path)
+        broken = False
+        last_status, second = run(capsys, server, tmp_path)
+        # 16 items: 8 refused in the first run, and only these asked again.
+        assert server.calls == 16 + 8
+    assert (status, last_status) == (1, 0)
+    assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8}
+    assert second["calls"] == {"sent": 8, "answered": 8, "from_journal": 8, "failed": 0}
+    # What was answered was right, so no score is below 1 in either run; missing items are not wrong.
+    assert sum(row["n_scored"] for row in first["raw_scores"]) == 8
+    assert {row["value"] for row in first["raw_scores"]} == {1}
+    assert [(row["value"], row["n_scored"]) for row in second["raw_scores"]] == [(1, 8), (1, 8)]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_with_failures_can_still_be_reopened_after_the_next(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 0 else None) as server:
+        _, first = run(capsys, server, tmp_path)
+        run(capsys, server, tmp_path)
+    shown = moodflow(capsys, "runs", "show", first["run"], "--lake", tmp_path, "--json")
+    assert shown.document["raw_scores"] == first["raw_scores"]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kinds: list[Fault] = ["401", "no_choices", "null_content", "not_json"]
+
+    def fault(number: int) -> Fault | None:
+        return kinds[number % len(kinds)]
+
+    with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
+        status, document = run(capsys, server, tmp_path)
+    assert status == 1
+    responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
+    assert responses.height == 16
+    assert responses["reply"].null_count() == 16
+    assert set(responses["failure"].unique()) <= {"http_4xx", "malformed_reply", "empty_reply"}
+    assert {row["value"] for row in document["raw_scores"]} == {None}
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_dataset_that_needs_a_judge_is_missing_without_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with ModelServer(lambda _messages: "B") as server:
+        model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
+        ended = moodflow(capsys, "run", "moodbench-mini", *model, "--lake", tmp_path, "--bootstrap", "0", "--json")
+    assert ended.status == 1
+    assert [(gap["dataset"], gap["next_step"]) for gap in ended.document["missing"]] == [
+        ("mini_summarization", "add --judge NAME")
+    ]
+    (row,) = ended.document["models"]
+    assert row["coverage"] == 40 / 41
+    assert row["rank"] is None

@@ -1,0 +1,102 @@
+"""From items to rows of responses, through a real client."""
+
+from hashlib import sha256
+
+import dataframely as dy
+import polars as pl
+
+from schemas.chat import Chat, ChatReply
+from schemas.item import Item
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from tasks.inference.asking import ask_items, read_item
+from tasks.inference.prompting import build_messages, choose_sampling, load_prompts
+from tasks.inference.solvers.direct import Transcript, direct
+from tests.model_server import ModelServer
+from tests.tasks.inference.calls import Pauses, client, entry
+
+NAMES = ("c", "a", "b")
+
+
+def items() -> dy.DataFrame[Items]:
+    rows = [
+        {
+            "dataset": "moods",
+            "item_id": name,
+            "source_file": "moods.csv",
+            "source_row": row,
+            "source_row_sha256": sha256(name.encode()).hexdigest(),
+            "language": "en",
+            "question_type": "single_choice",
+            "question": f"What is {name}?",
+            "options": ["good", "bad"],
+            "gold_indices": [1],
+        }
+        for row, name in enumerate(NAMES)
+    ]
+    return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
+
+
+async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+    model, heard = entry(server.base_url, concurrency=1), list[ChatReply]()
+
+    async def solve(item: Item, chat: Chat) -> Transcript:
+        return await direct(item, model, load_prompts(), chat)
+
+    async with client(model, Pauses()) as chat:
+        return await ask_items(items(), model, chat, solve, "base", heard.append), heard
+
+
+async def test_every_item_is_a_row_sorted_by_key() -> None:
+    with ModelServer(lambda messages: messages[0]["content"][len("Question: What is ")]) as server:
+        rows, heard = await ask(server)
+    Responses.validate(rows)
+    assert rows["item_id"].to_list() == ["a", "b", "c"]
+    # The server answers with the name of the item it was asked about: each row holds its own reply.
+    assert rows["reply"].to_list() == ["a", "b", "c"]
+    assert sorted(str(reply.text) for reply in heard) == ["a", "b", "c"]
+    common = rows.select("dataset", "model", "setting", "repetition", "turn", "status").unique()
+    assert common.rows() == [("moods", "listener", "base", 0, 0, "answered")]
+    assert rows["call_key"].n_unique() == 3
+
+
+async def test_a_row_holds_the_conversation_and_its_hash() -> None:
+    with ModelServer(lambda _: "B") as server:
+        rows, _ = await ask(server)
+    text = "Question: What is a?\\nA. good\\nB. bad\\n\\nReply with the letter of the right option only."
+    expected = '[{"content": "' + text + '", "role": "user"}]'
+    assert rows["messages"][0] == expected
+    assert rows["messages_sha256"][0] == sha256(expected.encode()).hexdigest()
+    assert rows.select("prompt_tokens", "completion_tokens", "finish_reason", "http_status").row(0) == (11, 2, "stop", 200)
+
+
+async def test_a_failed_call_is_a_row_without_a_reply() -> None:
+    # One call at a time, in the order of the items: the second one asks about a.
+    with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
+        rows, heard = await ask(server)
+    assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
+        ("a", "failed", None, "http_4xx", "unknown key", 401),
+        ("b", "answered", "B", None, None, 200),
+        ("c", "answered", "B", None, None, 200),
+    ]
+    assert [reply.failure for reply in heard].count("http_4xx") == 1
+    assert len(heard) == 3
+
+
+async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:
+    item = read_item(items().row(0, named=True))
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url)
+        async with client(model, Pauses()) as chat:
+            ((request, reply),) = await direct(item, model, load_prompts(), chat)
+    assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
+    assert request.messages == build_messages(item, load_prompts())
+    assert request.sampling == choose_sampling(model, "single_choice", load_prompts())
+    assert server.bodies == [request.body()]
+    assert reply.text == "B"
+
+
+def test_a_row_is_read_back_as_its_item() -> None:
+    item = read_item(items().row(2, named=True))
+    assert (item.item_id, item.question, item.options, item.gold_indices) == ("b", "What is b?", ("good", "bad"), (1,))
+    assert (item.context, item.references, item.option_points) == (None, None, None)

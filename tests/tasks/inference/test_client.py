@@ -1,0 +1,148 @@
+"""The client against a server that misbehaves on purpose."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from pydantic import SecretStr
+
+from schemas.vocabulary import Failure
+from tasks.inference.limits import CONNECT_FAILURES_TO_OPEN
+from tests.model_server import Fault, ModelServer
+from tests.tasks.inference.calls import Pauses, ask_once, client, closed_port, entry, request
+
+
+async def test_an_answer_is_read() -> None:
+    with ModelServer(lambda messages: messages[0]["content"].upper()) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.failure, reply.attempts, reply.http_status) == ("HOW ARE YOU?", None, 1, 200)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.from_journal) == (11, 2, False)
+    assert 0 < reply.latency_s < 10
+    assert server.bodies == [request().body()]
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure", "attempts", "status"),
+    [
+        ("close", "malformed_reply", 3, None),
+        ("429", "http_429", 8, 429),
+        ("500", "http_5xx", 5, 500),
+        ("401", "http_4xx", 1, 401),
+        ("truncated", "malformed_reply", 3, None),
+        ("not_json", "malformed_reply", 3, 200),
+        ("no_choices", "malformed_reply", 3, 200),
+        ("null_content", "empty_reply", 2, 200),
+    ],
+)
+async def test_each_fault_is_named_and_tried_as_often_as_it_deserves(
+    fault: Fault, failure: Failure, attempts: int, status: int | None
+) -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.failure, reply.attempts, reply.http_status, reply.text) == (failure, attempts, status, None)
+    assert reply.error
+    assert server.calls == attempts
+    assert len(pauses.seconds) == attempts - 1
+
+
+async def test_a_slow_server_is_a_timeout() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "slow") as server:
+        reply = await ask_once(entry(server.base_url, timeout_s=0.2), Pauses())
+    assert (reply.failure, reply.attempts, reply.http_status) == ("timeout", 2, None)
+    assert "ReadTimeout" in str(reply.error)
+
+
+async def test_the_servers_message_is_the_error() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "401") as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.error == "unknown key"
+
+
+async def test_success_after_two_failures() -> None:
+    faults: dict[int, Fault] = {0: "500", 1: "not_json"}
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.failure, reply.error, reply.attempts) == ("B", None, None, 3)
+    # First delay of a 5xx is 1 s, second delay of a malformed reply 0.5 s * 2; both times a factor from 0.5 to 1.
+    assert [0.5 <= seconds <= 1 for seconds in pauses.seconds] == [True, True]
+
+
+async def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault={0: "429"}.get) as server:  # type: ignore[arg-type]
+        send = server._server.RequestHandlerClass._send  # type: ignore[attr-defined]
+        monkeypatch.setattr(
+            server._server.RequestHandlerClass,
+            "_send",
+            lambda self, status, body, headers=None: send(self, status, body, {"Retry-After": "17"} if headers else None),
+        )
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.attempts) == ("B", 2)
+    # The back-off alone would be 1 s at most.
+    assert pauses.seconds == [17.0]
+
+
+async def test_a_refused_connection_is_a_connection_failure() -> None:
+    pauses = Pauses()
+    reply = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), pauses)
+    assert (reply.failure, reply.attempts, reply.http_status) == ("connect", 3, None)
+    assert "ConnectError" in str(reply.error)
+    assert len(pauses.seconds) == 2
+
+
+async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None:
+    model = entry(f"http://127.0.0.1:{closed_port()}/v1", concurrency=4)
+    async with client(model, Pauses()) as chat:
+        replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(40)))
+    assert [reply.failure for reply in replies] == ["connect"] * 40
+    unsent = [reply for reply in replies if str(reply.error).startswith("not sent: ")]
+    # Up to 4 calls are on the wire when the eighth failure opens the breaker; all others end unsent.
+    assert len(replies) - len(unsent) <= CONNECT_FAILURES_TO_OPEN + 3
+    assert all(reply.latency_s == 0 for reply in unsent)
+
+
+async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
+    key = "sk-not-to-be-seen"
+    faults: dict[int, Fault] = {0: "401", 1: "not_json", 2: "close", 3: "truncated", 4: "500"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        model = entry(server.base_url)
+        async with client(model, Pauses(), SecretStr(key)) as chat:
+            replies = [await chat(request(f"call {number}")) for number in range(2)]
+            shown = repr(vars(chat))
+    dead = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), Pauses(), SecretStr(key))
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {key}"}
+    # The first is refused; the second gets three malformed replies, which is its last attempt.
+    assert [reply.failure for reply in replies] == ["http_4xx", "malformed_reply"]
+    assert key not in repr([*replies, dead]) + shown
+    assert all(key not in str(body) for body in server.bodies)
+
+
+async def test_without_a_key_no_authorization_is_sent() -> None:
+    with ModelServer(lambda _: "B") as server:
+        await ask_once(entry(server.base_url), Pauses())
+    assert "Authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize("concurrency", [3, 10])
+async def test_no_more_calls_are_in_flight_than_allowed(concurrency: int) -> None:
+    lock, levels, running = threading.Lock(), [], 0
+
+    def answer(_: list[dict[str, str]]) -> str:
+        nonlocal running
+        with lock:
+            running += 1
+            levels.append(running)
+        time.sleep(0.1)
+        with lock:
+            running -= 1
+        return "B"
+
+    with ModelServer(answer, latency_s=0.02) as server:
+        async with client(entry(server.base_url, concurrency=concurrency), Pauses()) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(4 * concurrency)))
+    assert [reply.text for reply in replies] == ["B"] * 4 * concurrency
+    # Never more, and not needlessly fewer either.
+    assert concurrency - 1 <= max(levels) <= concurrency

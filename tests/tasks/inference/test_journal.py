@@ -1,0 +1,132 @@
+"""Nothing that was answered is asked or lost."""
+
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import ChatReply
+from schemas.errors import LakeError
+from schemas.lineage import CallCounts
+from tasks.inference.journal import Journal, JournaledChat
+from tests.model_server import Fault, ModelServer
+from tests.tasks.inference.calls import Pauses, client, entry, request
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+async def test_what_was_put_is_got_back(tmp_path: Path) -> None:
+    reply = ChatReply(text="B，因为", reasoning="x", finish_reason="stop", prompt_tokens=3, latency_s=0.25, attempts=2)
+    path = tmp_path / "new" / "journal.sqlite"
+    async with Journal(path) as journal:
+        assert journal.get(request().key) is None
+        await journal.put(request(), reply)
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+    async with Journal(path) as journal:
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+
+
+async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "journal.sqlite") as journal:
+        await asyncio.gather(*(journal.put(request(), ChatReply(text=text)) for text in "ABC"))
+        assert journal.get(request().key) == ChatReply(text="A", from_journal=True)
+
+
+async def test_a_second_identical_call_asks_nobody(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B") as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            first, second = await chat(request()), await chat(request())
+    assert server.calls == 1
+    assert second == replace(first, from_journal=True)
+    assert chat.counts == CallCounts(sent=1, answered=1, from_journal=1)
+
+
+async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B", latency_s=0.1) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            replies = await asyncio.gather(*(chat(request()) for _ in range(5)))
+    assert server.calls == 1
+    assert [reply.text for reply in replies] == ["B"] * 5
+    assert (chat.counts.sent, chat.counts.answered) == (1, 1)
+
+
+async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B") as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            for call in (request(), request(repetition=1), request(base_url="http://elsewhere/v1")):
+                await chat(call)
+    assert server.calls == 3
+    assert chat.counts == CallCounts(sent=3, answered=3)
+
+
+async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) -> None:
+    faults: dict[int, Fault] = {0: "401"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            failed = await chat(request())
+            assert journal.get(request().key) is None
+            answered = await chat(request())
+    assert (failed.failure, answered.text, answered.from_journal) == ("http_4xx", "B", False)
+    assert chat.counts == CallCounts(sent=2, answered=1, failed=1)
+
+
+async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        with pytest.raises(LakeError, match="surrogates"):
+            await asyncio.wait_for(journal.put(request(), ChatReply(text="half \ud83d")), 2)
+        await asyncio.wait_for(journal.put(request(), ChatReply(text="whole")), 2)
+        assert journal.get(request().key) == ChatReply(text="whole", from_journal=True)
+
+
+async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        puts = [asyncio.create_task(journal.put(request(str(number)), ChatReply(text="B"))) for number in range(50)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*puts)
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert all(journal.get(request(str(number)).key) for number in range(50))
+
+
+async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_text("my diary, not a database\n" * 100)
+    with pytest.raises(LakeError, match="not a database") as caught:
+        async with Journal(path):
+            pass
+    assert caught.value.where == str(path)
+    assert path.read_text() == "my diary, not a database\n" * 100
+
+
+@pytest.mark.parametrize("name", ["file/journal.sqlite", "folder"])
+async def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    # The superuser may write anywhere, so permissions prove nothing: a file stands where a folder is needed, and the reverse.
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LakeError) as caught:
+        async with Journal(tmp_path / name):
+            pass
+    assert caught.value.where == str(tmp_path / name)
+    assert caught.value.next_step
+
+
+async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    command = [sys.executable, "-m", "tests.tasks.inference.journal_writer", str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220  nothing else runs
+        assert process.stdout is not None
+        keys = [process.stdout.readline().strip() for _ in range(20)]
+        process.kill()
+        # What was printed between the twentieth line and the signal counts too; a cut line does not.
+        keys += [line.strip() for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+    assert process.returncode == -9
+    assert len(set(keys)) >= 20
+    async with Journal(path) as journal:
+        assert [key for key in keys if journal.get(key) is None] == []
+        assert journal.get(keys[0]) == ChatReply(text="answer 0", from_journal=True)

@@ -1,0 +1,139 @@
+"""The very text that is sent."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import EMBEDDED_MODEL, ModelEntry, Sampling
+from schemas.errors import UsageError
+from schemas.item import Item
+from schemas.vocabulary import QUESTION_TYPES
+from tasks.inference.prompting import PROMPTS, build_messages, choose_sampling, load_prompts
+
+SINGLE = Item(
+    language="en",
+    question_type="single_choice",
+    context="Ada lost her umbrella {again}.",
+    question="How does Ada feel?",
+    options=("Glad", "Annoyed"),
+)
+SINGLE_TEXT = """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letter of the right option only."""
+MULTIPLE = Item(
+    language="zh",
+    question_type="multiple_answer",
+    context="小安丢了雨伞。",
+    question="小安有哪些感受？",
+    options=("高兴", "恼火", "难过"),
+)
+MULTIPLE_TEXT = """文本：
+小安丢了雨伞。
+
+问题：小安有哪些感受？
+A. 高兴
+B. 恼火
+C. 难过
+
+正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。"""
+
+
+@pytest.mark.parametrize(("item", "text"), [(SINGLE, SINGLE_TEXT), (MULTIPLE, MULTIPLE_TEXT)])
+def test_an_item_is_one_user_message(item: Item, text: str) -> None:
+    assert [(message.role, message.content) for message in build_messages(item, load_prompts())] == [("user", text)]
+
+
+@pytest.mark.parametrize("context", [None, ""])
+def test_without_a_context_its_block_is_left_out(context: str | None) -> None:
+    (message,) = build_messages(SINGLE.model_copy(update={"context": context}), load_prompts())
+    assert message.content == SINGLE_TEXT.partition("\n\n")[2]
+
+
+def test_letters_go_on_after_z() -> None:
+    options = tuple(f"feeling {number}" for number in range(28))
+    (message,) = build_messages(SINGLE.model_copy(update={"options": options}), load_prompts())
+    lines = message.content.splitlines()
+    start = lines.index("A. feeling 0")
+    assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
+
+
+def test_every_question_type_can_be_asked_in_both_languages() -> None:
+    prompts = load_prompts()
+    for question_type in QUESTION_TYPES:
+        for language in ("en", "zh"):
+            (message,) = build_messages(SINGLE.model_copy(update={"question_type": question_type, "language": language}), prompts)
+            assert "Ada lost her umbrella {again}." in message.content
+            assert "How does Ada feel?" in message.content
+            assert "{question}" not in message.content
+    assert set(prompts.versions) == set(QUESTION_TYPES)
+
+
+def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
+    prompts = load_prompts()
+    assert prompts.by_type["single_choice"].max_tokens == 16
+    sampling = Sampling(max_tokens=4096, temperature=0.5, seed=3)
+    embedded = ModelEntry(name=EMBEDDED_MODEL, sampling=sampling)
+    served = ModelEntry(name="listener", base_url="http://localhost/v1", sampling=sampling)
+    assert choose_sampling(embedded, "single_choice", prompts) == Sampling(max_tokens=16, temperature=0.5, seed=3)
+    assert choose_sampling(served, "single_choice", prompts) == sampling
+
+
+def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
+    entry = ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4))
+    assert choose_sampling(entry, "single_choice", load_prompts()).max_tokens == 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PROMPTS, tmp_path / "prompts"))
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    file = folder / "single_choice.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("right option only", "best option only", False),
+        ('version: "1"', 'version: "2"', False),
+        ("max_tokens: 16", "max_tokens: 17", False),
+        ("# One right option.", "# Another remark.", True),
+    ],
+)
+def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, new: str, *, same: bool) -> None:
+    edit(folder, old, new)
+    assert (load_prompts(folder).sha256 == load_prompts().sha256) is same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "got"),
+    [
+        ("    {options}\n", "", "expected the fields ['question', 'options']"),
+        ("{context}", "{contxt}", "expected the fields ['context']"),
+        ("right option only.", "right option of {n} only.", "expected the fields []"),
+        ("max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
+        ("en:", "en: [", "expected"),
+    ],
+)
+def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str) -> None:
+    edit(folder, old, new)
+    with pytest.raises(UsageError) as caught:
+        load_prompts(folder)
+    assert caught.value.where == str(folder)
+    assert got in str(caught.value.got)
+
+
+def test_a_missing_prompt_file_is_told(folder: Path) -> None:
+    (folder / "ranking.yaml").unlink()
+    with pytest.raises(UsageError, match=r"ranking\.yaml"):
+        load_prompts(folder)

@@ -1,0 +1,116 @@
+"""Bodies as OpenAI-compatible servers send them, and what is read from them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tasks.inference.reading import LONGEST_ERROR, describe_error, read_completion, split_reasoning
+
+
+def body(message: Any, **more: Any) -> bytes:
+    return json.dumps({"choices": [{"finish_reason": "stop", "message": message}], **more}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "reasoning", "text"),
+    [
+        ("B", None, "B"),
+        ("<think>Sad, so A.</think>\n\nA", "Sad, so A.", "A"),
+        ("\n<thinking>two\nlines</thinking> A", "two\nlines", "A"),
+        ("Sad, so A.</think>A", "Sad, so A.", "A"),
+        ("<think>\n\n</think>\n\nA", None, "A"),
+        ("<think>Sad, so", "Sad, so", ""),
+        ("<think>one</think>A, not </think>", "one", "A, not </think>"),
+        ("A thought: <think> is a tag", None, "A thought: <think> is a tag"),
+    ],
+)
+def test_a_think_block_is_reasoning_and_not_answer(content: str, reasoning: str | None, text: str) -> None:
+    assert split_reasoning(content) == (reasoning, text)
+
+
+def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
+    reply = read_completion(body({"content": "<think>x</think>B"}, usage={"prompt_tokens": 7, "completion_tokens": 3}))
+    assert (reply.text, reply.reasoning, reply.finish_reason) == ("B", "x", "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.http_status) == (7, 3, 200)
+    assert (reply.failure, reply.error) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_in_a_field_of_its_own_is_kept_apart(name: str) -> None:
+    reply = read_completion(body({"content": "B", name: "It is B."}))
+    assert (reply.text, reply.reasoning) == ("B", "It is B.")
+
+
+@pytest.mark.parametrize("usage", [{}, {"usage": None}])
+def test_usage_that_is_not_sent_is_null_and_not_zero(usage: dict[str, Any]) -> None:
+    reply = read_completion(body({"content": "B"}, **usage))
+    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
+
+
+def test_content_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "A"}, {"type": "image", "url": "x"}, {"type": "text", "text": ", C"}]
+    assert read_completion(body({"content": parts})).text == "A, C"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"content": None}, {}, {"content": ""}, {"content": " \n"}, {"content": []}, {"content": "<think>cut off"}],
+)
+def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
+    reply = read_completion(body(message))
+    assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_reply", None, "stop", 200)
+    assert reply.error == "no text, finish_reason stop"
+
+
+def test_an_empty_reply_keeps_its_reasoning_and_usage() -> None:
+    reply = read_completion(body({"content": None, "reasoning_content": "Let me see"}, usage={"completion_tokens": 16}))
+    assert (reply.failure, reply.reasoning, reply.completion_tokens) == ("empty_reply", "Let me see", 16)
+
+
+MALFORMED = {
+    "html": b"<html>busy</html>",
+    "nothing": b"",
+    "cut off": b'{"choices": [{"mess',
+    "not UTF-8": b"\xff\xfe\xfa",
+    "null": b"null",
+    "a list": b"[]",
+    "no choices": b"{}",
+    "choices empty": b'{"choices": []}',
+    "choices null": b'{"choices": null}',
+    "no message": b'{"choices": [{"text": "B"}]}',
+    "message null": body(None),
+    "message a string": body("B"),
+    "part without text": body({"content": [{"text": None}]}),
+    "usage a list": body({"content": "B"}, usage=[1]),
+    "half a character": body({"content": "B \ud83d"}),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_completion_is_malformed(name: str) -> None:
+    reply = read_completion(MALFORMED[name])
+    assert (reply.failure, reply.text, reply.http_status) == ("malformed_reply", None, 200)
+    assert reply.error
+
+
+def test_the_error_of_a_malformed_reply_shows_what_came() -> None:
+    assert "<html>busy</html>" in str(read_completion(b"<html>busy</html>").error)
+    assert len(str(read_completion(b"x" * 9000).error)) < LONGEST_ERROR + 100
+
+
+@pytest.mark.parametrize(
+    ("sent", "described"),
+    [
+        (b'{"error": {"message": "no such model"}}', "no such model"),
+        (b'{"error": "out of memory"}', "out of memory"),
+        (b'{"detail": "Not Found"}', '{"detail": "Not Found"}'),
+        (b'{"error": {"code": 4}}', '{"error": {"code": 4}}'),
+        (b"[1]", "[1]"),
+        (b"Bad gateway", "Bad gateway"),
+        (b"x" * (LONGEST_ERROR + 1), "x" * LONGEST_ERROR),
+        (b'{"error": "half \\ud83d"}', "half \\ud83d"),
+    ],
+)
+def test_the_servers_own_message_describes_an_error(sent: bytes, described: str) -> None:
+    assert describe_error(sent) == described
