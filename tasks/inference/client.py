@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -100,14 +100,23 @@ class HttpChat:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._stack.aclose()
 
-    async def __call__(self, request: ChatRequest) -> ChatReply:
-        """Send one request, again if the policy says so."""
+    async def __call__(
+        self, request: ChatRequest, keep: Callable[[ChatRequest, ChatReply], Awaitable[None]] | None = None
+    ) -> ChatReply:
+        """Send one request, again if the policy says so.
+
+        Args:
+            request: what to ask.
+            keep: takes an answer into safety before the call gives up its slot, so that a crash costs at most what was in flight.
+        """
         async with self._limiter:
             if self._breaker.is_open:
                 text = f"not sent: no server was found at {self._place} by the calls before this one"
                 return ChatReply(failure="connect", error=text)
             reply = await self._send(request)
             self._breaker.report(reply)
+            if keep is not None and reply.failure is None:
+                await keep(request, reply)
             return reply
 
     @property

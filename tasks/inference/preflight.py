@@ -12,6 +12,7 @@ from schemas.errors import EndpointError
 
 PROBE_TIMEOUT_S = 3.0
 PORTS = {"http": 80, "https": 443}
+LAST_PORT = 65535
 
 
 def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
@@ -22,23 +23,15 @@ def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr 
     """
     if entry.api_key_env is None:
         return None
-    key = environ.get(entry.api_key_env, "").strip()
-    # A header cannot hold anything else, and the error about it would show the key.
-    if key and key.isascii() and key.isprintable():
+    if key := environ.get(entry.api_key_env, "").strip():
         return SecretStr(key)
     raise EndpointError(
-        f"the API key of model {entry.name} is {'not usable' if key else 'missing'}",
+        f"the API key of model {entry.name} is missing",
         where=f"environment variable {entry.api_key_env}",
         expected="the key",
-        got=_describe(key, is_set=entry.api_key_env in environ),
+        got="an empty value" if entry.api_key_env in environ else "no such variable",
         next_step=f"export {entry.api_key_env}=... and run again",
     )
-
-
-def _describe(key: str, *, is_set: bool) -> str:
-    if key:
-        return "a value with a line break or other characters a key cannot have"
-    return "an empty value" if is_set else "no such variable"
 
 
 async def check_endpoint(entry: ModelEntry) -> None:
@@ -63,9 +56,9 @@ async def check_endpoint(entry: ModelEntry) -> None:
         raise _unreachable(entry, f"host name {host} has no address ({error.strerror})") from error
     except OSError as error:
         raise _unreachable(entry, f"{host}:{port}: {error.strerror or error}") from error
-    except (OverflowError, UnicodeError) as error:
-        # A port above 65535 or a host name that DNS cannot spell.
-        raise _unreachable(entry, f"{host}:{port}: {error}") from error
+    except UnicodeError as error:
+        # A host name that DNS cannot spell: an empty or overlong label.
+        raise _unreachable(entry, f"host name {host}: {error}") from error
     writer.close()
     await writer.wait_closed()
 
@@ -78,6 +71,9 @@ def _address(entry: ModelEntry, base_url: str) -> tuple[str, int]:
         raise _unreachable(entry, str(error)) from error
     if port is None or not url.host:
         raise _unreachable(entry, "not an http or https URL")
+    # The resolver takes a larger number modulo 65536, which is another port.
+    if port > LAST_PORT:
+        raise _unreachable(entry, f"port {port}, the last one is {LAST_PORT}")
     return url.host, port
 
 

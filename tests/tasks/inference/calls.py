@@ -37,7 +37,7 @@ def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = 
 def client(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> HttpChat:
     if model.base_url is None:
         raise AssertionError("tests of the client name a server")
-    return HttpChat(model, model.base_url, key, policy=RetryPolicy(sleep=pauses, rng=random.Random(0)))
+    return HttpChat(model, model.base_url, key, policy=RetryPolicy(sleep=pauses, draw=random.Random(0).random))
 
 
 async def ask_once(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> ChatReply:

@@ -75,7 +75,7 @@ async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
         rows, heard = await ask(server)
     assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
-        ("a", "failed", None, "http_4xx", "unknown key", 401),
+        ("a", "failed", None, "http_4xx", "HTTP 401: unknown key", 401),
         ("b", "answered", "B", None, None, 200),
         ("c", "answered", "B", None, None, 200),
     ]

@@ -7,8 +7,10 @@ import time
 import pytest
 from pydantic import SecretStr
 
+from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
-from tasks.inference.limits import CONNECT_FAILURES_TO_OPEN
+from tasks.inference.client import LONGEST_ERROR, read_answer
+from tasks.inference.limits import DEAD_AFTER_CALLS
 from tests.model_server import Fault, ModelServer
 from tests.tasks.inference.calls import Pauses, ask_once, client, closed_port, entry, request
 
@@ -25,11 +27,11 @@ async def test_an_answer_is_read() -> None:
 @pytest.mark.parametrize(
     ("fault", "failure", "attempts", "status"),
     [
-        ("close", "malformed_reply", 3, None),
+        ("close", "connect", 4, None),
         ("429", "http_429", 8, 429),
         ("500", "http_5xx", 5, 500),
         ("401", "http_4xx", 1, 401),
-        ("truncated", "malformed_reply", 3, None),
+        ("truncated", "malformed_reply", 3, 200),
         ("not_json", "malformed_reply", 3, 200),
         ("no_choices", "malformed_reply", 3, 200),
         ("null_content", "empty_reply", 2, 200),
@@ -51,13 +53,13 @@ async def test_a_slow_server_is_a_timeout() -> None:
     with ModelServer(lambda _: "B", fault=lambda _: "slow") as server:
         reply = await ask_once(entry(server.base_url, timeout_s=0.2), Pauses())
     assert (reply.failure, reply.attempts, reply.http_status) == ("timeout", 2, None)
-    assert "ReadTimeout" in str(reply.error)
+    assert reply.error == "no reply within 0.2 s"
 
 
 async def test_the_servers_message_is_the_error() -> None:
     with ModelServer(lambda _: "B", fault=lambda _: "401") as server:
         reply = await ask_once(entry(server.base_url), Pauses())
-    assert reply.error == "unknown key"
+    assert reply.error == "HTTP 401: unknown key"
 
 
 async def test_success_after_two_failures() -> None:
@@ -81,16 +83,17 @@ async def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         reply = await ask_once(entry(server.base_url), pauses)
     assert (reply.text, reply.attempts) == ("B", 2)
-    # The back-off alone would be 1 s at most.
-    assert pauses.seconds == [17.0]
+    # Never sooner, and up to half of the table's delay of 1 s later.
+    assert len(pauses.seconds) == 1
+    assert 17 <= pauses.seconds[0] <= 17.5
 
 
 async def test_a_refused_connection_is_a_connection_failure() -> None:
     pauses = Pauses()
     reply = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), pauses)
-    assert (reply.failure, reply.attempts, reply.http_status) == ("connect", 3, None)
-    assert "ConnectError" in str(reply.error)
-    assert len(pauses.seconds) == 2
+    assert (reply.failure, reply.attempts, reply.http_status) == ("connect", 4, None)
+    assert str(reply.error).startswith("no connection to http://127.0.0.1:")
+    assert len(pauses.seconds) == 3
 
 
 async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None:
@@ -99,14 +102,14 @@ async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None
         replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(40)))
     assert [reply.failure for reply in replies] == ["connect"] * 40
     unsent = [reply for reply in replies if str(reply.error).startswith("not sent: ")]
-    # Up to 4 calls are on the wire when the eighth failure opens the breaker; all others end unsent.
-    assert len(replies) - len(unsent) <= CONNECT_FAILURES_TO_OPEN + 3
+    # Up to 3 other calls are on the wire when the third one that ends opens the breaker; all others end unsent.
+    assert DEAD_AFTER_CALLS <= len(replies) - len(unsent) <= DEAD_AFTER_CALLS + 3
     assert all(reply.latency_s == 0 for reply in unsent)
 
 
 async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
     key = "sk-not-to-be-seen"
-    faults: dict[int, Fault] = {0: "401", 1: "not_json", 2: "close", 3: "truncated", 4: "500"}
+    faults: dict[int, Fault] = {0: "401", 1: "not_json", 2: "no_choices", 3: "truncated"}
     with ModelServer(lambda _: "B", fault=faults.get) as server:
         model = entry(server.base_url)
         async with client(model, Pauses(), SecretStr(key)) as chat:
@@ -118,6 +121,33 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
     assert [reply.failure for reply in replies] == ["http_4xx", "malformed_reply"]
     assert key not in repr([*replies, dead]) + shown
     assert all(key not in str(body) for body in server.bodies)
+
+
+@pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        client(entry("http://localhost/v1"), Pauses(), SecretStr(value))
+    assert "sk-" not in str(caught.value)
+    assert caught.value.next_step == "set the variable to the key alone"
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [(204, "malformed_reply"), (302, "malformed_reply"), (404, "http_4xx"), (429, "http_429"), (503, "http_5xx")],
+)
+def test_a_status_names_its_failure(status: int, failure: Failure) -> None:
+    reply = read_answer(status, b"")
+    assert (reply.failure, reply.http_status, reply.text) == (failure, status, None)
+    assert "an empty body" in str(reply.error)
+
+
+async def test_a_long_error_is_shortened() -> None:
+    # An answer that is no completion is quoted in the error.
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda _: b"x" * 9000  # type: ignore[method-assign,assignment]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.failure == "malformed_reply"
+    assert len(str(reply.error)) == LONGEST_ERROR + len("...")
 
 
 async def test_without_a_key_no_authorization_is_sent() -> None:

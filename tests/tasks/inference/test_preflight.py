@@ -38,14 +38,6 @@ def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: s
     )
 
 
-@pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00"])
-def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
-    with pytest.raises(EndpointError) as caught:
-        resolve_api_key(KEYED, {"LISTENER_KEY": value})
-    assert "LISTENER_KEY" in str(caught.value.where)
-    assert "sk-" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("base_url", "got"),
     [
@@ -55,8 +47,8 @@ def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> N
         ("http://", "not an http or https URL"),
         ("http://localhost:port/v1", "Invalid port"),
         ("http://[::1/v1", ""),
-        ("http://localhost:99999/v1", ""),
-        ("http://two..dots/v1", ""),
+        ("http://localhost:99999/v1", "port 99999, the last one is 65535"),
+        ("http://two..dots/v1", "host name two..dots"),
         (f"http://{'a' * 70}/v1", ""),
         ("http://no-such-host.invalid/v1", "host name no-such-host.invalid has no address"),
     ],

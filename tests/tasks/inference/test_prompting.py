@@ -122,7 +122,7 @@ def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, 
         ("{context}", "{contxt}", "expected the fields ['context']"),
         ("right option only.", "right option of {n} only.", "expected the fields []"),
         ("max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
-        ("en:", "en: [", "expected"),
+        ("en:", "en: [", "while scanning"),
     ],
 )
 def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str) -> None:
