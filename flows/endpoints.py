@@ -7,10 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from schemas.chat import ModelEntry
 from schemas.settings import Plan
 from tasks.inference.client import HttpChat
-from tasks.inference.embedded import serve_embedded
+from tasks.inference.embedded import SLOTS, serve_embedded
 from tasks.inference.journal import Journal, JournaledChat
 from tasks.inference.preflight import check_endpoint, resolve_api_key
 from tasks.lineage.lake import Lake
+
+EMBEDDED_LIMITS = {"concurrency": SLOTS, "timeout_s": 900.0}
+"""What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
 
 
 def entries(plan: Plan) -> tuple[ModelEntry, ...]:
@@ -42,7 +45,10 @@ async def open_chats(plan: Plan, lake: Lake) -> AsyncIterator[Mapping[ModelEntry
         for entry in entries(plan):
             endpoint = (entry.base_url, entry.api_key_env)
             if endpoint not in chats:
-                base_url = entry.base_url or (await stack.enter_async_context(serve_embedded())).base_url
-                client = HttpChat(entry, base_url, resolve_api_key(entry, os.environ))
+                if entry.base_url is None:
+                    server = await stack.enter_async_context(serve_embedded())
+                    client = HttpChat(entry.model_copy(update=EMBEDDED_LIMITS), server.base_url)
+                else:
+                    client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ))
                 chats[endpoint] = JournaledChat(await stack.enter_async_context(client), journal)
         yield {entry: chats[entry.base_url, entry.api_key_env] for entry in entries(plan)}

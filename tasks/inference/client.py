@@ -92,7 +92,7 @@ class HttpChat:
                 verify=trusted,
                 timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 # A proxy from the environment is for remote servers; one on this machine is spoken to directly.
-                trust_env=not _is_loopback(self._url.host),
+                trust_env=not is_loopback(self._url.host),
             )
             self._pools.append(Pool(await self._stack.enter_async_context(client)))
         return self
@@ -230,7 +230,8 @@ def _read_date(text: str) -> datetime | None:
         return None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine; no proxy stands in between then."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

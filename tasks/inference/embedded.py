@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-import socket
 import sys
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,25 +13,39 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from schemas.chat import EMBEDDED_WEIGHTS_SHA256
+import httpx
+
+from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_WEIGHTS_SHA256
 from schemas.errors import EndpointError
 
 SLOTS = 4
-"""Measured on 2 cores: 123 of our prompts take 53 s in 4 slots and 56 s in 8."""
+"""Measured on 2 cores: a token costs 17 ms of a core to generate alone, 11 ms in 4 slots, 10 ms in 8; prompts cost the same."""
 
 SLOT_TOKENS = 2560
-"""The longest bundled prompt has about 1,500."""
+"""The longest bundled prompt has about 2,000."""
 
-ROOT = Path(__file__).resolve().parents[2]
+MOST_THREADS = 8
+"""A model this small keeps few cores busy; the others would wait at barriers."""
+
+SPIN_COUNT = "1000"
+"""Turns a thread spins at a barrier before it sleeps. OpenMP's default spins on: as fast on an idle machine, but beside another
+busy process we measured it up to 12 times slower, and the other process suffers too."""
+
+PROGRAM = Path(__file__).with_name("embedded_server.py")
 START_LIMIT_S = 60.0
+HEALTH_PERIOD_S = 0.05
 LOG_TAIL = 2000
 
 
 @dataclass(frozen=True)
 class EmbeddedServer:
-    """A running embedded server."""
+    """A running embedded server.
+
+    `base_url` ends in `/v1`; `identity` names weights and quantisation, as in calls' keys; `pid` is its process.
+    """
 
     base_url: str
+    identity: str
     pid: int
 
 
@@ -43,21 +57,21 @@ async def serve_embedded() -> AsyncIterator[EmbeddedServer]:
         EndpointError: if the weights are not installed or not the known ones, or the server does not start.
     """
     weights = find_weights()
-    threads = os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0))
-    arguments = [str(weights), *(str(number) for number in (_free_port(), SLOTS, threads, SLOT_TOKENS))]
     with TemporaryFile() as log:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-m",
-            "tasks.inference.embedded_server",
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
+            "-P",  # the script's folder holds modules of ours that it must not mistake for others
+            str(PROGRAM),
+            *(str(value) for value in (weights, SLOTS, SLOT_TOKENS, _threads())),
+            stdin=PIPE,
+            stdout=PIPE,
             stderr=log,
-            cwd=ROOT,
+            env={**os.environ, "GOMP_SPINCOUNT": SPIN_COUNT},
+            start_new_session=True,  # Ctrl-C is for us: calls in flight end in order, then the server
         )
         try:
-            yield EmbeddedServer(f"{await _address(process, log)}/v1", process.pid)
+            address = await _started(process, log)
+            yield EmbeddedServer(f"{address}/v1", EMBEDDED_IDENTITY, process.pid)
         finally:
             if process.returncode is None:
                 process.kill()
@@ -93,30 +107,40 @@ def find_weights() -> Path:
     return found[0]
 
 
-async def _address(process: asyncio.subprocess.Process, log: IO[bytes]) -> str:
-    if process.stdout is None:
-        raise AssertionError("the server's standard output is a pipe")
+def _threads() -> int:
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(allowed, MOST_THREADS)
+
+
+async def _started(process: Process, log: IO[bytes]) -> str:
+    """The server's address, once it answers."""
     try:
-        # The library prints to standard output as well; the address is the line we wrote ourselves.
         async with asyncio.timeout(START_LIMIT_S):
-            async for line in process.stdout:
-                if line.startswith(b"http://"):
-                    return line.decode().strip()
+            line = await process.stdout.readline() if process.stdout else b""
+            if address := line.decode().strip():
+                await _wait_until_healthy(address)
+                return address
+            await process.wait()
     except TimeoutError:
         pass  # told below, with the log
     log.seek(0, os.SEEK_END)
     log.seek(max(0, log.tell() - LOG_TAIL))
+    tail = log.read().decode("utf-8", "replace").strip()
     raise EndpointError(
         "the embedded model server does not start",
-        where="xllamacpp",
-        expected=f"an address within {START_LIMIT_S:g} s",
-        got=log.read().decode("utf-8", "replace") or f"exit status {process.returncode}",
+        where="package xllamacpp",
+        expected=f"an answer within {START_LIMIT_S:g} s",
+        got=tail or ("no answer" if process.returncode is None else f"exit status {process.returncode}"),
         next_step="free memory (about 0.5 GB is needed), or name a server with --base-url",
     )
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+async def _wait_until_healthy(address: str) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        while True:
+            try:
+                if (await client.get(f"{address}/health")).is_success:
+                    return
+            except httpx.TransportError:
+                pass  # not listening yet
+            await asyncio.sleep(HEALTH_PERIOD_S)
