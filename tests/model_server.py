@@ -1,9 +1,14 @@
 """A scriptable OpenAI-compatible model server for tests: the only mock of the project, and it speaks real HTTP.
 
     with ModelServer(lambda messages: "B") as server:
-        ...  # server.base_url, server.calls, server.repeated
+        ...  # server.base_url, server.calls, server.repeated, server.calls_about(messages)
 
-`fault(n)` names what to do with the n-th call (0-based) instead of answering, see FAULTS.
+`fault(n)` names what to do with the n-th call (0-based) instead of answering:
+
+* `close`: the connection ends before an answer begins; `truncated`: in the middle of it.
+* `429` (with `Retry-After`), `500`, `401`: an error in the usual form; `echo`: a 401 that repeats the key it got.
+* `not_json`, `no_choices`, `null_content`: a 200 without an answer.
+* `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long.
 """
 
 import json
@@ -14,13 +19,22 @@ from collections.abc import Callable
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
-Fault = Literal["close", "429", "500", "401", "truncated", "not_json", "no_choices", "null_content", "slow"]
-FAULTS: tuple[Fault, ...] = ("close", "429", "500", "401", "truncated", "not_json", "no_choices", "null_content", "slow")
+Fault = Literal["close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip"]
+FAULTS: tuple[Fault, ...] = get_args(Fault)
 Reply = Callable[[list[dict[str, str]]], str]
 Faults = Callable[[int], Fault | None]
+FIXED: dict[Fault, tuple[int, bytes]] = {
+    "500": (500, b'{"error": {"message": "out of order"}}'),
+    "401": (401, b'{"error": {"message": "unknown key"}}'),
+    "not_json": (200, b"<html>busy</html>"),
+    "no_choices": (200, b'{"choices": []}'),
+}
+"""Faults that are nothing but another answer."""
+
 SLOW_S = 5.0
+DRIP_S = 0.05
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -35,6 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is None:
             time.sleep(owner.latency_s)
             self._send(200, owner.completion(owner.reply(body["messages"])))
+        elif fault in FIXED:
+            self._send(*FIXED[fault])
         else:
             self._fail(fault, owner)
 
@@ -44,22 +60,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 self.connection.close()
             case "429":
-                self._send(429, b'{"error": {"message": "too many requests"}}', {"Retry-After": "0"})
-            case "500":
-                self._send(500, b'{"error": {"message": "out of order"}}')
-            case "401":
-                self._send(401, b'{"error": {"message": "unknown key"}}')
+                self._send(429, b'{"error": {"message": "too many requests"}}', {"Retry-After": owner.retry_after})
+            case "echo":
+                self._send(401, json.dumps({"error": {"message": f"who is {self.headers['Authorization']}?"}}).encode())
             case "truncated":
                 self._send(200, owner.completion("never whole")[:20], {"Content-Length": "500"})
                 self.close_connection = True
-            case "not_json":
-                self._send(200, b"<html>busy</html>")
-            case "no_choices":
-                self._send(200, b'{"choices": []}')
             case "null_content":
                 self._send(200, owner.completion(None))
             case "slow":
                 time.sleep(SLOW_S)
+                self.close_connection = True
+            case "drip":
+                self._send(200, b"", {"Content-Length": "500"})
+                for _ in range(int(SLOW_S / DRIP_S)):
+                    self.wfile.write(b" ")
+                    time.sleep(DRIP_S)
                 self.close_connection = True
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
@@ -90,12 +106,16 @@ class ModelServer:
         reply: text of the answer to a conversation.
         latency_s: pause before each answer.
         fault: what goes wrong with the n-th call; None = nothing.
+        retry_after: header of a `429`, in seconds or as a date.
     """
 
-    def __init__(self, reply: Reply, *, latency_s: float = 0.0, fault: Faults = lambda _number: None) -> None:
+    def __init__(
+        self, reply: Reply, *, latency_s: float = 0.0, fault: Faults = lambda _number: None, retry_after: str = "0"
+    ) -> None:
         self.reply = reply
         self.latency_s = latency_s
         self.fault = fault
+        self.retry_after = retry_after
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self._lock = threading.Lock()
@@ -115,6 +135,10 @@ class ModelServer:
         """Calls received more than once, by their body."""
         counts = Counter(sha256(json.dumps(body, sort_keys=True).encode()).hexdigest() for body in self.bodies)
         return sum(count - 1 for count in counts.values())
+
+    def calls_about(self, messages: list[dict[str, str]]) -> int:
+        """Calls received with this conversation."""
+        return sum(body["messages"] == messages for body in self.bodies)
 
     def note(self, body: dict[str, Any], headers: dict[str, str]) -> int:
         """Remember a call; returns its number."""

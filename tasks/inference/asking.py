@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import Chat, ChatReply, ModelEntry
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
@@ -37,13 +37,19 @@ async def ask_items(
         One row per call, sorted by key; a failed call is a row with status `failed`.
     """
 
-    async def heard(request: Any) -> ChatReply:
+    async def heard(request: ChatRequest) -> ChatReply:
         reply = await chat(request)
         on_reply(reply)
         return reply
 
     rows = list(items.iter_rows(named=True))
-    transcripts = await asyncio.gather(*(solve(read_item(row), heard) for row in rows))
+    asked = [asyncio.ensure_future(solve(read_item(row), heard)) for row in rows]
+    try:
+        transcripts = await asyncio.gather(*asked)
+    finally:
+        # A call that raises means that replies cannot be kept: what is not sent yet would be paid for and lost.
+        for question in asked:
+            question.cancel()
     table = [
         _row(row, entry.name, setting, turn, call)
         for row, transcript in zip(rows, transcripts, strict=True)
@@ -58,7 +64,7 @@ def read_item(row: Mapping[str, Any]) -> Item:
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
-def _row(item: Mapping[str, Any], model: str, setting: str, turn: int, call: Any) -> dict[str, Any]:
+def _row(item: Mapping[str, Any], model: str, setting: str, turn: int, call: tuple[ChatRequest, ChatReply]) -> dict[str, Any]:
     request, reply = call
     messages = request.messages_json
     return {

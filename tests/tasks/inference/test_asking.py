@@ -1,11 +1,14 @@
 """From items to rows of responses, through a real client."""
 
+import asyncio
 from hashlib import sha256
 
 import dataframely as dy
 import polars as pl
+import pytest
 
-from schemas.chat import Chat, ChatReply
+from schemas.chat import Chat, ChatReply, ChatRequest
+from schemas.errors import LakeError
 from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
@@ -81,6 +84,24 @@ async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     ]
     assert [reply.failure for reply in heard].count("http_4xx") == 1
     assert len(heard) == 3
+
+
+async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
+    async def lose(_: ChatRequest, __: ChatReply) -> None:
+        raise LakeError("the disk is full")
+
+    with ModelServer(lambda _: "B", latency_s=0.05) as server:
+        model = entry(server.base_url, concurrency=1)
+        async with client(model, Pauses()) as chat:
+
+            async def solve(item: Item, _: Chat) -> Transcript:
+                return await direct(item, model, load_prompts(), lambda request: chat(request, lose))
+
+            with pytest.raises(LakeError, match="the disk is full"):
+                await ask_items(items(), model, chat, solve, "base", lambda _: None)
+            await asyncio.sleep(0.3)
+    # One reply was lost, the next call may have been on its way; the third was never made.
+    assert server.calls <= 2
 
 
 async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:

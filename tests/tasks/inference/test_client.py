@@ -3,16 +3,24 @@
 import asyncio
 import threading
 import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from pydantic import SecretStr
 
+from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 from tasks.inference.client import LONGEST_ERROR, read_answer
 from tasks.inference.limits import DEAD_AFTER_CALLS
 from tests.model_server import Fault, ModelServer
 from tests.tasks.inference.calls import Pauses, ask_once, client, closed_port, entry, request
+
+
+def only_first(fault: Fault) -> Callable[[int], Fault | None]:
+    return lambda number: fault if number == 0 else None
 
 
 async def test_an_answer_is_read() -> None:
@@ -72,20 +80,90 @@ async def test_success_after_two_failures() -> None:
     assert [0.5 <= seconds <= 1 for seconds in pauses.seconds] == [True, True]
 
 
-async def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_retry_after_is_honoured() -> None:
     pauses = Pauses()
-    with ModelServer(lambda _: "B", fault={0: "429"}.get) as server:  # type: ignore[arg-type]
-        send = server._server.RequestHandlerClass._send  # type: ignore[attr-defined]
-        monkeypatch.setattr(
-            server._server.RequestHandlerClass,
-            "_send",
-            lambda self, status, body, headers=None: send(self, status, body, {"Retry-After": "17"} if headers else None),
-        )
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="17") as server:
         reply = await ask_once(entry(server.base_url), pauses)
     assert (reply.text, reply.attempts) == ("B", 2)
     # Never sooner, and up to half of the table's delay of 1 s later.
     assert len(pauses.seconds) == 1
     assert 17 <= pauses.seconds[0] <= 17.5
+
+
+async def test_retry_after_may_be_a_date() -> None:
+    pauses = Pauses()
+    until = datetime.now(UTC) + timedelta(seconds=30)
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=format_datetime(until, usegmt=True)) as server:
+        await ask_once(entry(server.base_url), pauses)
+    # Both dates are cut to whole seconds; half a second of spread comes on top.
+    assert 28 <= pauses.seconds[0] <= 31.5
+
+
+@pytest.mark.parametrize("retry_after", ["soon", "-5", "1e9", "2026-01-01", ""])
+async def test_a_retry_after_that_cannot_be_read_leaves_it_to_the_table(retry_after: str) -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=retry_after) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.attempts) == ("B", 2)
+    # First delay of a 429 is 1 s, by a factor from 0.5 to 1.
+    assert 0.5 <= pauses.seconds[0] <= 1
+
+
+async def test_a_pause_beyond_the_budget_ends_the_call() -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.failure, reply.attempts, pauses.seconds) == ("http_429", 1, [])
+
+
+async def test_an_answer_that_drips_in_is_a_timeout() -> None:
+    started = time.monotonic()
+    with ModelServer(lambda _: "B", fault=lambda _: "drip") as server:
+        reply = await ask_once(entry(server.base_url, timeout_s=0.3), Pauses())
+    assert (reply.failure, reply.attempts, reply.error) == ("timeout", 2, "no reply within 0.3 s")
+    # Two attempts of 0.3 s each; every single byte came sooner than that.
+    assert time.monotonic() - started < 3
+
+
+async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "echo") as server:
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-not-to-be-seen"))
+    assert reply.error == "HTTP 401: who is Bearer [key]?"
+
+
+async def test_a_password_in_the_address_is_not_told() -> None:
+    address = f"http://ada:secret-word@127.0.0.1:{closed_port()}/v1"
+    reply = await ask_once(entry(address), Pauses())
+    assert reply.failure == "connect"
+    assert "secret-word" not in str(reply.error)
+
+
+async def test_an_answer_is_kept_before_the_call_gives_up_its_slot() -> None:
+    kept: list[str | None] = []
+
+    async def keep(_: ChatRequest, reply: ChatReply) -> None:
+        await asyncio.sleep(0.05)  # time enough for another call to come, if it could
+        assert len(kept) == server.calls - 1
+        kept.append(reply.text)
+
+    with ModelServer(lambda _: "B", fault=only_first("401")) as server:
+        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
+            refused = await chat(request("first"), keep)
+            kept.append(refused.text)
+            await asyncio.gather(*(chat(request(str(number)), keep) for number in range(3)))
+    # The refused call was not kept by the client; the three answers were, one at a time.
+    assert kept == [None, "B", "B", "B"]
+
+
+async def test_connections_are_spread_over_pools_of_eight() -> None:
+    with ModelServer(lambda _: "B", latency_s=0.2) as server:
+        async with client(entry(server.base_url, concurrency=20), Pauses()) as chat:
+            calls = [asyncio.create_task(chat(request(str(number)))) for number in range(20)]
+            await asyncio.sleep(0)  # each gets as far as the network
+            # 20 calls need 3 pools, and the least busy one is always taken: 7 + 7 + 6.
+            assert sorted(pool.in_use for pool in chat._pools) == [6, 7, 7]
+            await asyncio.gather(*calls)
+            assert [pool.in_use for pool in chat._pools] == [0, 0, 0]
 
 
 async def test_a_refused_connection_is_a_connection_failure() -> None:

@@ -1,9 +1,14 @@
 """Nothing that was answered is asked or lost."""
 
 import asyncio
+import json
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -52,7 +57,18 @@ async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
             replies = await asyncio.gather(*(chat(request()) for _ in range(5)))
     assert server.calls == 1
     assert [reply.text for reply in replies] == ["B"] * 5
-    assert (chat.counts.sent, chat.counts.answered) == (1, 1)
+    assert [reply.from_journal for reply in replies] == [False, True, True, True, True]
+    assert chat.counts == CallCounts(sent=1, answered=1, from_journal=4)
+
+
+async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 0 else None) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            replies = await asyncio.gather(*(chat(request()) for _ in range(4)))
+    assert server.calls == 2
+    assert [reply.failure for reply in replies] == ["http_4xx", None, None, None]
+    assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
 
 
 async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) -> None:
@@ -92,6 +108,67 @@ async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> 
     await asyncio.gather(*puts)
     async with Journal(tmp_path / "j.sqlite") as journal:
         assert all(journal.get(request(str(number)).key) for number in range(50))
+
+
+async def test_a_reply_is_kept_even_if_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        put = asyncio.create_task(journal.put(request(), ChatReply(text="B")))
+        await asyncio.sleep(0)
+        put.cancel()
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
+
+
+async def test_replies_that_come_together_share_commits(tmp_path: Path) -> None:
+    statements: list[str] = []
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        journal._writing.set_trace_callback(statements.append)
+        started = time.perf_counter()
+        await asyncio.gather(*(journal.put(request(str(number)), ChatReply(text="B")) for number in range(300)))
+        written_s = time.perf_counter() - started
+        started = time.perf_counter()
+        assert all(journal.get(request(str(number)).key) for number in range(300))
+        read_s = time.perf_counter() - started
+    # The first few go alone; all others gather while that commit is on its way.
+    assert 1 <= statements.count("COMMIT") <= 30
+    assert written_s < 3
+    assert read_s < 1
+
+
+async def test_two_runs_share_a_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as one, Journal(path) as other:
+        await asyncio.gather(one.put(request("a"), ChatReply(text="A")), other.put(request("b"), ChatReply(text="B")))
+        assert (one.get(request("b").key), other.get(request("a").key)) == (
+            ChatReply(text="B", from_journal=True),
+            ChatReply(text="A", from_journal=True),
+        )
+
+
+async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
+    path, noon = tmp_path / "j.sqlite", datetime(2026, 1, 2, 12, tzinfo=UTC)
+    async with Journal(path, now=lambda: noon) as journal:
+        await journal.put(request(repetition=2), ChatReply(text="B"))
+    with closing(sqlite3.connect(path)) as connection:
+        ((key, identity, repetition, body, created),) = connection.execute(
+            "SELECT key, identity, repetition, request, created FROM replies"
+        )
+    assert (key, identity, repetition) == (request(repetition=2).key, "http://localhost/v1", 2)
+    assert json.loads(body) == request().body()
+    assert created == "2026-01-02T12:00:00.000+00:00"
+
+
+@pytest.mark.parametrize("damaged", ['{"text": "B', '{"words": "B"}', "[]", "7"])
+async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request(), ChatReply(text="B"))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE replies SET reply = ?", (damaged,))
+        with pytest.raises(LakeError) as caught:
+            journal.get(request().key)
+    assert caught.value.where == str(path)
+    assert "move it away" in str(caught.value.next_step)
 
 
 async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 from schemas.chat import EMBEDDED_MODEL, ModelEntry, Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.vocabulary import QUESTION_TYPES
+from schemas.vocabulary import QUESTION_TYPES, QuestionType
 from tasks.inference.prompting import PROMPTS, build_messages, choose_sampling, load_prompts
+from tasks.lineage.fingerprint import hash_settings
 
 SINGLE = Item(
     language="en",
@@ -26,27 +27,149 @@ A. Glad
 B. Annoyed
 
 Reply with the letter of the right option only."""
-MULTIPLE = Item(
-    language="zh",
-    question_type="multiple_answer",
-    context="小安丢了雨伞。",
-    question="小安有哪些感受？",
-    options=("高兴", "恼火", "难过"),
+
+ENGLISH = {
+    "single_choice": SINGLE_TEXT,
+    "multiple_answer": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+One option or several may be right. Reply with the letters of all right options only, separated by commas.""",
+    "ordered_recall": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letters of all options in order, the earliest first, separated by commas, and nothing else.""",
+    "ranking": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letters of all options in order, the most relevant first, separated by commas, and nothing else.""",
+    "questionnaire": """Text:
+Ada lost her umbrella {again}.
+
+Item: How does Ada feel?
+A. Glad
+B. Annoyed
+
+No option is right or wrong. Choose the one that describes you best and reply with its letter only.""",
+    "extractive": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+
+Reply only with the words of the text that answer the question, copied exactly and as short as possible.""",
+    "open_ended": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+
+Reply in one or two sentences.""",
+    "judged_summary": """Text:
+Ada lost her umbrella {again}.
+
+Task: How does Ada feel?
+
+Reply with the finished text only.""",
+}
+
+UMBRELLA = Item(
+    language="zh", question_type="single_choice", context="小安丢了雨伞。", question="小安有什么感受？", options=("高兴", "恼火")
 )
-MULTIPLE_TEXT = """文本：
+CHINESE = {
+    "single_choice": """文本：
 小安丢了雨伞。
 
-问题：小安有哪些感受？
+问题：小安有什么感受？
 A. 高兴
 B. 恼火
-C. 难过
 
-正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。"""
+请只回答正确选项的字母。""",
+    "multiple_answer": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。""",
+    "ordered_recall": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请按先后顺序列出所有选项的字母，最早的在最前面，用逗号隔开，不要写其他内容。""",
+    "ranking": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请按相关程度列出所有选项的字母，最相关的在最前面，用逗号隔开，不要写其他内容。""",
+    "questionnaire": """文本：
+小安丢了雨伞。
+
+题目：小安有什么感受？
+A. 高兴
+B. 恼火
+
+选项没有对错之分。请选出最符合你的一项，只回答它的字母。""",
+    "extractive": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+
+请只回答文本中能回答问题的原文，一字不改，越短越好。""",
+    "open_ended": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+
+请用一两句话回答。""",
+    "judged_summary": """文本：
+小安丢了雨伞。
+
+任务：小安有什么感受？
+
+请只回答写好的正文。""",
+}
+
+PINNED = {
+    "single_choice": ("1", "fa7d65f10bdc"),
+    "multiple_answer": ("1", "094b0e00f847"),
+    "extractive": ("1", "d7145653d494"),
+    "open_ended": ("1", "34690a52a1e6"),
+    "ordered_recall": ("1", "36fe6413b3d7"),
+    "ranking": ("1", "e5e309b634d5"),
+    "questionnaire": ("1", "e084d82e95a9"),
+    "judged_summary": ("1", "3d90a5857d20"),
+}
+"""Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
 
-@pytest.mark.parametrize(("item", "text"), [(SINGLE, SINGLE_TEXT), (MULTIPLE, MULTIPLE_TEXT)])
-def test_an_item_is_one_user_message(item: Item, text: str) -> None:
-    assert [(message.role, message.content) for message in build_messages(item, load_prompts())] == [("user", text)]
+@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+@pytest.mark.parametrize(("item", "texts"), [(SINGLE, ENGLISH), (UMBRELLA, CHINESE)])
+def test_an_item_is_one_user_message(item: Item, texts: dict[str, str], question_type: QuestionType) -> None:
+    messages = build_messages(item.model_copy(update={"question_type": question_type}), load_prompts())
+    assert [(message.role, message.content) for message in messages] == [("user", texts[question_type])]
+
+
+@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> None:
+    prompt = load_prompts().by_type[question_type]
+    assert (prompt.version, hash_settings(prompt.model_dump(exclude={"version"}))[:12]) == PINNED[question_type]
 
 
 @pytest.mark.parametrize("context", [None, ""])
@@ -63,15 +186,8 @@ def test_letters_go_on_after_z() -> None:
     assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
 
 
-def test_every_question_type_can_be_asked_in_both_languages() -> None:
-    prompts = load_prompts()
-    for question_type in QUESTION_TYPES:
-        for language in ("en", "zh"):
-            (message,) = build_messages(SINGLE.model_copy(update={"question_type": question_type, "language": language}), prompts)
-            assert "Ada lost her umbrella {again}." in message.content
-            assert "How does Ada feel?" in message.content
-            assert "{question}" not in message.content
-    assert set(prompts.versions) == set(QUESTION_TYPES)
+def test_every_prompt_has_a_version() -> None:
+    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in QUESTION_TYPES}
 
 
 def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:

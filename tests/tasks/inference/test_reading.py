@@ -21,6 +21,8 @@ def body(message: Any, **more: Any) -> bytes:
         ("Sad, so A.</think>A", "Sad, so A.", "A"),
         ("<think>\n\n</think>\n\nA", None, "A"),
         ("<think>Sad, so", "Sad, so", ""),
+        ("<think>one</think>\n<think>two</think>A", "one\n\ntwo", "A"),
+        ("<think>one</think><think>two, so", "one\n\ntwo, so", ""),
         ("<think>one</think>A, not </think>", "one", "A, not </think>"),
         ("A thought: <think> is a tag", None, "A thought: <think> is a tag"),
     ],
@@ -62,6 +64,24 @@ def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
     assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_reply", None, "stop", 200)
     assert str(reply.error).startswith("no text")
     assert str(reply.error).endswith(", finish_reason stop")
+
+
+def test_a_model_that_refuses_has_answered() -> None:
+    reply = read_completion(body({"content": None, "refusal": "I cannot help with that."}))
+    assert (reply.text, reply.failure) == ("I cannot help with that.", None)
+
+
+def test_thinking_among_the_parts_is_reasoning() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Sad, so B."}]}
+    reply = read_completion(body({"content": [thinking, {"type": "text", "text": "B"}]}))
+    assert (reply.text, reply.reasoning) == ("B", "Sad, so B.")
+
+
+def test_reasoning_that_used_up_the_limit_is_told() -> None:
+    choice = {"finish_reason": "length", "message": {"content": "<think>Well, if"}}
+    reply = read_completion(json.dumps({"choices": [choice]}).encode())
+    assert (reply.failure, reply.reasoning) == ("empty_reply", "Well, if")
+    assert reply.error == "no text besides reasoning, finish_reason length; the limit max_tokens was reached before the answer"
 
 
 def test_an_empty_reply_keeps_its_reasoning_and_usage() -> None:
