@@ -37,10 +37,10 @@ def configure_prefect() -> None:
 
 def silence_console() -> None:
     """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    from prefect.logging.configuration import setup_logging  # noqa: PLC0415  Prefect reads its settings when imported
+    from prefect.logging.configuration import ensure_logging_setup  # noqa: PLC0415  settings are read on import
     from prefect.logging.handlers import PrefectConsoleHandler  # noqa: PLC0415
 
-    setup_logging()
+    ensure_logging_setup()
     loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
     for logger in loggers:
         for handler in list(logger.handlers):
