@@ -32,7 +32,7 @@ async def ask_cell(
     items = resolution.lake.find(items_partition(resolution, cell.chosen))
     key = responses_partition(resolution, cell)
     if items is None or key is None:
-        return [_not_built(cell)]
+        return [cell.missing("its items are not built", "moodflow build says why")]
     infer = InferJob(cell.dataset, cell.setting, cell.entry, items, key)
     responses: PartitionRef = await outcome(infer_partition(infer, resolution.lake, chats[cell.entry], watcher))
     judged = judgements_partition(resolution, cell, responses)
@@ -41,13 +41,3 @@ async def ask_cell(
         return [responses]
     job = JudgeJob(cell.dataset, cell.entry.name, cell.chosen.rubric or "", judge, items, responses, judged)
     return [responses, await outcome(judge_partition(job, resolution.lake, chats[judge], watcher))]
-
-
-def _not_built(cell: Cell) -> Missing:
-    return Missing(
-        dataset=cell.dataset,
-        model=cell.entry.name,
-        setting=cell.setting,
-        reason="its items are not built",
-        next_step="moodflow build says why",
-    )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flows.resolution import Chosen, Resolution
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import Missing, PartitionKey, PartitionRef
 from tasks.datasets.keys import items_key
 from tasks.inference.keys import responses_key
 from tasks.inference.prompting import load_prompts
@@ -29,6 +29,10 @@ class Cell(NamedTuple):
     def dataset(self) -> str:
         """Name of the dataset."""
         return self.chosen.spec.id
+
+    def missing(self, reason: str, next_step: str) -> Missing:
+        """Record that this cell yields no score."""
+        return Missing(dataset=self.dataset, model=self.entry.name, setting=self.setting, reason=reason, next_step=next_step)
 
 
 def cells(resolution: Resolution) -> Iterator[Cell]:

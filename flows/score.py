@@ -3,10 +3,10 @@
 import asyncio
 
 from flows.orchestration import moodflow_flow
-from flows.partitions import Cell, ReadyCell, aggregate_job, cells, find_ready
+from flows.partitions import ReadyCell, aggregate_job, cells, find_ready
 from flows.resolution import Resolution, resolve
 from schemas.errors import UsageError
-from schemas.lineage import Missing, PartitionRef, StageResult
+from schemas.lineage import PartitionRef, StageResult
 from schemas.settings import Plan
 from tasks.metrics.steps import ItemScoreJob, score_partition
 from tasks.scoring.steps import aggregate
@@ -34,7 +34,10 @@ async def score(plan: Plan) -> StageResult:
     item_scores = await asyncio.gather(*(score_partition_of(resolution, found) for found in ready))
     layers = await aggregate(aggregate_job(resolution, list(item_scores)), resolution.lake)
     present = {found.cell for found in ready}
-    return StageResult.of([*(not_asked(cell) for cell in wanted if cell not in present), *item_scores, *layers])
+    unasked = [
+        cell.missing("has no replies in the lake", "moodflow infer asks for them") for cell in wanted if cell not in present
+    ]
+    return StageResult.of([*unasked, *item_scores, *layers])
 
 
 async def score_partition_of(resolution: Resolution, found: ReadyCell) -> PartitionRef:
@@ -51,17 +54,6 @@ async def score_partition_of(resolution: Resolution, found: ReadyCell) -> Partit
     )
     ref: PartitionRef = await outcome(score_partition(job, resolution.lake))
     return ref
-
-
-def not_asked(cell: Cell) -> Missing:
-    """Record of a cell without replies."""
-    return Missing(
-        dataset=cell.dataset,
-        model=cell.entry.name,
-        setting=cell.setting,
-        reason="has no replies in the lake",
-        next_step="moodflow infer asks for them",
-    )
 
 
 def _nothing_to_score(plan: Plan) -> UsageError:

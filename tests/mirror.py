@@ -7,4 +7,6 @@ import pytest
 
 MIRROR = Path(os.environ.get("MOODFLOW_MIRROR") or Path(__file__).resolve().parents[2] / "shared" / "mirror")
 
-needs_mirror = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of source files at {MIRROR}; set MOODFLOW_MIRROR")
+WITHOUT_MIRROR = f"no mirror of source files at {MIRROR}; set MOODFLOW_MIRROR"
+
+needs_mirror = pytest.mark.skipif(not MIRROR.is_dir(), reason=WITHOUT_MIRROR)

@@ -1,18 +1,16 @@
 """Options of real datasets, read in place: whatever they look like, an answer that repeats one is read as that one."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import polars as pl
 import pytest
 
 from schemas.letters import option_letters
 from tasks.metrics.parsing import parse_choice
+from tests.mirror import MIRROR, needs_mirror
 
-SHARED = Path(__file__).resolve().parents[3] / ".." / "shared" / "mirror"
-MOODBENCH = Path(os.environ.get("MOODFLOW_MIRROR", SHARED)) / "github.com" / "QuwanAI" / "MoodBench" / "data"
+MOODBENCH = MIRROR / "github.com" / "QuwanAI" / "MoodBench" / "data"
 
 WRAPPINGS = [
     "{letter}",
@@ -46,7 +44,7 @@ def scale_options() -> Iterator[list[str]]:
         yield from (record["Choices"] for record in json.loads(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.skipif(not MOODBENCH.is_dir(), reason=f"no mirror with MoodBench at {MOODBENCH.parents[3]}")
+@needs_mirror
 @pytest.mark.parametrize("source", [dialogue_options, exam_options, scale_options], ids=lambda source: source.__name__)
 def test_every_wrapping_of_every_gold_is_read(source: Callable[[], Iterator[list[str]]]) -> None:
     asked = [[text.strip() for text in options] for options in source()]
