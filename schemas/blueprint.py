@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
-from schemas.vocabulary import Level, Metric, Profile
+from schemas.vocabulary import Level, Metric, Profile, TooLong
 
 MAX_TIERS = 4
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -214,6 +214,11 @@ class Blueprint(Frozen):
     gate: Gate | None = None
     rank_item_coverage: float = Field(
         default=0.95, ge=0, le=1, description="share of items that must be scored for a model to be ranked"
+    )
+    too_long: TooLong | None = Field(
+        default=None,
+        exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
+        description="what becomes of items longer than a model's context, unless the run says otherwise; null = missing",
     )
 
     @model_validator(mode="after")

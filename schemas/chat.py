@@ -9,14 +9,24 @@ from typing import Any, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
-from schemas.provider import ReasoningPlace
-from schemas.vocabulary import Failure
+from schemas.provider import ReasoningPlace, TokenLimit, Unsent
+from schemas.vocabulary import Failure, Remark
 
 EMBEDDED_MODEL = "smollm2"
 """Name of the model whose weights come with the install."""
 
 EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDED_IDENTITY = f"embedded/SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
+
+
+OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
+"""Fields of a body that no setting may replace: without them it would be another call, or an answer nobody reads."""
+
+SWITCH = {"true": True, "false": False}
+"""Where reasoning is switched on and off instead of measured out, the body has a truth value."""
+
+
+NO_MESSAGES = '"messages": null'
 
 
 class Message(Frozen):
@@ -35,6 +45,40 @@ class Sampling(Frozen):
     seed: int | None = None
 
 
+class Dialect(Frozen):
+    """What a model wants otherwise than the usual OpenAI chat API has it."""
+
+    token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
+    unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
+    reasoning_effort: str | None = Field(default=None, description="how much to reason, in the provider's own words")
+    effort_path: str = Field(
+        default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
+    )
+    extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
+
+    @model_validator(mode="after")
+    def _effort_has_a_place_of_its_own(self) -> Self:
+        if (first := self.effort_path.split(".")[0]) in {*OWN_FIELDS, *Sampling.model_fields, "response_format"}:
+            raise ValueError(f"effort_path begins with {first}, which every call sets itself")
+        return self
+
+    @model_validator(mode="after")
+    def _extra_is_an_object(self) -> Self:
+        try:
+            extra: Any = {} if self.extra is None else json.loads(self.extra)
+        except ValueError:
+            extra = None
+        is_object = isinstance(extra, dict)
+        if not is_object:
+            raise ValueError(f"extra is no JSON object: {self.extra!r}")
+        if taken := sorted(OWN_FIELDS & extra.keys()):
+            raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
+        return self
+
+
+USUAL_DIALECT = Dialect()
+
+
 class ModelEntry(Frozen):
     """A model behind an OpenAI-compatible server. The key is named here, never held."""
 
@@ -43,8 +87,19 @@ class ModelEntry(Frozen):
     identity: str = Field(default="", description="what makes two calls the same; default: base_url or embedded weights")
     api_key_env: str | None = Field(default=None, description="environment variable that holds the key")
     sampling: Sampling = Sampling()
-    concurrency: int = Field(default=8, ge=1, description="calls in flight at once")
-    timeout_s: float = Field(default=120.0, gt=0, description="longest wait for one reply")
+    concurrency: int = Field(default=64, ge=1, description="most calls in flight at once; fewer where the server cannot keep up")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="most calls sent per minute; null = no limit")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="most tokens per minute, prompts and replies together")
+    connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for a connection")
+    first_byte_timeout_s: float | None = Field(
+        default=None, gt=0, description="longest wait for the answer to begin; null = until timeout_s, since it comes as a whole"
+    )
+    timeout_s: float = Field(default=120.0, gt=0, description="longest wait for one reply, connection included")
+    require_same_model: bool = Field(
+        default=False, description="an answer that names another model than the one asked is a failure, not a remark"
+    )
+    http2: bool = Field(default=False, description="HTTP/2 where the server speaks it; slower than many HTTP/1.1 connections")
+    dialect: Dialect | None = Field(default=None, description="null = as probed, else as the provider's entry says")
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
     )
@@ -62,6 +117,21 @@ class ModelEntry(Frozen):
             raise ValueError(f"model {self.name} needs a base_url; only {EMBEDDED_MODEL} comes with the install")
         return self
 
+    @property
+    def meaning(self) -> dict[str, Any]:
+        """What changes the model's replies, as settings of a partition; a parameter that is not sent is null.
+
+        Transport settings are no part of it, nor is the name of the limit.
+        """
+        dialect = self.dialect or USUAL_DIALECT
+        sent = self.sampling.model_dump(mode="json")
+        meaning = {"identity": self.identity, "sampling": {name: None if name in dialect.unsent else sent[name] for name in sent}}
+        if dialect.reasoning_effort is not None:
+            meaning["reasoning_effort"] = {dialect.effort_path: dialect.reasoning_effort}
+        if dialect.extra is not None:
+            meaning["extra"] = json.loads(dialect.extra)
+        return meaning
+
 
 @dataclass(frozen=True)
 class ChatRequest:
@@ -76,36 +146,64 @@ class ChatRequest:
     """JSON schema (as text) the reply is asked to follow, where the endpoint can enforce one."""
     top_logprobs: int | None = None
     """How many of the likeliest tokens are asked for at each place of the reply, with their log probabilities."""
+    dialect: Dialect = USUAL_DIALECT
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
+        body = self._meant()
+        if self.dialect.token_limit != "max_tokens":  # noqa: S105  a parameter's name
+            body = {self.dialect.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
+        return body
+
+    def _meant(self) -> dict[str, Any]:
+        """The body by the usual name of its limit: another name for the same limit does not make it another call."""
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [message.model_dump() for message in self.messages],
-            **self.sampling.model_dump(exclude_none=True),
+            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            **self.sampling.model_dump(exclude_none=True, exclude=set[str](self.dialect.unsent)),
         }
-        if self.json_schema is not None:
+        if self.json_schema is not None and "json_schema" not in self.dialect.unsent:
             schema = {"name": "reply", "strict": True, "schema": json.loads(self.json_schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
-        return body
+        if (effort := self.dialect.reasoning_effort) is not None:
+            added: Any = SWITCH.get(effort, effort)
+            for name in reversed(self.dialect.effort_path.split(".")):
+                added = {name: added}
+            body |= added
+        return body if self.dialect.extra is None else _merge(body, json.loads(self.dialect.extra))
 
     @cached_property
     def body_json(self) -> str:
         """The body as it is sent."""
-        return json.dumps(self.body(), ensure_ascii=False)
+        return self._with_messages(json.dumps({**self.body(), "messages": None}, ensure_ascii=False))
 
     @cached_property
     def messages_json(self) -> str:
         """The conversation as canonical JSON."""
-        return json.dumps([message.model_dump() for message in self.messages], ensure_ascii=False, sort_keys=True)
+        messages = [{"content": message.content, "role": message.role} for message in self.messages]
+        return json.dumps(messages, ensure_ascii=False, sort_keys=True)
 
     @cached_property
     def key(self) -> str:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
-        meaning = {"identity": self.identity, "body": self.body(), "repetition": self.repetition}
-        return sha256(json.dumps(meaning, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+        meaning = {"identity": self.identity, "body": {**self._meant(), "messages": None}, "repetition": self.repetition}
+        return sha256(self._with_messages(json.dumps(meaning, ensure_ascii=False, sort_keys=True)).encode()).hexdigest()
+
+    def _with_messages(self, text: str) -> str:
+        # The conversation is most of a call: it is encoded once, for the body, the key and the row.
+        return text.replace(NO_MESSAGES, f'"messages": {self.messages_json}', 1)
+
+
+def _merge(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """Both, objects within them likewise; elsewhere `extra` wins."""
+    inner = {
+        name: _merge(body[name], value)
+        for name, value in extra.items()
+        if isinstance(value, dict) and isinstance(body.get(name), dict)
+    }
+    return body | extra | inner
 
 
 @dataclass(frozen=True)
@@ -115,7 +213,8 @@ class ChatReply:
     Either `failure` is null and `text` holds the answer (`reasoning` what the model thought before it, kept apart), or `failure`
     says which way the call failed and `error` the details. Token counts are the server's, null where it sends none.
     `top_logprobs` are the likeliest tokens at the answer's first place with their natural log probabilities, likewise. `model`
-    is the name the server says answered, `reasoning_in` where in its answer the reasoning stood.
+    is the name the server says answered, `reasoning_in` where in its answer the reasoning stood. `remark` says what is odd about
+    an answer.
     """
 
     text: str | None = None
@@ -126,6 +225,7 @@ class ChatReply:
     top_logprobs: tuple[tuple[str, float], ...] | None = None
     model: str | None = None
     reasoning_in: ReasoningPlace | None = None
+    remark: Remark | None = None
     failure: Failure | None = None
     error: str | None = None
     http_status: int | None = None

@@ -114,8 +114,8 @@ Capability = Literal[
     "same_model",
     "reasoning",
 ]
-Unsent = Literal["temperature", "top_p", "seed"]
-"""Sampling parameters that a call can do without."""
+Unsent = Literal["temperature", "top_p", "seed", "json_schema"]
+"""What a call can do without: sampling parameters, and the schema of a judge's reply, whose form its prompt states too."""
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 UNSENT: tuple[Unsent, ...] = get_args(Unsent)
@@ -158,5 +158,5 @@ class ModelProbe:
 
     @property
     def unsent(self) -> tuple[Unsent, ...]:
-        """Sampling parameters that calls have to leave out, since they are refused."""
+        """What calls have to leave out, since it is refused; a schema also where it has no effect."""
         return tuple(name for name in UNSENT if self.findings[name].verdict == "no")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
-from schemas.vocabulary import Profile
+from schemas.vocabulary import Profile, TooLong
 
 
 class Plan(Frozen):
@@ -23,6 +23,13 @@ class Plan(Frozen):
     bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
     permute: int = Field(default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given")
     repeat: int = Field(default=1, ge=1, le=100, description="times each item is asked; each is a call of its own")
+    too_long: TooLong | None = Field(
+        default=None,
+        description="what becomes of items longer than the model's context; null = as the blueprint says, else missing",
+    )
+    budget_tokens: int | None = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
+    budget: float | None = Field(default=None, gt=0, description="most money this run may cost, in the currency of the prices")
+    prices: Path | None = Field(default=None, description="price table, a YAML file; needed for a budget in money")
     profile: Profile = Field(default="corrected", description="how replies are scored")
     mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
     lake: Path = Field(default=Path("parquet"), description="folder of the Parquet layers")

@@ -52,13 +52,35 @@ Profile = Literal["corrected", "reference"]
 ResponseStatus = Literal["answered", "failed"]
 Failure = Literal[
     "connect",
-    "timeout",
+    "tls",
+    "timeout_connect",
+    "timeout_first_byte",
+    "timeout_total",
+    "auth",
+    "quota",
+    "context_too_long",
+    "content_filter",
     "http_4xx",
     "http_429",
     "http_5xx",
-    "malformed_reply",
-    "empty_reply",
+    "truncated_body",
+    "invalid_json",
+    "missing_choices",
+    "empty_content",
+    "length",
+    "tool_call",
+    "wrong_model",
+    "budget",
 ]
+"""How a call can fail; meaning, retries and remedy of each are in `tasks/inference/failures.py`."""
+
+Remark = Literal["refusal", "length", "other_model"]
+"""What is odd about an answer that came. `refusal`: the model says so in a field of its own. `length`: cut off at the limit.
+`other_model`: the server names another model than the one asked. An answer with several has the last of them."""
+
+TooLong = Literal["missing", "cut_middle", "cut_start"]
+"""What becomes of an item that is longer than the model's context: no answer, or asked with a shortened context."""
+
 ParseStatus = Literal["parsed", "unparsed", "failed"]
 """Of a judge's reply; `failed` means that no reply came."""
 
@@ -77,5 +99,6 @@ OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 RESPONSE_STATUSES: tuple[ResponseStatus, ...] = get_args(ResponseStatus)
 FAILURES: tuple[Failure, ...] = get_args(Failure)
+REMARKS: tuple[Remark, ...] = get_args(Remark)
 PARSE_STATUSES: tuple[ParseStatus, ...] = get_args(ParseStatus)
 ITEM_STATUSES: tuple[ItemStatus, ...] = get_args(ItemStatus)

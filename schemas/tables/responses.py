@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.vocabulary import FAILURES, PARSE_STATUSES, RESPONSE_STATUSES
+from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 MEASURED = {"measured": True}
 """Marks columns that differ from run to run (latency); they are left out of the content hash."""
@@ -26,6 +26,9 @@ class Responses(dy.Schema):
     reply = dy.String(nullable=True)
     reasoning = dy.String(nullable=True)
     finish_reason = dy.String(nullable=True)
+    answered_by = dy.String(nullable=True, description="the model's name as the server gives it; null = it gives none")
+    remark = dy.Enum(list(REMARKS), nullable=True, description="what is odd about the answer; null = nothing")
+    left_out_characters = dy.Int64(min=0, description="of the context, so that the item fits the model; 0 = asked whole")
     failure = dy.Enum(list(FAILURES), nullable=True)
     error = dy.String(nullable=True, metadata=MEASURED)
     http_status = dy.Int64(nullable=True)
@@ -60,6 +63,8 @@ class Judgements(dy.Schema):
     rating_1_5 = dy.Int64(nullable=True, min=1, max=5)
     parse_status = dy.Enum(list(PARSE_STATUSES))
     raw_reply = dy.String(nullable=True)
+    prompt_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
+    completion_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
     error = dy.String(nullable=True, metadata=MEASURED)
 
     @dy.rule()

@@ -52,6 +52,9 @@ CALL: Row = {
     "reply": "B",
     "reasoning": None,
     "finish_reason": "stop",
+    "answered_by": None,
+    "remark": None,
+    "left_out_characters": 0,
     "failure": None,
     "error": None,
     "http_status": 200,
@@ -61,7 +64,7 @@ CALL: Row = {
     "latency_s": 0.1,
     "attempts": 1,
 }
-FAILED = CALL | {"status": "failed", "reply": None, "failure": "timeout", "error": "no answer within 120 s"}
+FAILED = CALL | {"status": "failed", "reply": None, "failure": "timeout_total", "error": "no answer within 120 s"}
 
 JUDGED: Row = {
     "dataset": "d",
@@ -76,6 +79,8 @@ JUDGED: Row = {
     "rating_1_5": 4,
     "parse_status": "parsed",
     "raw_reply": '{"fluency": 4}',
+    "prompt_tokens": None,
+    "completion_tokens": None,
     "error": None,
 }
 
@@ -128,7 +133,7 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
         (Items, ITEM | {"source_row": -1}, "source_row|min"),
         (Items, ITEM | {"question": ""}, "question|min_length"),
         (Responses, CALL | {"reply": None}, "answered_has_a_reply_and_failed_a_failure"),
-        (Responses, CALL | {"failure": "timeout"}, "answered_has_a_reply_and_failed_a_failure"),
+        (Responses, CALL | {"failure": "timeout_total"}, "answered_has_a_reply_and_failed_a_failure"),
         (Responses, FAILED | {"failure": None}, "answered_has_a_reply_and_failed_a_failure"),
         (Responses, FAILED | {"reply": "B"}, "answered_has_a_reply_and_failed_a_failure"),
         (Responses, CALL | {"attempts": 0}, "attempts|min"),

@@ -42,9 +42,10 @@ def response(item_id: str, reply: str | None, **fields: Any) -> dict[str, Any]:
         "messages_sha256": HASH,
         "reply": reply,
         "latency_s": 0.1,
+        "left_out_characters": 0,
         "attempts": 1,
         "status": "failed" if reply is None else "answered",
-        "failure": "timeout" if reply is None else None,
+        "failure": "timeout_total" if reply is None else None,
     }
     return {**row, **fields}
 
@@ -67,6 +68,8 @@ def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -
         "rating_1_5": rating,
         "parse_status": "parsed" if rating else "unparsed",
         "raw_reply": "{}",
+        "prompt_tokens": None,
+        "completion_tokens": None,
         "error": None,
         **fields,
     }

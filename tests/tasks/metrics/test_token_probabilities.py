@@ -10,8 +10,9 @@ from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import Metric
-from tasks.inference.asking import ask_items
+from tasks.inference.asking import Asked, Endpoint, ask_items
 from tasks.inference.client import HttpChat
+from tasks.inference.crew import Crew
 from tasks.inference.journal import Journal, JournaledChat
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds, plan_asks
@@ -29,7 +30,7 @@ ROLES = ["stereotype", "anti_stereotype", "unrelated"]
 STEREOTYPES = item("a", "ranking", options=FEELINGS, gold_indices=[0], option_roles=ROLES, subset="age/child")
 
 
-class Asked(NamedTuple):
+class Sent(NamedTuple):
     """What was sent to the server, and what became of its answer."""
 
     body: dict[str, Any]
@@ -44,7 +45,7 @@ def likeliest(*tokens: tuple[str, Any]) -> dict[str, Any]:
     return {"content": [first, {"token": ",", "logprob": 0.0, "top_logprobs": [{"token": "A", "logprob": -0.01}]}]}
 
 
-async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Path, *, probabilities: bool = True) -> Asked:
+async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Path, *, probabilities: bool = True) -> Sent:
     """Ask an item of a server that sends these log probabilities; store, read again and score."""
     table, lake = items(row), Lake(folder / "lake", CodeVersion("0.0.test", "c0ffee"))
 
@@ -53,17 +54,17 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
 
     with ModelServer(lambda _: WRITTEN, logprobs=lambda _: sent) as server:
         entry = ModelEntry(name="m", base_url=server.base_url, token_probabilities=probabilities)
-        async with Journal(folder / "j.sqlite") as journal, HttpChat(entry, server.base_url) as http:
+        async with Journal(folder / "j.sqlite") as journal, HttpChat(entry, server.base_url) as http, Crew(1) as crew:
             chat = JournaledChat(http, journal)
-            await ask_items(plan_asks(table), entry, chat, solve, "base", lambda _: None)
-            # Again, and now from the journal: it has to hold what the server sent.
-            answered = await ask_items(plan_asks(table), entry, chat, solve, "base", lambda _: None)
+            for _ in range(2):
+                # The second time from the journal: it has to hold what the server sent.
+                answered = await ask_items(plan_asks(table), Asked("m", "base", solve), Endpoint(chat, crew), lambda _: None)
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
     stored = lake.write(responses_key(built, entry, "base", "0" * 64, Rounds()), answered, Responses)
     read = lake.read(stored, Responses)
     score = score_items(table, read, None, method(metric)).row(0, named=True)
-    return Asked(server.bodies[0], read["token_logprobs"].to_list()[0], score["parsed_answer"], score["value"])
+    return Sent(server.bodies[0], read["token_logprobs"].to_list()[0], score["parsed_answer"], score["value"])
 
 
 async def test_a_ranking_is_the_letters_by_probability(tmp_path: Path) -> None:

@@ -33,12 +33,13 @@ def response(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, 
         "turn": 0,
         "attempts": 1,
         "latency_s": 0.1,
+        "left_out_characters": 0,
         "call_key": HASH,
         "messages": "[]",
         "messages_sha256": HASH,
         "reply": reply,
         "status": "failed" if reply is None else "answered",
-        "failure": "timeout" if reply is None else None,
+        "failure": "timeout_total" if reply is None else None,
     }
     return {**row, **fields}
 

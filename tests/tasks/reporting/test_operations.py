@@ -13,7 +13,7 @@ from tests.tasks.reporting.example_run import empty_data, example_data, manifest
 
 
 def test_failed_calls_by_kind() -> None:
-    assert failure_rows(example_data()) == (FailureRow("gamma", "timeout", 4, 1, "no answer within 9 s"),)
+    assert failure_rows(example_data()) == (FailureRow("gamma", "timeout_total", 4, 1, "no answer within 9 s"),)
 
 
 def test_judge_failures_by_dataset() -> None:

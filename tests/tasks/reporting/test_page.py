@@ -162,7 +162,7 @@ def test_coverage_and_calls(html: str) -> None:
     words = section(html, "coverage")
     assert "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34" in words
     assert "lost all all its data is not published bring the file with --mirror" in words
-    assert "gamma timeout 4 1 no answer within 9 s" in words
+    assert "gamma timeout_total 4 1 no answer within 9 s" in words
     assert "beta tale 1" in words
     assert "alpha 6 6 0 1 60 12 3.50\u00a0s 5.75\u00a0s" in words.replace(" s", "\u00a0s")
     assert "beta 3 3 0 0 – – 3 not counted" in words

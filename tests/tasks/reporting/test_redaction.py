@@ -128,7 +128,7 @@ def test_an_empty_reply_stays_empty_and_a_failed_call_failed() -> None:
     data = redact(example_data(responses=make_table(Responses, empty), manifest=manifest(datasets=NOTICES, redacted=True)))
     mood = data.responses.filter(pl.col("dataset") == "mood")
     assert set(mood["reply"]) == {" ", None, "text withheld: licence research only"}
-    assert mood.filter(pl.col("reply").is_null())["failure"].unique().to_list() == ["timeout"]
+    assert mood.filter(pl.col("reply").is_null())["failure"].unique().to_list() == ["timeout_total"]
 
 
 def test_without_restricted_datasets_nothing_is_changed_or_said() -> None:
