@@ -6,58 +6,109 @@
 `fault(n)` names what to do with the n-th call (0-based) instead of answering:
 
 * `close`: the connection ends before an answer begins; `truncated`: in the middle of it.
-* `429` (with `Retry-After`), `500`, `401`: an error in the usual form; `echo`: a 401 that repeats the key it got.
-* `not_json`, `no_choices`, `null_content`: a 200 without an answer.
+* `429` (with `Retry-After` and what `limit_headers` has), `echo`: a 401 that repeats the key it got.
+* `401`, `402`, `403`, `404`, `500`, `503`, `quota`, `context_too_long`, `content_filter`: an error in the usual form;
+  `error_200`: one with HTTP 200.
+* `not_json`, `no_choices`, `null_content`, `tool_call`, `length`, `filtered`: a 200 without an answer.
+* `wrong_model`: an answer that names another model; `refusal`: one in the field for refusals.
 * `redirect`: the answer is said to be elsewhere.
-* `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long.
+* `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long; `late`: the right answer after LATE_S seconds.
+
+A call with the question of `tasks.inference.probing` is answered, is no part of the count and never fails. Certificates that are
+not trusted are provoked with `tls`. No server can provoke a connection that is not accepted in time.
 """
 
 import json
+import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
+from tasks.inference.probing import QUESTION
+
 Fault = Literal[
-    "close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip", "redirect"
-]
+    "close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip", "redirect",
+    "402", "403", "404", "503", "quota", "context_too_long", "content_filter", "error_200", "tool_call", "length", "filtered",
+    "wrong_model", "refusal", "late",
+]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 Reply = Callable[[list[dict[str, str]]], str]
 Logprobs = Callable[[list[dict[str, str]]], Any]
 Faults = Callable[[int], Fault | None]
+
+
+def _error(message: str, **more: Any) -> bytes:
+    return json.dumps({"error": {"message": message, **more}}).encode()
+
+
 FIXED: dict[Fault, tuple[int, bytes]] = {
-    "500": (500, b'{"error": {"message": "out of order"}}'),
-    "401": (401, b'{"error": {"message": "unknown key"}}'),
+    "500": (500, _error("out of order")),
+    "503": (503, _error("loading")),
+    "401": (401, _error("unknown key")),
+    "402": (402, _error("Insufficient Balance")),
+    "403": (403, _error("not your model")),
+    "404": (404, _error("no such model")),
+    "quota": (429, _error("check your plan", type="insufficient_quota", code="insufficient_quota")),
+    "context_too_long": (400, _error("This model's maximum context length is 4096 tokens.", code="context_length_exceeded")),
+    "content_filter": (400, _error("stopped", code="content_filter")),
+    "error_200": (200, _error("upstream is down", code=502)),
     "not_json": (200, b"<html>busy</html>"),
     "no_choices": (200, b'{"choices": []}'),
 }
 """Faults that are nothing but another answer."""
 
+ODD: dict[Fault, dict[str, Any]] = {
+    "null_content": {"message": {"content": None}},
+    "tool_call": {"message": {"content": None, "tool_calls": [{"id": "1", "type": "function"}]}, "finish_reason": "tool_calls"},
+    "length": {"message": {"content": "", "reasoning_content": "Let me see"}, "finish_reason": "length"},
+    "filtered": {"message": {"content": ""}, "finish_reason": "content_filter"},
+    "refusal": {"message": {"content": None, "refusal": "I cannot help with that."}},
+}
+"""Faults that are another choice in an answer that is whole."""
+
+LATE_S = 0.3
 SLOW_S = 5.0
 DRIP_S = 0.05
 
 
+def is_probe(body: dict[str, Any]) -> bool:
+    """Whether a call is one of those that find out what an endpoint accepts."""
+    return bool(body["messages"][-1]["content"] == QUESTION)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: "_Server"
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         owner = self.server.owner
         number = owner.note(body, dict(self.headers))
-        fault = owner.fault(number)
-        if fault is None:
-            time.sleep(owner.latency_s)
-            logprobs = owner.logprobs(body["messages"]) if body.get("logprobs") else None
-            self._send(200, owner.completion(owner.reply(body["messages"]), logprobs))
+        fault = None if number is None else owner.fault(number)
+        if fault == "late":
+            time.sleep(LATE_S)
+        if fault in {None, "late"}:
+            self._answer(body, owner)
         elif fault in FIXED:
             self._send(*FIXED[fault])
-        else:
+        elif fault in ODD:
+            self._send(200, owner.choice(body.get("model"), **ODD[fault]))
+        elif fault is not None:
             self._fail(fault, owner)
+
+    def _answer(self, body: dict[str, Any], owner: "ModelServer") -> None:
+        if is_probe(body):
+            self._send(200, owner.completion('{"count_of_weekdays": 7}', None, body.get("model")))
+            return
+        time.sleep(owner.latency_s)
+        logprobs = owner.logprobs(body["messages"]) if body.get("logprobs") else None
+        self._send(200, owner.completion(owner.reply(body["messages"]), logprobs, body.get("model")))
 
     def setup(self) -> None:
         super().setup()
@@ -69,16 +120,16 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 self.connection.close()
             case "429":
-                self._send(429, b'{"error": {"message": "too many requests"}}', {"Retry-After": owner.retry_after})
+                self._send(429, _error("too many requests"), {"Retry-After": owner.retry_after, **owner.limit_headers})
             case "echo":
-                self._send(401, json.dumps({"error": {"message": f"who is {self.headers['Authorization']}?"}}).encode())
+                self._send(401, _error(f"who is {self.headers['Authorization']}?"))
             case "truncated":
                 self._send(200, owner.completion("never whole")[:20], {"Content-Length": "500"})
                 self.close_connection = True
             case "redirect":
                 self._send(307, b"{}", {"Location": f"{owner.base_url}/elsewhere"})
-            case "null_content":
-                self._send(200, owner.completion(None))
+            case "wrong_model":
+                self._send(200, owner.completion("from elsewhere", None, "another-model"))
             case "slow":
                 time.sleep(SLOW_S)
                 self.close_connection = True
@@ -91,7 +142,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}.items():
+        usual = {"Content-Type": "application/json", "Content-Length": str(len(body)), **self.server.owner.answer_headers}
+        for name, value in (usual | (headers or {})).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -119,6 +171,9 @@ class ModelServer:
         fault: what goes wrong with the n-th call; None = nothing.
         retry_after: header of a `429`, in seconds or as a date.
         logprobs: field `logprobs` of the answer to a conversation, sent where the call asks for it.
+        limit_headers: further headers of a `429`, or others in place of its own.
+        answer_headers: further headers of every answer.
+        tls: speak HTTPS with this certificate.
     """
 
     def __init__(
@@ -129,12 +184,19 @@ class ModelServer:
         fault: Faults = lambda _number: None,
         retry_after: str = "0",
         logprobs: Logprobs = lambda _messages: None,
+        limit_headers: Mapping[str, str] | None = None,
+        answer_headers: Mapping[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.reply = reply
         self.latency_s = latency_s
         self.fault = fault
         self.retry_after = retry_after
         self.logprobs = logprobs
+        self.limit_headers = limit_headers or {}
+        self.answer_headers = answer_headers or {}
+        self.tls = tls
+        self.probes: list[dict[str, Any]] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.connections = 0
@@ -143,7 +205,7 @@ class ModelServer:
     @property
     def base_url(self) -> str:
         """What goes into --base-url."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._server.server_address[1]}/v1"
 
     @property
     def calls(self) -> int:
@@ -160,22 +222,37 @@ class ModelServer:
         """Calls received with this conversation."""
         return sum(body["messages"] == messages for body in self.bodies)
 
-    def note(self, body: dict[str, Any], headers: dict[str, str]) -> int:
-        """Remember a call; returns its number."""
+    def note(self, body: dict[str, Any], headers: dict[str, str]) -> int | None:
+        """Remember a call; returns its number, None for a probe."""
         with self._lock:
+            if is_probe(body):
+                self.probes.append(body)
+                return None
             self.bodies.append(body)
             self.headers.append(headers)
             return len(self.bodies) - 1
 
-    def completion(self, text: str | None, logprobs: Any = None) -> bytes:
-        """A body as OpenAI-compatible servers send it."""
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": logprobs}
-        return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}).encode()
+    def completion(self, text: str | None, logprobs: Any = None, model: str | None = None) -> bytes:
+        """A body as OpenAI-compatible servers send it; `model` is the name it says answered."""
+        return self.choice(model, message={"content": text}, logprobs=logprobs)
+
+    def choice(self, model: str | None, *, message: dict[str, Any], finish_reason: str = "stop", logprobs: Any = None) -> bytes:
+        """Likewise, with this message and reason."""
+        choice = {
+            "index": 0,
+            "finish_reason": finish_reason,
+            "message": {"role": "assistant", **message},
+            "logprobs": logprobs,
+        }
+        named = {} if model is None else {"model": model}
+        return json.dumps({**named, "choices": [choice], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}).encode()
 
     def __enter__(self) -> Self:
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
+        if self.tls is not None:
+            # The handshake is left to the connection's own thread: one that fails must not end the server.
+            self._server.socket = self.tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
         return self

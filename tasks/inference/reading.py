@@ -3,50 +3,114 @@
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
 from schemas.provider import ReasoningPlace
+from schemas.vocabulary import Failure, Remark
+from tasks.inference.failures import describe_error, find_error, read_error
+from tasks.inference.model_names import is_same_model
 
 BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
 UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
 
 
-def read_completion(body: bytes, status: int = 200) -> ChatReply:
+CONTENT_FILTER = re.compile(r"content_filter\b.*|sensitive|refusal", re.IGNORECASE | re.DOTALL)
+LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNORECASE)
+BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
+"""Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
+
+
+def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
     """The reply in the body of a successful answer.
 
     Args:
         body: the whole body.
         status: HTTP status, kept in the reply.
+        asked: name of the model that was asked; null = not compared with the one that answered.
+        require_same_model: an answer by another model is a failure; a server that names none is believed.
 
     Returns:
-        A reply with text; or with failure `malformed_reply` (no JSON, no choices, no message) or `empty_reply` (null or blank
-        content). Its error text is not shortened. Token counts, log probabilities and such are null if not of the usual type.
+        A reply with text, and a remark if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what the error says
+        that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off), `wrong_model`. Its
+        error text is not shortened. Token counts, log probabilities and such are null if not of the usual type.
     """
     try:
         document = json.loads(body)
+    except (ValueError, RecursionError):
+        return ChatReply(failure="invalid_json", error=f"not JSON: {describe_error(body)}", http_status=status)
+    if find_error(document) is not None:
+        return read_error(status, body)
+    try:
         choice = document["choices"][0]
-        content, thought, place = _read_content(choice["message"])
+        message = choice["message"]
+        content = _read_content(message)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return ChatReply(failure="malformed_reply", error=f"not a chat completion: {describe_error(body)}", http_status=status)
-    reasoning, text = split_reasoning(content)
-    place = place or ("think" if reasoning else None)
+        return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
+    reply = _read_reply(document, choice, content, status)
+    found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
+    if found:
+        return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
+    remark = _remark(reply, content, asked)
+    return reply if remark is None else replace(reply, remark=remark)
+
+
+def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
+    reasoning, text = split_reasoning(content.text)
     usage = document.get("usage")
-    reasoning = "\n\n".join(part for part in (thought, reasoning) if part) or None
-    reply = ChatReply(
+    thoughts = "\n\n".join(part for part in (content.reasoning, reasoning) if part) or None
+    return ChatReply(
         text=text,
-        reasoning=reasoning,
+        reasoning=thoughts,
         finish_reason=_string(choice.get("finish_reason")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
         # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
-        top_logprobs=None if reasoning else read_top_logprobs(choice, text),
+        top_logprobs=None if thoughts else read_top_logprobs(choice, text),
         http_status=status,
         model=_string(document.get("model")),
-        reasoning_in=place,
+        reasoning_in=content.reasoning_in or ("think" if reasoning else None),
     )
-    return reply if text.strip() else _without_text(reply)
+
+
+class _Failed(NamedTuple):
+    failure: Failure
+    error: str
+
+
+def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
+    """What keeps a completion from being an answer."""
+    reason = reply.finish_reason or ""
+    text = (reply.text or "").strip()
+    # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
+    if BROKEN_OFF.fullmatch(reason):
+        return _Failed("http_5xx", f"the server broke the answer off after {len(text)} characters, finish_reason {reason}")
+    if CONTENT_FILTER.fullmatch(reason) and not (text and reason == "refusal"):
+        return _Failed("content_filter", f"stopped by the filter after {len(text)} characters, finish_reason {reason}")
+    if text:
+        return None
+    error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reply.finish_reason}"
+    if message.get("tool_calls") or message.get("function_call") or reason in {"tool_calls", "function_call"}:
+        return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
+    if LENGTH.fullmatch(reason):
+        return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
+    return _Failed("empty_content", error)
+
+
+def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
+    if asked is None or reply.model is None or is_same_model(asked, reply.model):
+        return None
+    return _Failed("wrong_model", f"asked {asked}, answered by {reply.model}")
+
+
+def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
+    if _other_model(reply, asked):
+        return "other_model"
+    if LENGTH.fullmatch(reply.finish_reason or ""):
+        return "length"
+    return "refusal" if content.refused or reply.finish_reason == "refusal" else None
 
 
 def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
@@ -89,37 +153,42 @@ def split_reasoning(content: str) -> tuple[str | None, str]:
     return "\n\n".join(thought for thought in thoughts if thought) or None, rest
 
 
-def describe_error(body: bytes) -> str:
-    """The server's own message about a request it refused, on one line; the body if it is not in the usual form."""
-    text = body.decode("utf-8", "replace")
-    try:
-        error = json.loads(text)["error"]
-        text = error["message"] if isinstance(error, dict) else error
-    except (ValueError, KeyError, TypeError):
-        pass  # not the usual form: the body as it is says most
-    return _whole(" ".join(str(text).split())) or "an empty body"
-
-
 class _Content(NamedTuple):
     text: str
     reasoning: str | None
     reasoning_in: ReasoningPlace | None
+    refused: bool
+    """Whether the words stand where a model says that it refuses."""
 
 
 def _read_content(message: dict[str, Any]) -> _Content:
     """What a message says, and what the server itself keeps apart as reasoning."""
     content = message.get("content")
-    # A model that refuses has answered: its words stand in a field of their own.
-    text, thought = _join_parts(content) if isinstance(content, list) else (content or message.get("refusal") or "", None)
+    text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
+    refusal = _string(message.get("refusal"))
+    if refused := not text and refusal is not None:
+        # A model that refuses has answered: its words stand in a field of their own.
+        text = refusal
     if not isinstance(text, str):
         raise TypeError(f"content is a {type(text).__name__}")
     fields: dict[ReasoningPlace, str] = {}
-    for name in ("reasoning_content", "reasoning"):
-        if not fields and (found := _string(message.get(name))):
-            fields[name] = found
+    details = message.get("reasoning_details")
+    for name, value in (
+        ("reasoning_content", message.get("reasoning_content")),
+        ("reasoning", message.get("reasoning") or _join_details(details)),
+    ):
+        if not fields and (found := _string(value)):
+            fields[name] = found  # type: ignore[index]
     if found := _string(thought):
         fields["content_part"] = found
-    return _Content(_whole(text), "\n\n".join(fields.values()) or None, next(iter(fields), None))
+    return _Content(_whole(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
+
+
+def _join_details(details: Any) -> str:
+    """Reasoning that OpenRouter and MiniMax send as a list of parts; encrypted parts say nothing."""
+    parts = details if isinstance(details, list) else []
+    texts = [part.get("text") or part.get("summary") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _join_parts(parts: list[Any]) -> tuple[str, str]:
@@ -132,22 +201,6 @@ def _join_parts(parts: list[Any]) -> tuple[str, str]:
         else:
             texts.append(part["text"])
     return "".join(texts), "".join(thoughts)
-
-
-def _without_text(reply: ChatReply) -> ChatReply:
-    cause = "no text besides reasoning" if reply.reasoning else "no text"
-    remedy = "; the limit max_tokens was reached before the answer" if reply.finish_reason == "length" else ""
-    return ChatReply(
-        reasoning=reply.reasoning,
-        finish_reason=reply.finish_reason,
-        prompt_tokens=reply.prompt_tokens,
-        completion_tokens=reply.completion_tokens,
-        failure="empty_reply",
-        error=f"{cause}, finish_reason {reply.finish_reason}{remedy}",
-        http_status=reply.http_status,
-        model=reply.model,
-        reasoning_in=reply.reasoning_in,
-    )
 
 
 def _whole(text: str) -> str:

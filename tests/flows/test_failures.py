@@ -62,7 +62,7 @@ def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[s
     responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
     assert responses.height == 16
     assert responses["reply"].null_count() == 16
-    assert set(responses["failure"].unique()) <= {"http_4xx", "malformed_reply", "empty_reply"}
+    assert set(responses["failure"].unique()) <= {"auth", "missing_choices", "empty_content", "invalid_json"}
     assert {row["value"] for row in document["raw_scores"]} == {None}
 
 

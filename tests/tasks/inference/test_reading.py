@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from tasks.inference.reading import describe_error, read_completion, split_reasoning
+from schemas.chat import ChatReply
+from schemas.vocabulary import Failure
+from tasks.inference.reading import read_completion, split_reasoning
 
 
 def body(message: Any, **more: Any) -> bytes:
@@ -61,14 +63,14 @@ def test_content_in_parts_is_joined() -> None:
 )
 def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
     reply = read_completion(body(message))
-    assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_reply", None, "stop", 200)
+    assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_content", None, "stop", 200)
     assert str(reply.error).startswith("no text")
     assert str(reply.error).endswith(", finish_reason stop")
 
 
 def test_a_model_that_refuses_has_answered() -> None:
     reply = read_completion(body({"content": None, "refusal": "I cannot help with that."}))
-    assert (reply.text, reply.failure) == ("I cannot help with that.", None)
+    assert (reply.text, reply.failure, reply.remark) == ("I cannot help with that.", None, "refusal")
 
 
 def test_thinking_among_the_parts_is_reasoning() -> None:
@@ -80,37 +82,134 @@ def test_thinking_among_the_parts_is_reasoning() -> None:
 def test_reasoning_that_used_up_the_limit_is_told() -> None:
     choice = {"finish_reason": "length", "message": {"content": "<think>Well, if"}}
     reply = read_completion(json.dumps({"choices": [choice]}).encode())
-    assert (reply.failure, reply.reasoning) == ("empty_reply", "Well, if")
+    assert (reply.failure, reply.reasoning) == ("length", "Well, if")
     assert reply.error == "no text besides reasoning, finish_reason length; the limit max_tokens was reached before the answer"
 
 
 def test_an_empty_reply_keeps_its_reasoning_and_usage() -> None:
     reply = read_completion(body({"content": None, "reasoning_content": "Let me see"}, usage={"completion_tokens": 16}))
-    assert (reply.failure, reply.reasoning, reply.completion_tokens) == ("empty_reply", "Let me see", 16)
+    assert (reply.failure, reply.reasoning, reply.completion_tokens) == ("empty_content", "Let me see", 16)
 
 
-MALFORMED = {
-    "html": b"<html>busy</html>",
-    "nothing": b"",
-    "cut off": b'{"choices": [{"mess',
-    "not UTF-8": b"\xff\xfe\xfa",
-    "null": b"null",
-    "a list": b"[]",
-    "no choices": b"{}",
-    "choices empty": b'{"choices": []}',
-    "choices null": b'{"choices": null}',
-    "no message": b'{"choices": [{"text": "B"}]}',
-    "message null": body(None),
-    "message a string": body("B"),
-    "part without text": body({"content": [{"text": None}]}),
+MALFORMED: dict[str, tuple[bytes, Failure]] = {
+    "html": (b"<html>busy</html>", "invalid_json"),
+    "nothing": (b"", "invalid_json"),
+    "cut off": (b'{"choices": [{"mess', "invalid_json"),
+    "not UTF-8": (b"\xff\xfe\xfa", "invalid_json"),
+    "deep": (b"[" * 99_999, "invalid_json"),
+    "null": (b"null", "missing_choices"),
+    "a list": (b"[]", "missing_choices"),
+    "no choices": (b"{}", "missing_choices"),
+    "choices empty": (b'{"choices": []}', "missing_choices"),
+    "choices null": (b'{"choices": null}', "missing_choices"),
+    "no message": (b'{"choices": [{"text": "B"}]}', "missing_choices"),
+    "message null": (body(None), "missing_choices"),
+    "message a string": (body("B"), "missing_choices"),
+    "content a number": (body({"content": 5}), "missing_choices"),
+    "part without text": (body({"content": [{"text": None}]}), "missing_choices"),
 }
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_is_no_completion_is_malformed(name: str) -> None:
-    reply = read_completion(MALFORMED[name])
-    assert (reply.failure, reply.text, reply.http_status) == ("malformed_reply", None, 200)
-    assert reply.error
+def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
+    sent, failure = MALFORMED[name]
+    reply = read_completion(sent)
+    assert (reply.failure, reply.text, reply.http_status) == (failure, None, 200)
+
+
+def test_an_error_that_comes_as_a_success_is_that_error() -> None:
+    reply = read_completion(b'{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": null}')
+    assert (reply.failure, reply.error, reply.http_status) == ("quota", "HTTP 200: insufficient balance", 200)
+
+
+def finished(reason: str, **message: Any) -> ChatReply:
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    return read_completion(json.dumps({"choices": [{"finish_reason": reason, "message": message}], "usage": usage}).encode())
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "failure"),
+    [
+        ("tool_calls", {"content": None, "tool_calls": [{"id": "1"}]}, "tool_call"),
+        ("stop", {"content": "", "tool_calls": [{"id": "1"}]}, "tool_call"),
+        ("function_call", {"content": None, "function_call": {"name": "f"}}, "tool_call"),
+        ("tool_calls", {"content": None}, "tool_call"),
+        ("stop", {"content": None, "tool_calls": []}, "empty_content"),
+        ("length", {"content": None, "reasoning_content": "Let me"}, "length"),
+        ("length", {"content": ""}, "length"),
+        ("content_filter", {"content": None}, "content_filter"),
+        ("content_filter: PROHIBITED_CONTENT", {}, "content_filter"),
+        ("sensitive", {"content": ""}, "content_filter"),
+        ("refusal", {"content": ""}, "content_filter"),
+        # cut off by the filter, or by a server that failed: not what the model has to say
+        ("content_filter", {"content": "I th"}, "content_filter"),
+        ("insufficient_system_resource", {"content": "I th"}, "http_5xx"),
+        ("error", {"content": "I th"}, "http_5xx"),
+    ],
+)
+def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str, Any], failure: Failure) -> None:
+    reply = finished(reason, **message)
+    assert (reply.failure, reply.text, reply.remark, reply.finish_reason) == (failure, None, None, reason)
+    assert reason in str(reply.error)
+    # What was paid for is counted.
+    assert (reply.prompt_tokens, reply.completion_tokens) == (7, 3)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "remark"),
+    [
+        ("stop", {"content": "B"}, None),
+        ("stop", {"content": "B", "tool_calls": [{"id": "1"}]}, None),
+        ("stop", {"content": "B", "refusal": None}, None),
+        ("length", {"content": "B, since"}, "length"),
+        ("length", {"refusal": "I cannot"}, "length"),
+        ("stop", {"refusal": "I cannot"}, "refusal"),
+        ("refusal", {"content": "I cannot"}, "refusal"),
+    ],
+)
+def test_an_odd_answer_has_a_remark(reason: str, message: dict[str, Any], remark: str | None) -> None:
+    reply = finished(reason, **message)
+    assert (reply.failure, reply.remark) == (None, remark)
+    assert reply.text
+
+
+def test_an_answer_of_another_model_is_remarked_upon() -> None:
+    reply = read_completion(body({"refusal": "No"}, model="gpt-4o-mini"), asked="gpt-4o")
+    assert (reply.text, reply.failure, reply.remark, reply.model) == ("No", None, "other_model", "gpt-4o-mini")
+
+
+def test_an_answer_of_another_model_is_a_failure_where_the_same_is_required() -> None:
+    sent = body({"content": "B"}, model="gpt-4o-mini", usage={"prompt_tokens": 7, "completion_tokens": 3})
+    reply = read_completion(sent, asked="gpt-4o", require_same_model=True)
+    assert (reply.text, reply.failure, reply.remark, reply.model) == (None, "wrong_model", None, "gpt-4o-mini")
+    assert (reply.error, reply.completion_tokens) == ("asked gpt-4o, answered by gpt-4o-mini", 3)
+
+
+@pytest.mark.parametrize("more", [{}, {"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
+def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any]) -> None:
+    reply = read_completion(body({"content": "B"}, **more), asked="gpt-4o", require_same_model=True)
+    assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
+
+
+@pytest.mark.parametrize(
+    ("details", "reasoning"),
+    [
+        ([{"type": "reasoning.text", "text": "Sad, "}, {"type": "reasoning.text", "text": "so B."}], "Sad, so B."),
+        ([{"type": "reasoning.summary", "summary": "Short."}, {"type": "reasoning.encrypted", "data": "x"}], "Short."),
+        ([], None),
+        ([None, 3], None),
+        ("text", None),
+    ],
+)
+def test_reasoning_in_a_list_of_details_is_kept_apart(details: Any, reasoning: str | None) -> None:
+    reply = read_completion(body({"content": "B", "reasoning_details": details}))
+    assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", reasoning, "reasoning" if reasoning else None)
+
+
+def test_reasoning_that_is_sent_twice_is_kept_once() -> None:
+    details = [{"type": "reasoning.text", "text": "Sad, so B."}]
+    reply = read_completion(body({"content": "B", "reasoning": "Sad, so B.", "reasoning_details": details}))
+    assert reply.reasoning == "Sad, so B."
 
 
 def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
@@ -126,24 +225,6 @@ def test_usage_of_another_form_is_null(usage: Any) -> None:
 
 def test_the_error_of_a_malformed_reply_shows_what_came() -> None:
     assert "<html>busy</html>" in str(read_completion(b"<html>busy</html>").error)
-
-
-@pytest.mark.parametrize(
-    ("sent", "described"),
-    [
-        (b'{"error": {"message": "no such model"}}', "no such model"),
-        (b'{"error": "out of memory"}', "out of memory"),
-        (b'{"detail": "Not Found"}', '{"detail": "Not Found"}'),
-        (b'{"error": {"code": 4}}', '{"error": {"code": 4}}'),
-        (b"[1]", "[1]"),
-        (b"Bad gateway", "Bad gateway"),
-        (b'{"error": "two\\nlines"}', "two lines"),
-        (b"", "an empty body"),
-        (b'{"error": "half \\ud83d"}', "half \ufffd"),
-    ],
-)
-def test_the_servers_own_message_describes_an_error(sent: bytes, described: str) -> None:
-    assert describe_error(sent) == described
 
 
 def with_logprobs(logprobs: Any, **message: Any) -> bytes:

@@ -1,0 +1,37 @@
+"""Writes the table of docs/failures.md from the code: `python -m tests.faults.failures_page`."""
+
+from pathlib import Path
+
+from tasks.backoff import Retry
+from tasks.inference.failures import FAILURE_KINDS
+
+PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
+BEGIN = "<!-- table: python -m tests.faults.failures_page writes it -->\n"
+END = "<!-- end of table -->\n"
+
+
+def pauses(retry: Retry) -> str:
+    """Seconds between the attempts, as a reader wants them."""
+    seconds = [min(retry.first_delay_s * 2**number, retry.longest_delay_s) for number in range(retry.attempts - 1)]
+    return ", ".join(f"{pause:g}" for pause in seconds) or "-"
+
+
+def table() -> str:
+    """One row per failure."""
+    rows = [
+        f"| `{name}` | {kind.meaning} | {kind.retry.attempts} | {pauses(kind.retry)} | {kind.remedy} |"
+        for name, kind in FAILURE_KINDS.items()
+    ]
+    head = ["| Failure | When | Attempts | Pauses (s) | What to do |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def with_table(page: str) -> str:
+    """The page with the table of the code in place of its own."""
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{BEGIN}{table()}{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,119 @@
+"""A server that fails one call in five, in every way there is: nothing is lost, nothing is mixed up, nothing is counted wrong."""
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from schemas.chat import ChatReply, ModelEntry
+from tasks.inference.client import HttpChat
+from tasks.inference.failures import RETRIES
+from tasks.inference.journal import Journal, JournaledChat
+from tasks.inference.limits import RetryPolicy
+from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
+from tests.model_server import Fault, ModelServer
+from tests.tasks.inference.calls import Pauses, request
+
+ITEMS = 300
+MOST_RUNS = 12
+
+
+def one_in_five(number: int) -> Fault | None:
+    return one_in(5, KINDS, number)
+
+
+QUESTIONS = [f"Question {number}: how are you?" for number in range(ITEMS)]
+
+
+class Run(NamedTuple):
+    """Replies of one run in the order of the questions, and the faults each question met."""
+
+    replies: list[ChatReply]
+    faults: Mapping[str, list[Fault | None]]
+
+
+async def run(server: ModelServer, journal: Path) -> Run:
+    before = server.calls
+    model = ModelEntry(
+        name="listener",
+        base_url=server.base_url,
+        concurrency=32,
+        first_byte_timeout_s=0.7,
+        timeout_s=1.0,
+        require_same_model=True,
+    )
+    impatient = RetryPolicy(sleep=Pauses(), draw=random.Random(0).random)
+    async with Journal(journal) as kept, HttpChat(model, server.base_url, policy=impatient) as client:
+        chat = JournaledChat(client, kept)
+        replies = await asyncio.gather(*(chat(request(question, base_url="faults")) for question in QUESTIONS))
+    met: dict[str, list[Fault | None]] = defaultdict(list)
+    for number in range(before, server.calls):
+        met[server.bodies[number]["messages"][-1]["content"]].append(server.fault(number))
+    return Run(replies, met)
+
+
+def check(ended: Run) -> None:
+    """Every reply is the right one, or names what befell its last attempt."""
+    for question, reply in zip(QUESTIONS, ended.replies, strict=True):
+        if reply.failure is None:
+            assert (reply.text, reply.error) == (derived(question), None)
+            continue
+        assert reply.text is None
+        assert reply.error
+        faults = ended.faults[question]
+        assert reply.attempts == len(faults)
+        last = faults[-1]
+        if last is None or last == "late":
+            # An honest answer can only fail on a machine too busy to take it in time.
+            assert reply.failure.startswith("timeout_")
+        else:
+            assert reply.failure == NAMED[last]
+        # Given up only after as many attempts as the table has for it.
+        assert reply.attempts >= RETRIES[reply.failure].attempts
+
+
+async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_ask_the_rest(tmp_path: Path) -> None:
+    with ModelServer(answer, fault=one_in_five) as server:
+        first = await run(server, tmp_path / "faulty.sqlite")
+        check(first)
+        failed = {question for question, reply in zip(QUESTIONS, first.replies, strict=True) if reply.failure}
+        # About one in five meets a fault, and about half of the faults are not tried again.
+        assert 10 < len(failed) < ITEMS / 4
+        assert len({reply.failure for reply in first.replies}) > 5
+        ended = first
+        for _ in range(MOST_RUNS):
+            if not failed:
+                break
+            ended = await run(server, tmp_path / "faulty.sqlite")
+            check(ended)
+            # What was answered is never asked again.
+            assert set(ended.faults) == failed
+            failed = {question for question, reply in zip(QUESTIONS, ended.replies, strict=True) if reply.failure}
+    with ModelServer(answer) as server:
+        faultless = await run(server, tmp_path / "faultless.sqlite")
+        assert server.calls == ITEMS
+    assert failed == set()
+    said = [(reply.text, reply.reasoning, reply.remark, reply.prompt_tokens) for reply in ended.replies]
+    assert said == [(reply.text, reply.reasoning, reply.remark, reply.prompt_tokens) for reply in faultless.replies]
+
+
+@pytest.mark.parametrize("fault", [fault for fault in NAMED if fault not in {"slow", "drip"}])
+async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
+    with ModelServer(answer, fault=lambda _: fault) as server:
+        model = ModelEntry(name="listener", base_url=server.base_url, require_same_model=True)
+        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses())) as chat:
+            reply = await chat(request())
+    assert (reply.failure, reply.text) == (NAMED[fault], None)
+    assert reply.attempts == server.calls == RETRIES[NAMED[fault]].attempts
+
+
+async def test_a_refusal_is_an_answer_with_a_remark() -> None:
+    with ModelServer(answer, fault=lambda _: "refusal") as server:
+        model = ModelEntry(name="listener", base_url=server.base_url)
+        async with HttpChat(model, server.base_url) as chat:
+            reply = await chat(request())
+    assert (reply.text, reply.failure, reply.remark, server.calls) == ("I cannot help with that.", None, "refusal", 1)

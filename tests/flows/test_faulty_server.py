@@ -1,0 +1,73 @@
+"""A whole run against a server that fails in every way that is over at once; see tests/faults for the others."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from tasks.inference import limits
+from tasks.inference.failures import RETRIES
+from tests.faults.faulty import KINDS, derived, one_in
+from tests.flows.command import moodflow
+from tests.flows.scripted import Policy, policy
+from tests.model_server import Fault, ModelServer
+
+DATASETS = ("mini_user_safety", "mini_text_matching")
+MOST_RUNS = 12
+FIRST_CALLS = 16
+
+
+def half_right() -> Policy:
+    """A model whose score is neither 0 nor 1, so that a reply that goes astray shows."""
+    gold, wrong = policy(DATASETS, "gold"), policy(DATASETS, "wrong")
+
+    def reply(messages: list[dict[str, str]]) -> str:
+        return (gold if int(derived(messages[-1]["content"]), 16) % 2 else wrong)(messages)
+
+    return reply
+
+
+class Scored(NamedTuple):
+    """How a run ended, and what it found."""
+
+    status: int
+    scores: list[dict[str, Any]]
+    failures: set[str]
+
+
+def evaluate(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> Scored:
+    model = ("--model", "scripted", "--base-url", server.base_url)
+    what = ("moodbench-mini", "--datasets", ",".join(DATASETS), "--bootstrap", "0")
+    ended = moodflow(capsys, "run", *what, *model, "--lake", lake, "--json")
+    responses = pl.read_parquet(lake / "responses/**/*.parquet", hive_partitioning=False)
+    failures = set(responses["failure"].drop_nulls().unique().to_list())
+    return Scored(ended.status, ended.document["raw_scores"], failures)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_scores_are_those_of_the_run_without_faults(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
+    monkeypatch.setattr(limits, "RETRIES", at_once)
+    quick = [fault for fault in KINDS if fault not in {"slow", "drip", "wrong_model"}]
+    model = half_right()
+    with ModelServer(model) as server:
+        faultless = evaluate(capsys, server, tmp_path / "faultless")
+    assert (faultless.status, faultless.failures) == (0, set())
+
+    def fault(number: int) -> Fault | None:
+        # Every second call of the first run, since there are few items.
+        return one_in(2 if number < FIRST_CALLS else 10, quick, number)
+
+    with ModelServer(model, fault=fault) as server:
+        for number in range(MOST_RUNS):
+            ended = evaluate(capsys, server, tmp_path / "faulty")
+            assert number > 0 or (ended.status == 1 and ended.failures)
+            if ended.status == 0:
+                break
+    assert ended.status == 0
+    assert ended.scores == faultless.scores
+    assert 0 < sum(row["value"] for row in ended.scores) < len(ended.scores)
