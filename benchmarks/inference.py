@@ -39,8 +39,9 @@ from schemas.item import Item  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
-from tasks.inference.asking import ask_items, read_item  # noqa: E402
+from tasks.inference.asking import Asked, Endpoint, ask_items, read_item  # noqa: E402
 from tasks.inference.client import HttpChat  # noqa: E402
+from tasks.inference.crew import Crew  # noqa: E402
 from tasks.inference.journal import Journal, JournaledChat  # noqa: E402
 from tasks.inference.permuting import plan_asks  # noqa: E402
 from tasks.inference.prompting import build_messages, load_prompts  # noqa: E402
@@ -189,17 +190,19 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
     async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
         return await direct(item, entry, prompts, chat, repetition)
 
-    async def ask(items: dy.DataFrame[Items], chat: Chat) -> PartitionRef:
-        rows = await ask_items(plan_asks(items), entry, chat, solve, "base", lambda _: None)
+    async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
+        rows = await ask_items(plan_asks(items), Asked("stub", "base", solve), endpoint, lambda _: None)
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
-        return lake.write(key, rows, Responses, complete=not (rows["status"] == "failed").any())
+        complete = not (rows["status"] == "failed").any()
+        return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)
 
     with tempfile.TemporaryDirectory(prefix="moodflow-inference-") as folder:
         lake = Lake(Path(folder), CodeVersion("benchmark", None))
         started, cpu_s = time.perf_counter(), time.process_time()
-        async with Journal(lake.root / "replies.sqlite") as journal, HttpChat(entry, base_url) as http:
-            chat = JournaledChat(http, journal)
-            refs = await asyncio.gather(*(ask(items, chat) for items in datasets))
+        journal, http, crew = Journal(lake.root / "replies.sqlite"), HttpChat(entry, base_url), Crew(entry.concurrency)
+        async with journal, http, crew:
+            endpoint = Endpoint(JournaledChat(http, journal), crew)
+            refs = await asyncio.gather(*(ask(items, endpoint) for items in datasets))
         measured = _measured(cell, started, cpu_s)
     if (answered := sum(ref.rows for ref in refs if ref.complete)) != cell.calls:
         raise RuntimeError(f"cell {cell.name}: expected {cell.calls} answered calls, got {answered}; is the stub overloaded?")

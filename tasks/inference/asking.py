@@ -1,63 +1,74 @@
 """All items of a partition through a solver, to rows of `responses`."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import dataframely as dy
 import polars as pl
 
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatReply, ChatRequest
 from schemas.item import Item
 from schemas.tables.responses import Responses
+from tasks.inference.crew import Crew, Work
 from tasks.inference.permuting import Ask, show_in_order
-from tasks.inference.solvers.direct import Transcript
+from tasks.inference.solvers.direct import Call, Transcript
 
 Solve = Callable[[Item, Chat, int], Awaitable[Transcript]]
+RESPONSES_SCHEMA = Responses.create_empty().schema
 
 
-async def ask_items(
-    asks: Sequence[Ask],
-    entry: ModelEntry,
-    chat: Chat,
-    solve: Solve,
-    setting: str,
-    on_reply: Callable[[ChatReply], None],
-) -> dy.DataFrame[Responses]:
-    """Ask everything at once; the client limits what is in flight.
+@dataclass(frozen=True)
+class Endpoint:
+    """A model server as a stage uses it: who answers, and who sees to what is begun when."""
+
+    chat: Chat
+    crew: Crew
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How items are asked: the model's name, and the setting with its solver, which has model and prompts filled in."""
+
+    model: str
+    setting: str
+    solve: Solve
+
+
+async def ask_items(asks: Sequence[Ask], asked: Asked, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]) -> pl.DataFrame:
+    """Ask everything, the longest first; crew and client limit what is begun and what is in flight.
 
     Args:
         asks: the dataset's items, each in the orders it is asked in.
-        entry: the model under test.
-        chat: its client.
-        solve: the setting's solver, with model and prompts filled in; the number is the call's among equal ones.
-        setting: name of the setting.
+        asked: model and setting.
+        endpoint: of the model.
         on_reply: told of every reply.
 
     Returns:
-        One row per call, sorted by key; a failed call is a row with status `failed`.
+        One row of `responses` per call, in no order; a failed call is a row with status `failed`.
     """
 
     async def heard(request: ChatRequest) -> ChatReply:
-        reply = await chat(request)
+        reply = await endpoint.chat(request)
         on_reply(reply)
         return reply
 
-    asked = [asyncio.ensure_future(solve(show_in_order(read_item(ask.row), ask.order), heard, ask.draw)) for ask in asks]
-    try:
-        transcripts = await asyncio.gather(*asked)
-    finally:
-        # A call that raises means that replies cannot be kept: what is not sent yet would be paid for and lost.
-        for question in asked:
-            question.cancel()
+    def work_on(ask: Ask) -> Work:
+        return Work(_length(ask.row), lambda: asked.solve(show_in_order(read_item(ask.row), ask.order), heard, ask.draw))
+
+    transcripts: list[Transcript] = await endpoint.crew.do_all([work_on(ask) for ask in asks])
     table = [
-        _row(ask, entry.name, setting, turn, call)
+        _row(ask, asked, turn, call)
         for ask, transcript in zip(asks, transcripts, strict=True)
         for turn, call in enumerate(transcript)
     ]
-    frame = pl.DataFrame(table, schema=Responses.create_empty().schema)
-    return Responses.validate(frame.sort(Responses.primary_key()))
+    return pl.DataFrame(table, schema=RESPONSES_SCHEMA)
+
+
+def _length(row: Mapping[str, Any]) -> float:
+    """Characters of an item: what a server reads, and, of what is known before, the best guess at how long it takes."""
+    options = row.get("options") or ()
+    return len(row.get("context") or "") + len(row["question"]) + sum(len(option) for option in options)
 
 
 def read_item(row: Mapping[str, Any]) -> Item:
@@ -65,15 +76,15 @@ def read_item(row: Mapping[str, Any]) -> Item:
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
-def _row(ask: Ask, model: str, setting: str, turn: int, call: tuple[ChatRequest, ChatReply]) -> dict[str, Any]:
-    request, reply = call
+def _row(ask: Ask, asked: Asked, turn: int, call: Call) -> dict[str, Any]:
+    request, reply, left_out_characters = call
     found = reply.top_logprobs
     messages = request.messages_json
     return {
         "dataset": ask.row["dataset"],
         "item_id": ask.row["item_id"],
-        "model": model,
-        "setting": setting,
+        "model": asked.model,
+        "setting": asked.setting,
         "repetition": ask.repetition,
         "turn": turn,
         "call_key": request.key,
@@ -84,6 +95,9 @@ def _row(ask: Ask, model: str, setting: str, turn: int, call: tuple[ChatRequest,
         "reply": reply.text if reply.failure is None else None,
         "reasoning": reply.reasoning,
         "finish_reason": reply.finish_reason,
+        "answered_by": reply.model,
+        "remark": reply.remark,
+        "left_out_characters": left_out_characters,
         "failure": reply.failure,
         "error": reply.error,
         "http_status": reply.http_status,

@@ -1,32 +1,49 @@
-"""The one client of model servers: OpenAI-compatible chat over aiohttp (docs/decisions/0009 says why)."""
+"""The one client of model servers: when a call starts, what is tried again, and what became of it."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import replace
-from ipaddress import ip_address
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
-import aiohttp
 import httpx
 from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.errors import EndpointError
-from schemas.vocabulary import Failure
-from tasks.backoff import read_retry_after
-from tasks.inference.limits import CircuitBreaker, Limiter, RetryPolicy
-from tasks.inference.reading import describe_error, read_completion
+from tasks.backoff import BUDGET_S
+from tasks.inference.failures import read_error
+from tasks.inference.limits import CircuitBreaker, RetryPolicy
+from tasks.inference.pace import Pace
+from tasks.inference.rate_limits import read_pause, read_wait
+from tasks.inference.reading import read_completion
+from tasks.inference.transport import Address, AioTransport, Answer, Transport, TransportError, require_sendable
 
-CONNECT_TIMEOUT_S = 10.0
-JSON = {"Content-Type": "application/json"}
 LONGEST_ERROR = 400
-TOO_MANY_REQUESTS = 429
+CHARACTERS_PER_TOKEN = 4.0
+"""Of English text; the difference to the server's count is booked once that is known."""
+
+NEWEST = 0.05
+"""Weight of the newest reply in the running mean of tokens per call."""
+
+NO_MONEY = "not sent: the budget of this run is spent; run again with a larger one"
+
+
+class Spending(Protocol):
+    """Who pays for the calls."""
+
+    def reserve(self, request: ChatRequest) -> float | None:
+        """Set aside what a call may cost; None if that is more than is left."""
+        ...
+
+    def settle(self, reserved: float, reply: ChatReply) -> None:
+        """Replace what was set aside by what the call did cost."""
+        ...
 
 
 class Attempt(NamedTuple):
-    """What became of one attempt, and how long the server wants to be left alone."""
+    """What became of one attempt, and how long the server wants to be left alone before the next call of anybody."""
 
     reply: ChatReply
     retry_after_s: float | None = None
@@ -35,13 +52,15 @@ class Attempt(NamedTuple):
 class HttpChat:
     """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
 
-    A call holds its slot while it waits for its next attempt: a server that asks for a pause gets fewer calls, not others.
+    A call gives up its place while it waits for its next attempt; if the server names the time to wait, nobody starts a call
+    before it is over.
 
     Args:
-        entry: the model; its concurrency and timeout hold for all calls.
+        entry: the model; its limits hold for all calls.
         base_url: server, up to and including `/v1`.
         key: sent as a bearer token and written nowhere else, not even where the server repeats it.
         policy: what is retried.
+        spending: who pays; null = nobody counts.
         clock: seconds, monotonic.
 
     Raises:
@@ -55,36 +74,30 @@ class HttpChat:
         key: SecretStr | None = None,
         *,
         policy: RetryPolicy | None = None,
+        spending: Spending | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self._host = httpx.URL(self._url)
-        self._key = key
+        self._address = Address(base_url, key)
         self._policy = policy or RetryPolicy()
+        self._spending = spending
         self._clock = clock
-        self._limiter = Limiter(entry.concurrency)
         self._breaker = CircuitBreaker()
-        self._session: aiohttp.ClientSession | None = None
+        self._pace = Pace(entry, clock, self._policy.sleep)
+        self._mean_tokens = 0.0
+        self._pausing: asyncio.Task[None] | None = None
+        self._unkept: Exception | None = None
+        self._transport: Transport = open_transport(entry, self._address)
 
     async def __aenter__(self) -> Self:
-        headers = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
-        # The same certificates as for downloads; reading them takes 20 ms.
-        trusted = httpx.create_ssl_context() if self._host.scheme == "https" else True
-        self._session = aiohttp.ClientSession(
-            headers={**headers, **JSON},
-            connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
-            # A proxy from the environment is for remote servers; one on this machine is spoken to directly.
-            trust_env=not is_loopback(self._host.host),
-        )
+        await self._transport.__aenter__()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._session is not None:
-            await self._session.close()
+        if self._pausing:
+            self._pausing.cancel()
+        await self._transport.__aexit__(kind, error, trace)
 
     async def __call__(
         self, request: ChatRequest, keep: Callable[[ChatRequest, ChatReply], Awaitable[None]] | None = None
@@ -93,118 +106,117 @@ class HttpChat:
 
         Args:
             request: what to ask.
-            keep: takes an answer into safety before the call gives up its slot, so that a crash costs at most what was in flight.
+            keep: takes an answer into safety before the call gives up its place: a crash costs at most what was in flight.
+
+        Raises:
+            What `keep` raises; after that nothing more is sent, since it would be paid for and lost.
         """
-        async with self._limiter:
-            if self._breaker.is_open:
-                text = f"not sent: no server was found at {self._place} by the calls before this one"
-                return ChatReply(failure="connect", error=text)
-            reply = await self._send(request)
-            self._breaker.report(reply)
-            if keep is not None and reply.failure is None:
-                await keep(request, reply)
-            return reply
-
-    @property
-    def _place(self) -> str:
-        # Never the whole URL: it may carry a password.
-        return f"{self._host.scheme}://{self._host.netloc.decode()}"
-
-    async def _send(self, request: ChatRequest) -> ChatReply:
         attempt, waited_s = 0, 0.0
         while True:
             attempt += 1
-            reply, retry_after_s = await self._attempt(request)
-            reply = replace(reply, attempts=attempt)
-            if reply.failure is None or self._breaker.is_open:
-                return reply
-            delay_s = self._policy.delay_s(reply.failure, attempt, retry_after_s, waited_s)
+            reply, retry_after_s = await self._attempt(request, attempt, keep)
+            delay_s = None
+            if reply.failure is not None and not self._breaker.is_open:
+                delay_s = self._policy.delay_s(reply.failure, attempt, retry_after_s, waited_s)
             if delay_s is None:
+                self._breaker.report(reply)
                 return reply
-            await self._policy.sleep(delay_s)
+            async with nullcontext() if retry_after_s is None else self._pace.paused():
+                await self._policy.sleep(delay_s)
             waited_s += delay_s
 
-    async def _attempt(self, request: ChatRequest) -> Attempt:
-        if self._session is None:
-            raise RuntimeError("HttpChat is used as an async context manager")
-        started = self._clock()
+    async def _attempt(
+        self, request: ChatRequest, attempt: int, keep: Callable[[ChatRequest, ChatReply], Awaitable[None]] | None
+    ) -> Attempt:
+        expected = self._expected_tokens(request)
+        await self._pace.enter(expected, again=attempt > 1)
         try:
-            async with asyncio.timeout(self._entry.timeout_s):
-                reply, retry_after_s = await self._exchange(self._session, request)
-        except TimeoutError:
-            reply, retry_after_s = ChatReply(failure="timeout", error=f"no reply within {self._entry.timeout_s:g} s"), None
-        error = None if reply.error is None else self._publishable(reply.error)
-        return Attempt(replace(reply, error=error, latency_s=self._clock() - started), retry_after_s)
-
-    async def _exchange(self, session: aiohttp.ClientSession, request: ChatRequest) -> Attempt:
-        # In two steps, since a connection lost before the answer began means something else than an answer cut short.
-        try:
-            response = await session.post(self._url, data=request.body_json.encode(), allow_redirects=False)
-        except (aiohttp.ClientError, ValueError, UnicodeError) as error:
-            return Attempt(ChatReply(failure="connect", error=f"no connection to {self._place}: {_explain(error)}"))
-        try:
-            body = await response.read()
-        except aiohttp.ClientError as error:
-            reply = ChatReply(failure="malformed_reply", error=f"the answer is cut short: {_explain(error)}")
-            return Attempt(replace(reply, http_status=response.status))
+            if self._unkept is not None:
+                raise self._unkept
+            if self._breaker.is_open:
+                text = f"not sent: no server was found at {self._address.place} by the calls before this one"
+                return Attempt(ChatReply(failure="connect", error=text, attempts=attempt))
+            reserved = self._spending.reserve(request) if self._spending else 0.0
+            if reserved is None:
+                return Attempt(ChatReply(failure="budget", error=NO_MONEY, attempts=attempt))
+            reply = ChatReply(failure="connect", error="interrupted")
+            try:
+                reply, retry_after_s = await self._exchange(request, attempt)
+            finally:
+                if self._spending:
+                    self._spending.settle(reserved, reply)
+            self._learn(reply, expected)
+            if keep is not None and reply.failure is None:
+                try:
+                    await keep(request, reply)
+                except Exception as error:
+                    self._unkept = error
+                    raise
+            return Attempt(reply, retry_after_s)
         finally:
-            response.release()
-        return Attempt(read_answer(response.status, self._without_key(body)), read_retry_after(response.headers))
+            self._pace.leave()
+
+    async def _exchange(self, request: ChatRequest, attempt: int) -> Attempt:
+        started_s = self._clock()
+        try:
+            answer = await self._transport.post(request.body_json.encode())
+        except TransportError as error:
+            reply, retry_after_s = ChatReply(failure=error.failure, error=error.text, http_status=error.http_status), None
+        else:
+            reply = self._read(answer, request)
+            retry_after_s = self._heed(answer, reply)
+        told = None if reply.error is None else self._publishable(reply.error)
+        latency_s = self._clock() - started_s
+        return Attempt(replace(reply, error=told, latency_s=latency_s, attempts=attempt), retry_after_s)
+
+    def _read(self, answer: Answer, request: ChatRequest) -> ChatReply:
+        body = self._without_key(answer.body)
+        if not httpx.codes.is_success(answer.status):
+            return read_error(answer.status, body)
+        return read_completion(body, answer.status, asked=request.model, require_same_model=self._entry.require_same_model)
+
+    def _heed(self, answer: Answer, reply: ChatReply) -> float | None:
+        """What the headers say of waiting: before this call is tried again, or before anybody's next call."""
+        wait_s = read_wait(answer.headers) if reply.failure else None
+        pause_s = read_pause(answer.headers, self._mean_tokens)
+        if reply.failure:
+            return pause_s if wait_s is None and reply.failure == "http_429" else wait_s
+        if pause_s and pause_s <= BUDGET_S and (self._pausing is None or self._pausing.done()):
+            self._pausing = asyncio.create_task(self._pause(pause_s))
+        return None
+
+    async def _pause(self, seconds: float) -> None:
+        async with self._pace.paused():
+            await self._policy.sleep(seconds)
+
+    def _expected_tokens(self, request: ChatRequest) -> float:
+        return max(self._mean_tokens, len(request.body_json) / CHARACTERS_PER_TOKEN)
+
+    def _learn(self, reply: ChatReply, expected: float) -> None:
+        if reply.failure is None:
+            self._pace.note_answer(reply.latency_s)
+        else:
+            self._pace.window.note_failure(reply.failure)
+        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            used = reply.prompt_tokens + reply.completion_tokens
+            self._mean_tokens += (used - self._mean_tokens) * (NEWEST if self._mean_tokens else 1.0)
+            self._pace.settle(expected, used)
 
     def _without_key(self, body: bytes) -> bytes:
         """An answer that repeats the key, be it in the text: answers are stored, and a key never is."""
-        return body if self._key is None else body.replace(self._key.get_secret_value().encode(), b"[key]")
+        key = self._address.key
+        return body if key is None else body.replace(key.get_secret_value().encode(), b"[key]")
 
     def _publishable(self, text: str) -> str:
-        if self._key is not None:
-            text = text.replace(self._key.get_secret_value(), "[key]")
+        if self._address.key is not None:
+            text = text.replace(self._address.key.get_secret_value(), "[key]")
         return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}..."
 
 
-def read_answer(status: int, body: bytes) -> ChatReply:
-    """The reply or the failure in an answer that came whole."""
-    if httpx.codes.is_success(status):
-        return read_completion(body, status)
-    failure: Failure = "malformed_reply"
-    if status == TOO_MANY_REQUESTS:
-        failure = "http_429"
-    elif httpx.codes.is_client_error(status):
-        failure = "http_4xx"
-    elif httpx.codes.is_server_error(status):
-        failure = "http_5xx"
-    return ChatReply(failure=failure, error=f"HTTP {status}: {describe_error(body)}", http_status=status)
+def open_transport(entry: ModelEntry, address: Address) -> Transport:
+    """Connections as the entry wants them."""
+    if entry.http2:
+        from tasks.inference.http2 import Http2Transport  # noqa: PLC0415  few need it
 
-
-def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:
-    """Refuse a key that no header can hold; libraries would print it when they fail on it.
-
-    Raises:
-        EndpointError: naming the variable, never the key.
-    """
-    text = key.get_secret_value() if key else "-"
-    if not text or not text.isascii() or not text.isprintable() or " " in text:
-        raise EndpointError(
-            f"the API key of model {entry.name} cannot be sent",
-            where=f"environment variable {entry.api_key_env}",
-            expected="printable ASCII characters without spaces",
-            got=f"{len(text)} characters, some of another kind",
-            next_step="set the variable to the key alone",
-        )
-
-
-def _explain(error: BaseException) -> str:
-    """The operating system's reason, else the kind of error; messages of other libraries may quote headers."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-        cause = cause.__cause__ or cause.__context__
-    return type(error).__name__
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine; no proxy stands in between then."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return Http2Transport(entry, address)
+    return AioTransport(entry, address)

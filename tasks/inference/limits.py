@@ -1,29 +1,13 @@
-"""How many calls are in flight, which failures are tried again, and when a dead server is given up."""
+"""Which failures are tried again after which delay, and when a dead server is given up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType, TracebackType
-from typing import Self
 
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
 from tasks.backoff import Backoff, Retry
-
-RETRIES: Mapping[Failure, Retry] = MappingProxyType(
-    {
-        "connect": Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
-        # Each attempt may take minutes already; a second one covers a request that got lost.
-        "timeout": Retry(attempts=2, first_delay_s=1, longest_delay_s=4),
-        "http_4xx": Retry(attempts=1),
-        "http_429": Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
-        "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-        "malformed_reply": Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4),
-        # At temperature 0 the same question gets the same empty answer; a second try catches a provider's hiccup.
-        "empty_reply": Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4),
-    }
-)
-"""The one table of what is retried, how often and after which delay."""
+from tasks.inference.failures import RETRIES
 
 DEAD_AFTER_CALLS = 3
 
@@ -34,20 +18,6 @@ class RetryPolicy(Backoff[Failure]):
 
     retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
-class Limiter:
-    """Slots of one endpoint, shared by all partitions in flight."""
-
-    def __init__(self, concurrency: int) -> None:
-        self._slots = asyncio.Semaphore(concurrency)
-
-    async def __aenter__(self) -> Self:
-        await self._slots.acquire()
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._slots.release()
 
 
 class CircuitBreaker:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
-from tasks.inference.client import is_loopback, require_sendable
+from tasks.inference.transport import is_loopback, require_sendable
 
 PROBE_TIMEOUT_S = 3.0
 """For the name and for the connection, each."""

@@ -78,7 +78,8 @@ def test_the_gate_itself(path: str, source: str, expected: list[str]) -> None:
 
 
 def test_only_the_client_speaks_http_to_models() -> None:
-    allowed = {"tasks/inference/client.py", "tasks/inference/preflight.py", "tasks/inference/embedded.py"}
+    names = ("client", "transport", "http2", "preflight", "embedded", "supervision")
+    allowed = {f"tasks/inference/{name}.py" for name in names}
     allowed |= {path.relative_to(ROOT).as_posix() for path in modules("tasks/sources")}
     users = {
         path.relative_to(ROOT).as_posix()

@@ -2,6 +2,7 @@
 
 import random
 import socket
+from collections.abc import Awaitable, Callable
 
 from pydantic import SecretStr
 
@@ -34,7 +35,7 @@ def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = 
     )
 
 
-def client(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> HttpChat:
+def client(model: ModelEntry, pauses: Callable[[float], Awaitable[None]], key: SecretStr | None = None) -> HttpChat:
     if model.base_url is None:
         raise AssertionError("tests of the client name a server")
     return HttpChat(model, model.base_url, key, policy=RetryPolicy(sleep=pauses, draw=random.Random(0).random))

@@ -7,13 +7,14 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.chat import Chat, ChatReply, ChatRequest
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
 from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.inference.asking import ask_items, read_item
-from tasks.inference.permuting import Rounds, plan_asks
+from tasks.inference.asking import Asked, Endpoint, Solve, ask_items, read_item
+from tasks.inference.crew import Crew
+from tasks.inference.permuting import Ask, Rounds, plan_asks
 from tasks.inference.prompting import build_messages, choose_sampling, load_prompts
 from tasks.inference.solvers.direct import Transcript, direct
 from tests.model_server import ModelServer
@@ -42,14 +43,26 @@ def items() -> dy.DataFrame[Items]:
     return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
 
 
-async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
-    model, heard = entry(server.base_url, concurrency=1), list[ChatReply]()
-
+def solver(model: ModelEntry) -> Solve:
     async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
         return await direct(item, model, load_prompts(), chat, repetition)
 
-    async with client(model, Pauses()) as chat:
-        return await ask_items(plan_asks(items()), model, chat, solve, "base", heard.append), heard
+    return solve
+
+
+async def asked(
+    asks: list[Ask], model: ModelEntry, solve: Solve | None = None
+) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+    """Rows as the lake has them, and the replies in the order they came."""
+    heard = list[ChatReply]()
+    async with client(model, Pauses()) as chat, Crew(model.concurrency) as crew:
+        how = Asked(model.name, "base", solve or solver(model))
+        rows = await ask_items(asks, how, Endpoint(chat, crew), heard.append)
+    return Responses.validate(rows.sort(Responses.primary_key())), heard
+
+
+async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+    return await asked(plan_asks(items()), entry(server.base_url, concurrency=1))
 
 
 async def test_every_item_is_a_row_sorted_by_key() -> None:
@@ -76,13 +89,8 @@ async def test_a_row_holds_the_conversation_and_its_hash() -> None:
 
 
 async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() -> None:
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, model, load_prompts(), chat, repetition)
-
     with ModelServer(lambda messages: "A" if "A. good" in messages[0]["content"] else "B") as server:
-        model = entry(server.base_url)
-        async with client(model, Pauses()) as chat:
-            rows = await ask_items(plan_asks(items(), Rounds(permute=3)), model, chat, solve, "base", lambda _: None)
+        rows, _ = await asked(plan_asks(items(), Rounds(permute=3)), entry(server.base_url))
     assert rows.group_by("item_id", maintain_order=True).agg("repetition")["repetition"].to_list() == [[0, 1, 2]] * 3
     # Two options have two orders: the third is the first again, and the reply names the letter that "good" then has.
     for order, reply in rows.select("option_order", "reply").iter_rows():
@@ -91,31 +99,25 @@ async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() 
 
 
 async def test_repetitions_are_calls_of_their_own() -> None:
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, model, load_prompts(), chat, repetition)
-
     with ModelServer(lambda _: "B") as server:
-        model = entry(server.base_url)
-        async with client(model, Pauses()) as chat:
-            asks = plan_asks(items(), Rounds(permute=2, repeat=2))
-            rows = await ask_items(asks, model, chat, solve, "base", lambda _: None)
+        rows, _ = await asked(plan_asks(items(), Rounds(permute=2, repeat=2)), entry(server.base_url))
     orders = rows.group_by("item_id", maintain_order=True).agg("repetition", "option_order")
     assert orders["repetition"].to_list() == [[0, 1, 2, 3]] * 3
     # Two orders, then the same two again, and no two of the four are the same call.
-    assert all(asked[:2] == asked[2:] and asked[0] != asked[1] for asked in orders["option_order"].to_list())
+    assert all(shown[:2] == shown[2:] and shown[0] != shown[1] for shown in orders["option_order"].to_list())
     assert rows["call_key"].n_unique() == 12
 
 
 async def test_a_failed_call_is_a_row_without_a_reply() -> None:
-    # One call at a time, in the order of the items: the second one asks about a.
+    # One call at a time, items of equal length in their order: the second one asks about a.
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
         rows, heard = await ask(server)
     assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
-        ("a", "failed", None, "http_4xx", "HTTP 401: unknown key", 401),
+        ("a", "failed", None, "auth", "HTTP 401: unknown key", 401),
         ("b", "answered", "B", None, None, 200),
         ("c", "answered", "B", None, None, 200),
     ]
-    assert [reply.failure for reply in heard].count("http_4xx") == 1
+    assert [reply.failure for reply in heard].count("auth") == 1
     assert len(heard) == 3
 
 
@@ -125,13 +127,15 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
 
     with ModelServer(lambda _: "B", latency_s=0.05) as server:
         model = entry(server.base_url, concurrency=1)
-        async with client(model, Pauses()) as chat:
+        async with client(model, Pauses()) as http, Crew(model.concurrency) as crew:
 
-            async def solve(item: Item, _: Chat, __: int) -> Transcript:
-                return await direct(item, model, load_prompts(), lambda request: chat(request, lose))
+            async def losing(request: ChatRequest) -> ChatReply:
+                return await http(request, lose)
 
             with pytest.raises(LakeError, match="the disk is full"):
-                await ask_items(plan_asks(items()), model, chat, solve, "base", lambda _: None)
+                await ask_items(
+                    plan_asks(items()), Asked("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
+                )
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.
     assert server.calls <= 2
@@ -142,15 +146,22 @@ async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> No
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url)
         async with client(model, Pauses()) as chat:
-            ((request, reply),) = await direct(item, model, load_prompts(), chat)
+            ((request, reply, left_out),) = await direct(item, model, load_prompts(), chat)
     assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
     assert request.messages == build_messages(item, load_prompts())
     assert request.sampling == choose_sampling(model, "single_choice", load_prompts())
     assert server.bodies == [request.body()]
-    assert reply.text == "B"
+    assert (reply.text, left_out) == ("B", 0)
 
 
 def test_a_row_is_read_back_as_its_item() -> None:
     item = read_item(items().row(2, named=True))
     assert (item.item_id, item.question, item.options, item.gold_indices) == ("b", "What is b?", ("good", "bad"), (1,))
     assert (item.context, item.references, item.option_points) == (None, None, None)
+
+
+async def test_the_longest_item_is_asked_first() -> None:
+    longer = items().with_columns(context=pl.Series(["word " * 3, None, "word " * 9]))
+    with ModelServer(lambda _: "B") as server:
+        await asked(plan_asks(Items.validate(longer)), entry(server.base_url, concurrency=1))
+    assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]

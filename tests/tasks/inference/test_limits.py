@@ -7,7 +7,8 @@ import pytest
 from schemas.chat import ChatReply
 from schemas.vocabulary import FAILURES, Failure
 from tasks.backoff import BUDGET_S
-from tasks.inference.limits import RETRIES, CircuitBreaker, RetryPolicy
+from tasks.inference.failures import RETRIES
+from tasks.inference.limits import CircuitBreaker, RetryPolicy
 
 PLAIN = RetryPolicy(draw=lambda: 0.0)
 """Takes nothing off, so that delays can be worked out by hand."""
