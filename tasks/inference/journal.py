@@ -6,11 +6,8 @@ task, since a task could be cancelled with replies in its hands. Failed calls ar
 """
 
 import asyncio
-import json
-import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,20 +19,12 @@ from weakref import WeakValueDictionary
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-
-TABLE = """
-CREATE TABLE IF NOT EXISTS replies (
-    key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
-    created TEXT NOT NULL
-)
-"""
-INSERT = "INSERT OR IGNORE INTO replies (key, identity, repetition, request, reply, created) VALUES (?, ?, ?, ?, ?, ?)"
-LOCK_TIMEOUT_S = 30.0
-"""Longest wait for another process that writes into the same journal."""
+from tasks.inference.journal_table import JournalRow, connect, insert, journal_errors, read_reply, write_reply
+from tasks.inference.leases import Leases, News, Queue
 
 
 class _Entry(NamedTuple):
-    row: tuple[str, str, int, str, str, str]
+    row: JournalRow
     durable: asyncio.Future[None]
 
 
@@ -43,8 +32,12 @@ class Journal:
     """Replies by the meaning of their call. Used as an async context manager, in one event loop.
 
     Args:
-        path: the SQLite file; its folder is made.
+        path: the SQLite file; its folder is made, and one for the leases beside it.
         now: the time, for the column `created`.
+
+    Attributes:
+        leases: claims on calls, so that no other process sends them too.
+        queue: of those who wait for a call that another process has claimed.
 
     Raises:
         LakeError: on entering, if the file cannot be written or is no journal; on `put`, if the disk refuses; on `get`, if the
@@ -54,91 +47,74 @@ class Journal:
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._path = path
         self._now = now
-        self._queue: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._entries: SimpleQueue[_Entry | None] = SimpleQueue()
+        self.leases = Leases(path.with_suffix(".leases"))
+        self.queue = Queue(self._read_news)
 
     async def __aenter__(self) -> Self:
-        with self._errors():
+        with journal_errors(self._path), ExitStack() as opened:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # One connection for the event loop's reads, one for the writer's thread.
-            self._reading, self._writing = self._connect(), self._connect()
+            self._reading = opened.enter_context(closing(connect(self._path)))
+            self._writing = opened.enter_context(closing(connect(self._path)))
+            opened.enter_context(self.leases)
+            self._opened = opened.pop_all()
         self._writer = Thread(target=self._write_batches, name="journal", daemon=True)
         self._writer.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # What was answered is written even if the run ends with an error or is cancelled: it has been paid for.
-        self._queue.put(None)
+        self.queue.close()
+        self._entries.put(None)
         self._writer.join()
-        self._reading.close()
-        self._writing.close()
+        self._opened.close()
 
     def get(self, key: str) -> ChatReply | None:
         """The journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
-        with self._errors():
+        with journal_errors(self._path):
             row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            return _restore(row[0]) if row else None
+            return read_reply(row[0]) if row else None
 
     async def put(self, request: ChatRequest, reply: ChatReply) -> None:
         """Keep a reply; returns when it is on disk. The first reply to a call stays."""
-        with self._errors():
-            body = request.body_json
-            text = json.dumps(vars(reply), ensure_ascii=False)
+        await asyncio.shield(self.write(request, reply))
+
+    def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
+        """Keep a reply, whoever waits for it: the future is done when it is on disk. It must not be cancelled."""
+        with journal_errors(self._path):
+            body, text = request.body_json, write_reply(reply)
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.
             (body + text).encode()
         created = self._now().isoformat(timespec="milliseconds")
-        row = (request.key, request.identity, request.repetition, body, text, created)
+        row = JournalRow(request.key, request.identity, request.repetition, body, text, created)
         entry = _Entry(row, asyncio.get_running_loop().create_future())
-        self._queue.put(entry)
-        await entry.durable
+        self._entries.put(entry)
+        return entry.durable
+
+    def _read_news(self, after: int | None) -> News:
+        with journal_errors(self._path):
+            if after is None:
+                return News(self._reading.execute("SELECT ifnull(max(rowid), 0) FROM replies").fetchone()[0], [])
+            rows = self._reading.execute("SELECT rowid, key FROM replies WHERE rowid > ? ORDER BY rowid", (after,)).fetchall()
+            return News(rows[-1][0] if rows else after, [key for _, key in rows])
 
     def _write_batches(self) -> None:
         closing = False
         while not closing:
-            gathered = [self._queue.get()]
+            gathered = [self._entries.get()]
             with suppress(Empty):
                 while True:
-                    gathered.append(self._queue.get_nowait())
+                    gathered.append(self._entries.get_nowait())
             batch = [entry for entry in gathered if entry is not None]
             closing = len(batch) < len(gathered)
             try:
-                with self._errors(), self._writing:
-                    self._writing.executemany(INSERT, [entry.row for entry in batch])
+                with journal_errors(self._path), self._writing:
+                    insert(self._writing, [entry.row for entry in batch])
             except LakeError as error:
                 _settle(batch, error)
             else:
                 _settle(batch, None)
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute(TABLE)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
-            raise LakeError(
-                "the journal of replies cannot be used",
-                where=str(self._path),
-                expected="a journal this user may write, on a disk with space left",
-                got=f"{type(error).__name__}: {error}",
-                next_step="free space or mend permissions and run again; if the file is damaged, move it away",
-            ) from error
-
-
-def _restore(text: str) -> ChatReply:
-    """The reply of a journal's row; fields that the row does not have, since it is older than they are, are null."""
-    reply = ChatReply(**json.loads(text))
-    found = reply.top_logprobs
-    pairs = None if found is None else tuple((token, logprob) for token, logprob in found)  # JSON has lists only
-    return replace(reply, top_logprobs=pairs, from_journal=True)
 
 
 def _settle(batch: list[_Entry], error: LakeError | None) -> None:
@@ -174,7 +150,8 @@ class KeepingChat(Protocol):
 class JournaledChat:
     """A client that asks the journal first and keeps what the server answers; counts its calls.
 
-    Of equal calls at the same time one is sent, and the others find its reply in the journal; if it fails, the next one is sent.
+    Of equal calls at the same time one is sent, in this process or in another on the same journal, and the others find its reply
+    in the journal; if it fails, the next one is sent. Who waits for another call holds no slot of the client.
     """
 
     def __init__(self, chat: KeepingChat, journal: Journal) -> None:
@@ -188,10 +165,47 @@ class JournaledChat:
         key = request.key
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
-            if known := self._journal.get(key):
+            if known := await self._find_or_claim(key):
                 self.counts += CallCounts(from_journal=1)
                 return known
-            reply = await self._chat(request, self._journal.put)
+            reply = await self._send(request)
         answered = int(reply.failure is None)
-        self.counts += CallCounts(sent=1, answered=answered, failed=1 - answered)
+        self.counts += CallCounts(sent=int(reply.failure != "budget"), answered=answered, failed=1 - answered)
         return reply
+
+    async def _find_or_claim(self, key: str) -> ChatReply | None:
+        """The journaled reply; None if there is none and the call is ours to send."""
+        leases, queue = self._journal.leases, self._journal.queue
+        waited = False
+        while not leases.claim(key):
+            waited = True
+            await queue.wait(key)
+            if known := self._journal.get(key):
+                return known
+        if waited:
+            queue.wake_next()
+        try:
+            # Only now it is certain: a lease ends after its reply is in the journal, so that either it is there or nobody has it.
+            known = self._journal.get(key)
+        except LakeError:
+            leases.release(key)
+            raise
+        if known:
+            leases.release(key)
+        return known
+
+    async def _send(self, request: ChatRequest) -> ChatReply:
+        written: list[asyncio.Future[None]] = []
+
+        async def keep(request: ChatRequest, reply: ChatReply) -> None:
+            written.append(self._journal.write(request, reply))
+            await asyncio.shield(written[0])
+
+        try:
+            return await self._chat(request, keep)
+        finally:
+            if written and not written[0].done():
+                # Nobody waits for the reply any more, but it is on its way to the disk.
+                written[0].add_done_callback(lambda _: self._journal.leases.release(request.key))
+            else:
+                self._journal.leases.release(request.key)

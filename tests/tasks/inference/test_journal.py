@@ -84,7 +84,7 @@ async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path
             chat = JournaledChat(http, journal)
             replies = await asyncio.gather(*(chat(request()) for _ in range(4)))
     assert server.calls == 2
-    assert [reply.failure for reply in replies] == ["http_4xx", None, None, None]
+    assert [reply.failure for reply in replies] == ["auth", None, None, None]
     assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
 
 
@@ -106,7 +106,7 @@ async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) ->
             failed = await chat(request())
             assert journal.get(request().key) is None
             answered = await chat(request())
-    assert (failed.failure, answered.text, answered.from_journal) == ("http_4xx", "B", False)
+    assert (failed.failure, answered.text, answered.from_journal) == ("auth", "B", False)
     assert chat.counts == CallCounts(sent=2, answered=1, failed=1)
 
 
@@ -210,6 +210,77 @@ async def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path, name: st
             pass
     assert caught.value.where == str(tmp_path / name)
     assert caught.value.next_step
+
+
+async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request("before"), ChatReply(text="B"))
+        (pages,) = journal._writing.execute("PRAGMA page_count").fetchone()
+        journal._writing.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(LakeError, match="the disk is full") as caught:
+            await asyncio.wait_for(journal.put(request("full"), ChatReply(text="B" * 100_000)), 10)
+        assert journal.get(request("full").key) is None
+    assert (caught.value.where, "free space" in str(caught.value.next_step)) == (str(path), True)
+    await _go_on(path)
+
+
+async def test_a_file_that_may_not_grow_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request("before"), ChatReply(text="B"))
+    program = f"ulimit -f 64; exec {sys.executable} -m tests.tasks.inference.journal_writer {path}"
+    ended = await asyncio.to_thread(
+        subprocess.run, ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.strip().splitlines()[-5].startswith("schemas.errors.LakeError: the journal of replies cannot be used")
+    keys = ended.stdout.split()
+    async with Journal(path) as journal:
+        assert [key for key in keys if journal.get(key) is None] == []
+    await _go_on(path)
+
+
+async def _go_on(path: Path) -> None:
+    """What was kept is there, the file is whole, and replies are kept again."""
+    async with Journal(path) as journal:
+        assert journal.get(request("before").key) == ChatReply(text="B", from_journal=True)
+        await journal.put(request("full"), ChatReply(text="B" * 100_000))
+        assert journal.get(request("full").key) == ChatReply(text="B" * 100_000, from_journal=True)
+        assert journal._reading.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE replies (key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, "
+            "request TEXT NOT NULL, reply TEXT NOT NULL, created TEXT NOT NULL)"
+        )
+        reply = (
+            '{"text": "B", "reasoning": null, "finish_reason": "stop", "prompt_tokens": 3, "completion_tokens": 1, '
+            '"failure": null, "error": null, "http_status": 200, "latency_s": 0.25, "attempts": 1, "from_journal": false}'
+        )
+        row = (request().key, "http://localhost/v1", 0, request().body_json, reply, "2026-01-02T12:00:00.000+00:00")
+        connection.execute("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
+    old = ChatReply("B", None, "stop", 3, 1, http_status=200, latency_s=0.25, from_journal=True)
+    async with Journal(path) as journal:
+        await journal.put(request("new"), ChatReply(text="N"))
+        assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))
+
+
+async def test_more_replies_than_one_statement_takes_are_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as journal:
+        with closing(sqlite3.connect(path)) as busy:
+            busy.execute("BEGIN IMMEDIATE")  # nothing is written before all are there
+            puts = [
+                asyncio.ensure_future(journal.put(request(str(number)), ChatReply(text=str(number)))) for number in range(1203)
+            ]
+            await asyncio.sleep(0.1)
+        await asyncio.gather(*puts)
+        found = [journal.get(request(str(number)).key) for number in range(1203)]
+    assert found == [ChatReply(text=str(number), from_journal=True) for number in range(1203)]
 
 
 async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:

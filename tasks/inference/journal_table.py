@@ -1,0 +1,120 @@
+"""The table behind the journal: its SQLite file, its rows, and what can be wrong with them."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from errno import EDQUOT, EFBIG, ENOSPC
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from schemas.chat import ChatReply
+from schemas.errors import LakeError
+
+JOURNAL = Path("journal") / "replies.sqlite"
+"""Where a lake keeps its journal."""
+
+TABLE = """
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
+    created TEXT NOT NULL
+)
+"""
+COLUMNS = "key, identity, repetition, request, reply, created"
+ROWS_PER_STATEMENT = 500
+"""SQLite takes 32,766 values in one statement."""
+
+_AFTER_FULL = "free space and run again; replies that were kept are not paid twice"
+
+LOCK_TIMEOUT_S = 30.0
+"""Longest wait for another process that writes into the same journal."""
+
+
+class JournalRow(NamedTuple):
+    """One reply as the table has it: `request` and `reply` are JSON texts, `created` is ISO 8601 with milliseconds."""
+
+    key: str
+    identity: str
+    repetition: int
+    request: str
+    reply: str
+    created: str
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to a journal, made if it is not there; what is committed survives a power cut.
+
+    Raises:
+        sqlite3.Error: if the file cannot be written or is no journal.
+    """
+    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(TABLE)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
+    """Add rows, in the caller's transaction; the first reply to a call stays. Returns how many were new.
+
+    Many rows go into one statement: between two statements the thread has to wait for its turn in the interpreter, and a busy
+    event loop makes it wait for milliseconds.
+    """
+    added = 0
+    for start in range(0, len(rows), ROWS_PER_STATEMENT):
+        part = rows[start : start + ROWS_PER_STATEMENT]
+        places = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(part))
+        statement = f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES {places}"  # noqa: S608  question marks only
+        added += connection.execute(statement, tuple(chain.from_iterable(part))).rowcount
+    return added
+
+
+def write_reply(reply: ChatReply) -> str:
+    """The reply as JSON text."""
+    return json.dumps(vars(reply), ensure_ascii=False)
+
+
+def read_reply(text: str) -> ChatReply:
+    """The reply of a row, marked as journaled; fields the row lacks, since it is older than they are, have their default.
+
+    Raises:
+        ValueError, TypeError: if the text is no reply.
+    """
+    reply = ChatReply(**json.loads(text))
+    found = reply.top_logprobs
+    pairs = None if found is None else tuple((token, logprob) for token, logprob in found)  # JSON has lists only
+    return replace(reply, top_logprobs=pairs, from_journal=True)
+
+
+@contextmanager
+def journal_errors(path: Path, what: str = "the journal of replies") -> Iterator[None]:
+    """Turn what SQLite, the disk or a damaged row raises into one clear error.
+
+    Raises:
+        LakeError: naming `what`, and the journal at `path`.
+    """
+    try:
+        yield
+    except (OSError, sqlite3.Error, ValueError, TypeError) as error:
+        full = _is_full(error)
+        raise LakeError(
+            f"{what} cannot be kept: the disk is full" if full else f"{what} cannot be used",
+            where=str(path),
+            expected="a journal this user may write, on a disk with space left",
+            got=f"{type(error).__name__}: {error}",
+            next_step=_AFTER_FULL
+            if full
+            else "free space or mend permissions and run again; if the file is damaged, move it away",
+        ) from error
+
+
+def _is_full(error: Exception) -> bool:
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return isinstance(error, OSError) and error.errno in {ENOSPC, EFBIG, EDQUOT}

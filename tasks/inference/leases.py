@@ -1,0 +1,212 @@
+"""Leases: a call is claimed before it is sent, so that two processes on one lake never send the same call.
+
+A claim is a lock of the operating system on one byte of a file; the call's key says which byte of which file. Such a lock ends
+with the process that holds it, however that dies: nothing is left to be cleaned up, no process has to prove that it lives, and it
+makes no difference whether the processes are in one container or in several. The files stay empty.
+"""
+
+import asyncio
+import fcntl
+import os
+import struct
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+from weakref import WeakSet
+
+from schemas.errors import LakeError
+
+FILES = 32
+"""The kernel goes through all locks of a file to set one: with 12,000 claims in one file it takes 400 microseconds, in 32 ten."""
+
+POLL_S = 0.2
+"""How often those who wait for another process look whether its reply has come."""
+
+TRIED_AT_ONCE = 50
+"""Of those who wait, so many see at each look whether their call was given up; if one was, the next sees too, and so on."""
+
+_OPEN: "WeakSet[Leases]" = WeakSet()
+
+
+class Leases:
+    """Claims on calls, by their key. Used as a context manager, from one thread.
+
+    Args:
+        folder: holds the lock files; made if it is not there.
+
+    Raises:
+        LakeError: on entering, if the files cannot be written; on `claim`, if they were deleted or the disk refuses.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: list[int] = []
+        self._held: set[str] = set()
+
+    def __enter__(self) -> Self:
+        with self._errors(), ExitStack() as opened:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for number in range(FILES):
+                file = os.open(self._folder / f"{number:02}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                opened.callback(os.close, file)
+                self._files.append(file)
+            self._opened = opened.pop_all()
+        _OPEN.add(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up every claim."""
+        _OPEN.discard(self)
+        self._files.clear()
+        self._held.clear()
+        self._opened.close()
+
+    def claim(self, key: str) -> bool:
+        """Claim a call; takes about 10 microseconds.
+
+        Returns:
+            Whether it is ours now. False: somebody else has it, be it another caller of this object.
+
+        Raises:
+            LakeError: the lock files are gone, so that nobody knows what others claim.
+        """
+        if not self._files:
+            raise RuntimeError("Leases is used as a context manager, and only in the process that entered it")
+        if key in self._held:
+            return False
+        with self._errors():
+            file = self._file(key)
+            if os.fstat(file).st_nlink == 0:
+                raise FileNotFoundError("the file was deleted while it was in use")
+            try:
+                _lock(file, fcntl.F_WRLCK, _byte(key))
+            except (BlockingIOError, PermissionError):
+                return False
+        self._held.add(key)
+        return True
+
+    def release(self, key: str) -> None:
+        """Give up a claim; without one, nothing happens."""
+        if key in self._held:
+            self._held.discard(key)
+            with self._errors():
+                _lock(self._file(key), fcntl.F_UNLCK, _byte(key))
+
+    def _file(self, key: str) -> int:
+        return self._files[int(key[-2:], 16) % FILES]
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise LakeError(
+                "calls cannot be claimed, so that another run might send them too",
+                where=str(self._folder),
+                expected="a folder this user may write, which nobody deletes while a run goes on",
+                got=f"{type(error).__name__}: {error}",
+                next_step="end all runs on this lake, mend or delete the folder and run again; kept replies are not paid twice",
+            ) from error
+
+
+def _byte(key: str) -> int:
+    return int(key[:15], 16)
+
+
+if sys.platform == "linux":
+
+    def _lock(file: int, kind: int, byte: int) -> None:
+        # Unlike a POSIX lock, it belongs to the opened file: closing the same file elsewhere in the process does not end it.
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, 1, 0))
+
+else:
+
+    def _lock(file: int, kind: int, byte: int) -> None:
+        fcntl.lockf(file, fcntl.LOCK_UN if kind == fcntl.F_UNLCK else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+
+
+class News(NamedTuple):
+    """Keys of the replies that came to the journal, up to a row."""
+
+    last_row: int
+    keys: list[str]
+
+
+class Queue:
+    """Callers that wait for a call somebody else is making. In one event loop; one task looks for all of them.
+
+    Args:
+        read_news: what came after a row; without one, only which row is the last.
+        poll_s: seconds between two looks.
+    """
+
+    def __init__(self, read_news: Callable[[int | None], News], poll_s: float = POLL_S) -> None:
+        self._read_news = read_news
+        self._poll_s = poll_s
+        self._waiting: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
+        self._looking: asyncio.Task[None] | None = None
+
+    async def wait(self, key: str) -> None:
+        """Return when the call's reply may be in the journal, or its lease may be free: now and then in any case.
+
+        Raises:
+            LakeError: if the journal cannot be read any more.
+        """
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._looking is None:
+            # Before anything else can happen, so that no reply comes unnoticed.
+            self._looking = asyncio.create_task(self._look(self._read_news(None).last_row))
+        self._waiting[key].append(woken)
+        await woken
+
+    def wake_next(self) -> None:
+        """Let the caller see who has waited longest: what was claimed before is being given up."""
+        self._wake(list(islice(self._waiting, 1)))
+
+    def close(self) -> None:
+        """Look no more; who still waits is cancelled."""
+        if self._looking is not None:
+            self._looking.cancel()
+        for woken in [woken for futures in self._waiting.values() for woken in futures]:
+            woken.cancel()
+        self._waiting.clear()
+
+    async def _look(self, last_row: int) -> None:
+        try:
+            while self._waiting:
+                await asyncio.sleep(self._poll_s)
+                last_row, arrived = self._read_news(last_row)
+                self._wake(arrived)
+                # Those who are refused queue up again at the end.
+                self._wake(list(islice(self._waiting, TRIED_AT_ONCE)))
+                await asyncio.sleep(0)
+        except LakeError as error:
+            self._wake(list(self._waiting), error)
+        finally:
+            self._looking = None
+
+    def _wake(self, keys: Iterable[str], error: LakeError | None = None) -> None:
+        for woken in [woken for key in keys for woken in self._waiting.pop(key, [])]:
+            if woken.done():
+                continue
+            if error is None:
+                woken.set_result(None)
+            else:
+                woken.set_exception(error)
+
+
+def _close_inherited() -> None:
+    # A forked child shares the opened files, and with them the claims: they would outlive a parent that is killed.
+    for leases in list(_OPEN):
+        leases.close()
+
+
+os.register_at_fork(after_in_child=_close_inherited)
