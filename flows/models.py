@@ -3,32 +3,25 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
 from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from flows.dialects import probe_model
+from flows.serving import say
+from schemas.chat import EMBEDDED_MODEL, USUAL_DIALECT, Dialect, ModelEntry
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
-from schemas.vocabulary import FAILURES
-from tasks.backoff import Retry
-from tasks.inference.client import HttpChat
+from tasks.inference.dialects import choose_dialect, describe_dialect
 from tasks.inference.embedded import serve_embedded
-from tasks.inference.limits import RetryPolicy
 from tasks.inference.preflight import check_endpoint, resolve_api_key
 from tasks.inference.probe_records import list_probes, probe_file, recall, remember
-from tasks.inference.probing import probe
-from tasks.inference.providers import entry_for, find_provider, load_providers
-
-AT_ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
-"""A check says what happens now; a run tries again."""
+from tasks.inference.providers import entry_for, find_provider, load_providers, provider_at
 
 DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 """Capabilities a provider's entry makes a statement about."""
@@ -54,6 +47,13 @@ class Checked:
     remembered: bool
     file: Path | None
 
+    @property
+    def dialect(self) -> Dialect:
+        """How a run would call the model, if its entry says nothing else."""
+        if not self.probe.server:
+            return USUAL_DIALECT  # the model that comes with the install is known
+        return choose_dialect(None, self.quirks, self.probe if self.probe.answers else None)
+
 
 def check_model(asked: Asked, lake: Path, *, again: bool, environ: Mapping[str, str] | None = None) -> Checked:
     """Find out what works with a model. An answer is remembered; without one, the next check starts anew.
@@ -69,45 +69,43 @@ def check_model(asked: Asked, lake: Path, *, again: bool, environ: Mapping[str, 
         EndpointError: if its host or key cannot be right.
         LakeError: if the file that remembers it cannot be read or written.
     """
-    provider = find_provider(asked.provider) if asked.provider else None
+    provider = find_provider(asked.provider) if asked.provider else provider_at(asked.base_url)
     entry = _entry(asked, provider)
     quirks = provider.quirks_of(asked.name) if provider else None
     file = probe_file(lake, entry)
     if not again and (known := recall(lake, entry)):
         return Checked(known, quirks, remembered=True, file=file)
-    found = asyncio.run(_probe(entry, quirks or Quirks(), os.environ if environ is None else environ))
+    found = asyncio.run(_probe(entry, quirks, os.environ if environ is None else environ))
     if not found.answers:
         return Checked(found, quirks, remembered=False, file=None)
     return Checked(found, quirks, remembered=False, file=remember(lake, entry, found))
 
 
 def _entry(asked: Asked, provider: Provider | None) -> ModelEntry:
-    embedded = asked.name == EMBEDDED_MODEL and not provider and not asked.base_url
-    if not embedded and bool(provider) == bool(asked.base_url):
+    embedded = asked.name == EMBEDDED_MODEL and not asked.provider and not asked.base_url
+    if not embedded and bool(asked.provider) == bool(asked.base_url):
         raise UsageError(
             f"where model {asked.name} is served is not clear",
             where="moodflow models check",
             expected="--provider ID or --base-url URL",
-            got="both" if provider else "neither",
+            got="both" if asked.provider else "neither",
             next_step="moodflow models list shows the providers",
         )
-    values = entry_for(provider, asked.name) if provider else {"name": asked.name, "base_url": asked.base_url}
+    values = {"name": asked.name, "base_url": asked.base_url}
+    if provider and asked.provider:
+        values = entry_for(provider, asked.name)
     if asked.api_key_env:
         values["api_key_env"] = asked.api_key_env
     return ModelEntry(**values, concurrency=1, timeout_s=asked.timeout_s)
 
 
-async def _probe(entry: ModelEntry, quirks: Quirks, environ: Mapping[str, str]) -> ModelProbe:
-    key = resolve_api_key(entry, environ)
+async def _probe(entry: ModelEntry, quirks: Quirks | None, environ: Mapping[str, str]) -> ModelProbe:
+    resolve_api_key(entry, environ)
     await check_endpoint(entry)
-    async with AsyncExitStack() as stack:
-        url = entry.base_url or (await stack.enter_async_context(serve_embedded())).base_url
-        chat = await stack.enter_async_context(HttpChat(entry, url, key, policy=AT_ONCE))
-        return await probe(entry, chat, token_limit=quirks.token_limit, hide=lambda text: _without(key, text))
-
-
-def _without(key: SecretStr | None, text: str) -> str:
-    return text.replace(key.get_secret_value(), "[key]") if key else text
+    if entry.base_url is not None:
+        return await probe_model(entry, environ, quirks)
+    async with serve_embedded(say) as server:
+        return await probe_model(entry, environ, quirks, base_url=server.base_url)
 
 
 def check_document(checked: Checked) -> dict[str, Any]:
@@ -126,6 +124,7 @@ def check_document(checked: Checked) -> dict[str, Any]:
         "reasoning_in": found.reasoning_in,
         "token_limit": found.token_limit,
         "unsent": list(found.unsent),
+        "dialect": checked.dialect.model_dump(mode="json"),
         "capabilities": {
             name: {"verdict": finding.verdict, "evidence": finding.evidence, "documented": _documented(checked, name)}
             for name, finding in found.findings.items()
@@ -150,6 +149,7 @@ def check_shown(checked: Checked) -> list[RenderableType]:
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {calls}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
+    lines.append(f"A run would call it with: {describe_dialect(checked.dialect)}")
     if checked.remembered:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
@@ -170,10 +170,16 @@ def list_document(lake: Path, environ: Mapping[str, str] | None = None) -> dict[
                 "token_limit": found.token_limit,
                 "unsent": list(found.unsent),
                 "reasoning_in": found.reasoning_in,
+                "dialect": _known_dialect(found).model_dump(mode="json"),
             }
             for found in list_probes(lake)
         ],
     }
+
+
+def _known_dialect(found: ModelProbe) -> Dialect:
+    provider = provider_at(found.server)
+    return Checked(found, provider.quirks_of(found.model) if provider else None, remembered=True, file=None).dialect
 
 
 def _provider_row(provider: Provider, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -202,14 +208,13 @@ def list_shown(lake: Path, environ: Mapping[str, str] | None = None) -> list[Ren
     for row in document["providers"]:
         key = "none" if row["api_key_env"] is None else f"{row['api_key_env']}{'' if row['key_is_set'] else ' (not set)'}"
         providers.add_row(row["id"], row["title"], row["base_url"], key, row["verified"])
-    checked = Table(Column("Checked model", no_wrap=True), "Server", "When", "Token limit", "Left out", box=SIMPLE)
+    checked = Table(Column("Checked model", no_wrap=True), "Server", "When", "A run calls it with", box=SIMPLE)
     for row in document["checked"]:
         cells = (
             row["model"],
             row["server"] or "embedded",
             row["probed_at"],
-            row["token_limit"] or "none",
-            ", ".join(row["unsent"]),
+            describe_dialect(Dialect.model_validate(row["dialect"])),
         )
         checked.add_row(*(escape(cell) for cell in cells))
     return [providers, checked] if document["checked"] else [providers]

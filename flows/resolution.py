@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from flows.dialects import with_dialects
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
@@ -32,7 +33,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Resolution:
-    """A plan with its names looked up."""
+    """A plan with its names looked up; in `plan`, every model's entry has its dialect."""
 
     plan: Plan
     blueprint: Blueprint
@@ -49,6 +50,7 @@ def resolve(plan: Plan) -> Resolution:
 
     Raises:
         UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
+        LakeError: if what was found about a model cannot be read.
     """
     blueprint = profiled_blueprint(plan)
     if plan.datasets is not None:
@@ -65,7 +67,7 @@ def resolve(plan: Plan) -> Resolution:
             missing.append(obstacle)
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
-    return Resolution(plan, blueprint, tuple(chosen), tuple(missing), Lake(plan.lake, read_code_version()))
+    return Resolution(with_dialects(plan), blueprint, tuple(chosen), tuple(missing), Lake(plan.lake, read_code_version()))
 
 
 def profiled_blueprint(plan: Plan) -> Blueprint:

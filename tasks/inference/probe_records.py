@@ -2,10 +2,12 @@
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
+from filelock import AsyncFileLock
 from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
@@ -38,7 +40,7 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
     except OSError as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise LakeError("what was found about the model cannot be written", where=str(path), got=str(error)) from error
+        raise _not_writable(path, error) from error
     return path
 
 
@@ -50,6 +52,25 @@ def recall(lake: Path, entry: ModelEntry) -> ModelProbe | None:
     """
     path = probe_file(lake, entry)
     return read_probe(path) if path.is_file() else None
+
+
+@asynccontextmanager
+async def alone(lake: Path, entry: ModelEntry) -> AsyncIterator[None]:
+    """One process at a time probes a model; the operating system frees the place of one that was killed.
+
+    Raises:
+        LakeError: if the disk refuses the file that says so.
+    """
+    lock = AsyncFileLock(probe_file(lake, entry).with_suffix(".lock"))
+    try:
+        Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+        await lock.acquire()
+    except OSError as error:
+        raise _not_writable(Path(lock.lock_file), error) from error
+    try:
+        yield
+    finally:
+        await lock.release()
 
 
 def read_probe(path: Path) -> ModelProbe | None:
@@ -85,3 +106,12 @@ def list_probes(lake: Path) -> list[ModelProbe]:
     """
     found = (read_probe(path) for path in (lake / PROBES).glob("*.json"))
     return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
+
+
+def _not_writable(path: Path, error: OSError) -> LakeError:
+    return LakeError(
+        "what was found about the model cannot be written",
+        where=str(path),
+        got=str(error),
+        next_step="free space or permit writing below --lake, then run the same command again",
+    )

@@ -273,6 +273,8 @@ def _has_answered(reply: ChatReply) -> bool:
 
 def _is_refusal(reply: ChatReply) -> bool:
     """Whether the server took offence at the request itself; llama.cpp says 501 of what it was not started for."""
+    if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
+        return False
     if reply.http_status == HTTPStatus.NOT_IMPLEMENTED:
         return True
     return _hundreds(reply) == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS

@@ -57,6 +57,12 @@ def find_provider(name: str, path: Path = PROVIDERS) -> Provider:
     )
 
 
+def provider_at(base_url: str | None, path: Path = PROVIDERS) -> Provider | None:
+    """The provider whose server this is; None if it is no provider's, or the embedded one."""
+    here = (base_url or "").rstrip("/")
+    return next((provider for provider in load_providers(path) if provider.base_url == here), None)
+
+
 def entry_for(provider: Provider, model: str) -> dict[str, Any]:
     """Fields of a `ModelEntry` for a model of this provider; what the user says otherwise goes over them.
 

@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import USUAL_DIALECT, Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
@@ -66,6 +66,7 @@ class Judge:
                 sampling=sampling,
                 repetition=repetition,
                 json_schema=contract.json_schema,
+                dialect=self.entry.dialect or USUAL_DIALECT,
             )
             reply = await self.chat(request)
             self.on_reply(reply)
@@ -86,6 +87,8 @@ class Judge:
             "call_key": verdict.call_key,
             "parse_status": verdict.status,
             "raw_reply": reply.text,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
             "error": parsed.reason if parsed else reply.error or reply.failure,
         }
         return [{**shared, "dimension": name, "rating_1_5": ratings.get(name)} for name in self.rubric.names]

@@ -1,5 +1,6 @@
 """The infer stage's second step: let a judge rate one partition of responses."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,4 +43,4 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, watcher: Watche
     watcher.expect(responses.filter(pl.col("status") == "answered").height)
     judgements = await judge_responses(items, responses, load_rubric(job.rubric), job.judge, chat, watcher.on_reply)
     complete = not (judgements["parse_status"] == "failed").any()
-    return lake.write(job.key, judgements, Judgements, complete=complete)
+    return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)

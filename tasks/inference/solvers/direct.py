@@ -1,10 +1,21 @@
 """Setting `base`: the item is asked as it is, in one message."""
 
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from typing import NamedTuple
+
+from schemas.chat import USUAL_DIALECT, Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from tasks.inference.prompting import Prompts, build_messages, choose_sampling, choose_top_logprobs
 
-Transcript = tuple[tuple[ChatRequest, ChatReply], ...]
+
+class Call(NamedTuple):
+    """One call and what became of it; `left_out_characters` of the item's context were not sent, 0 = it was sent whole."""
+
+    request: ChatRequest
+    reply: ChatReply
+    left_out_characters: int = 0
+
+
+Transcript = tuple[Call, ...]
 """The calls of one item in order; the last reply is the answer."""
 
 
@@ -25,5 +36,6 @@ async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, re
         sampling=choose_sampling(entry, item.question_type, prompts),
         repetition=repetition,
         top_logprobs=choose_top_logprobs(entry, item),
+        dialect=entry.dialect or USUAL_DIALECT,
     )
-    return ((request, await chat(request)),)
+    return (Call(request, await chat(request)),)

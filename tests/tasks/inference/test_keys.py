@@ -1,11 +1,12 @@
 """What a partition of responses is made of."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import ChatRequest, Dialect, Message, ModelEntry, Sampling
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.provider import TokenLimit
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds
 
@@ -22,17 +23,35 @@ def key(rounds: Rounds | None = None, **changed: Any) -> PartitionKey:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"identity": "elsewhere"}, {"sampling": Sampling(seed=1)}, {"token_probabilities": True}],
-    ids=lambda changed: next(iter(changed)),
+    [
+        {"identity": "elsewhere"},
+        {"sampling": Sampling(seed=1)},
+        {"token_probabilities": True},
+        {"dialect": Dialect(unsent=("temperature",))},
+        {"dialect": Dialect(reasoning_effort="low")},
+        {"dialect": Dialect(extra='{"enable_thinking": true}')},
+    ],
+    ids=str,
 )
 def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint != key().fingerprint
 
 
 @pytest.mark.parametrize(
-    "changed", [{"concurrency": 1}, {"timeout_s": 1.0}, {"api_key_env": "KEY"}], ids=lambda changed: next(iter(changed))
+    "changed",
+    [
+        {"concurrency": 1},
+        {"timeout_s": 1.0},
+        {"api_key_env": "KEY"},
+        {"dialect": Dialect()},
+        {"dialect": Dialect(token_limit=get_args(TokenLimit)[1])},
+        {"dialect": Dialect(effort_path="reasoning.effort")},
+        # The seed was not sent anyway, and no call of this stage has a schema.
+        {"dialect": Dialect(unsent=("seed", "json_schema"))},
+    ],
+    ids=str,
 )
-def test_transport_does_not(changed: dict[str, Any]) -> None:
+def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint == key().fingerprint
 
 
@@ -44,6 +63,18 @@ def test_how_often_an_item_is_asked_changes_the_key(rounds: Rounds) -> None:
 
 def test_the_seed_counts_only_where_it_draws_an_order() -> None:
     assert key(Rounds(seed=1)).fingerprint == key().fingerprint
+
+
+def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
+    unsent = Dialect(unsent=("temperature",))
+    assert key(dialect=unsent).settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
+    warm = key(dialect=unsent, sampling=Sampling(temperature=1.0))
+    assert warm.fingerprint == key(dialect=unsent).fingerprint
+
+
+@pytest.mark.parametrize("other", ['{"a":1,"b":{}}', '{"b": {}, "a": 1}'])
+def test_an_extra_counts_as_an_object_and_not_as_a_text(other: str) -> None:
+    assert key(dialect=Dialect(extra=other)).fingerprint == key(dialect=Dialect(extra='{"a": 1, "b": {}}')).fingerprint
 
 
 def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:

@@ -1,5 +1,6 @@
 """Probing over real HTTP: which calls are sent, and what is concluded from the answers."""
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from schemas.vocabulary import FAILURES
 from tasks.backoff import Retry
 from tasks.inference.client import HttpChat
 from tasks.inference.limits import RetryPolicy
-from tasks.inference.probe_records import list_probes, probe_file, recall, remember
+from tasks.inference.probe_records import alone, list_probes, probe_file, recall, remember
 from tasks.inference.probing import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.inference.calls import closed_port
@@ -76,7 +77,7 @@ async def test_a_parameter_that_is_named_is_left_out_and_no_other(parameter: str
     assert [name for name, verdict in verdicts(found).items() if verdict == "no"] == sorted(
         {capability, "reasoning"}, key=CAPABILITIES.index
     )
-    assert found.unsent == ((parameter,) if parameter in {"temperature", "top_p", "seed"} else ())
+    assert found.unsent == (() if capability == "logprobs" else (capability,))
 
 
 async def test_the_other_limit_is_tried_where_the_first_is_refused() -> None:
@@ -197,9 +198,15 @@ async def test_what_is_no_matter_of_parameters_takes_one_call(status: int) -> No
     assert (found.answers, found.latency_s, found.token_limit) == (False, None, None)
 
 
+async def test_a_spent_account_is_no_matter_of_parameters_whatever_the_status() -> None:
+    error = {"message": "You exceeded your current quota.", "code": "insufficient_quota"}
+    found, bodies = await probed_with(lambda *_: Answer(400, {"error": error}))
+    assert (len(bodies), found.answers, found.findings["seed"].verdict) == (1, False, "unknown")
+
+
 async def test_a_slow_server_is_not_waited_for() -> None:
     found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=1.0), timeout_s=0.2)
-    assert found.findings["answers"] == Finding("no", "no reply within 0.2 s")
+    assert found.findings["answers"] == Finding("no", "no whole answer within 0.2 s")
 
 
 async def test_no_server() -> None:
@@ -332,9 +339,28 @@ def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path, content
     assert "--again" in str(raised.value)
 
 
+async def test_one_at_a_time_probes_a_model(tmp_path: Path) -> None:
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
+    inside: list[str] = []
+
+    async def probing(name: str) -> None:
+        async with alone(tmp_path, entry):
+            inside.append(f"{name} begins")
+            await asyncio.sleep(0.05)
+            inside.append(f"{name} ends")
+
+    await asyncio.gather(probing("a"), probing("b"))
+    assert sorted(inside[:2]) in (["a begins", "a ends"], ["b begins", "b ends"])
+    assert len(inside) == 4
+    assert list_probes(tmp_path) == []
+
+
 async def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with ProbedServer(lambda body, _: completed(body)) as server:
         found = await probed(server.base_url)
     (tmp_path / "journal").write_text("a file where a folder should be")
     with pytest.raises(LakeError, match="cannot be written"):
         remember(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1"), found)
+    with pytest.raises(LakeError, match="cannot be written"):
+        async with alone(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1")):
+            pass

@@ -9,7 +9,7 @@ import yaml
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.provider import Provider
-from tasks.inference.providers import entry_for, find_provider, load_providers
+from tasks.inference.providers import entry_for, find_provider, load_providers, provider_at
 
 NAMED = {
     "openai": "https://api.openai.com/v1",
@@ -76,6 +76,22 @@ def test_a_special_model_keeps_what_is_not_special_about_it() -> None:
     provider = find_provider("openai")
     assert provider.quirks_of("o3").json_schema == provider.quirks.json_schema
     assert provider.quirks_of("o3").rate_limit_headers == provider.quirks.rate_limit_headers
+
+
+@pytest.mark.parametrize(
+    ("base_url", "provider"),
+    [
+        ("https://api.openai.com/v1", "openai"),
+        ("https://api.moonshot.ai/v1/", "moonshot_intl"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("https://api.openai.com", None),
+        ("http://localhost:1234/v1", None),
+        (None, None),
+    ],
+)
+def test_a_provider_is_found_by_its_address(base_url: str | None, provider: str | None) -> None:
+    found = provider_at(base_url)
+    assert (found and found.id) == provider
 
 
 @pytest.mark.parametrize(("name", "nearest"), [("opena", "openai"), ("moonshoot", "moonshot"), ("llama.cpp", "llama_cpp")])

@@ -13,14 +13,16 @@ import httpx
 import polars as pl
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry, Sampling
+from schemas.chat import ChatReply, ChatRequest, Dialect, ModelEntry, Sampling
 from schemas.errors import ScoringError
+from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.judging.executor import judge_responses
 from tasks.judging.rubrics import load_rubric
 
 HASH = "0" * 64
+NEW_LIMIT: TokenLimit = "max_completion_tokens"
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
 
@@ -58,7 +60,7 @@ class Server:
             answer = await client.post(f"{self.url}/chat/completions", json=request.body())
         if answer.status_code != httpx.codes.OK:
             return ChatReply(failure="http_5xx", error=f"HTTP {answer.status_code}", http_status=answer.status_code)
-        return ChatReply(text=answer.json()["choices"][0]["message"]["content"])
+        return ChatReply(text=answer.json()["choices"][0]["message"]["content"], prompt_tokens=120, completion_tokens=31)
 
 
 @contextmanager
@@ -111,7 +113,8 @@ def responses(*replies: tuple[str, str | None, int]) -> dy.DataFrame[Responses]:
             "messages_sha256": HASH,
             "status": "answered" if reply is not None else "failed",
             "reply": reply,
-            "failure": None if reply is not None else "timeout",
+            "failure": None if reply is not None else "timeout_total",
+            "left_out_characters": 0,
             "latency_s": 0.0,
             "attempts": 1,
         }
@@ -149,6 +152,26 @@ async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
     assert body["response_format"]["json_schema"]["schema"]["required"] == list(RUBRIC.names)
     assert "Beth is coming." in body["messages"][1]["content"]
+
+
+async def test_what_the_judge_wants_otherwise() -> None:
+    dialect = Dialect(token_limit=NEW_LIMIT, unsent=("temperature", "json_schema"), reasoning_effort="low")
+    with serve(lambda _: (200, GOOD)) as server:
+        judge = entry(server).model_copy(update={"dialect": dialect})
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, judge, server)
+    body = server.bodies[0]
+    assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
+    assert not {"temperature", "response_format", "max_tokens"} & set(body)
+    assert judged["rating_1_5"].to_list() == [5, 4, 3, 2]
+
+
+async def test_tokens_of_the_call_stand_in_every_row_of_it() -> None:
+    with serve(lambda _: (200, GOOD)) as server:
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(120, 31)] * 4
+    with serve(lambda _: (500, "")) as server:
+        failed = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+    assert failed.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
 
 
 async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:

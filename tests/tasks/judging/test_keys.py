@@ -1,0 +1,43 @@
+"""What a partition of judgements is made of."""
+
+from typing import Any, get_args
+
+import pytest
+
+from schemas.chat import Dialect, ModelEntry, Sampling
+from schemas.lineage import PartitionRef
+from schemas.provider import TokenLimit
+from tasks.judging.keys import judgements_key
+
+RESPONSES = PartitionRef(
+    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
+)
+
+
+def fingerprint(**changed: Any) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1", **changed)
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64).fingerprint
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"identity": "elsewhere"},
+        {"sampling": Sampling(seed=1)},
+        {"dialect": Dialect(unsent=("temperature",))},
+        {"dialect": Dialect(unsent=("json_schema",))},
+        {"dialect": Dialect(reasoning_effort="low")},
+    ],
+    ids=str,
+)
+def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) != fingerprint()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"concurrency": 1}, {"dialect": Dialect()}, {"dialect": Dialect(token_limit=get_args(TokenLimit)[1])}],
+    ids=str,
+)
+def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) == fingerprint()
