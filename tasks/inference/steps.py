@@ -1,5 +1,6 @@
 """The infer stage's first step: ask one model the items of one dataset."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +9,12 @@ from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from schemas.vocabulary import TooLong
 from schemas.watching import Watcher
-from tasks.inference.asking import ask_items
+from tasks.inference.asking import Asked, Endpoint, ask_items
 from tasks.inference.permuting import Rounds, plan_asks
 from tasks.inference.prompting import load_prompts
+from tasks.inference.shortening import ask_within_context
 from tasks.inference.solvers.direct import Transcript, direct
 from tasks.lineage.lake import Lake
 from tasks.steps import step, up_to_date
@@ -27,10 +30,11 @@ class InferJob:
     items: PartitionRef
     key: PartitionKey
     rounds: Rounds
+    too_long: TooLong = "missing"
 
 
 @step("{job.dataset}/{job.entry.name}/{job.setting}")
-async def infer_partition(job: InferJob, lake: Lake, chat: Chat, watcher: Watcher) -> Any:
+async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher: Watcher) -> Any:
     """Ask every item; a failed call is a row too, and leaves the partition incomplete.
 
     Returns:
@@ -44,8 +48,15 @@ async def infer_partition(job: InferJob, lake: Lake, chat: Chat, watcher: Watche
     prompts = load_prompts()
 
     async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, job.entry, prompts, chat, repetition)
+        async def ask(shown: Item) -> Transcript:
+            if shown is not item:
+                watcher.expect(1)
+            return await direct(shown, job.entry, prompts, chat, repetition)
 
-    responses = await ask_items(asks, job.entry, chat, solve, job.setting, watcher.on_reply)
+        return await ask_within_context(item, job.too_long, ask)
+
+    asked = Asked(job.entry.name, job.setting, solve)
+    responses = await ask_items(asks, asked, endpoint, watcher.on_reply)
     complete = not (responses["status"] == "failed").any()
-    return lake.write(job.key, responses, Responses, complete=complete)
+    # In a thread: calls of other partitions go on meanwhile.
+    return await asyncio.to_thread(lake.write, job.key, responses, Responses, complete=complete)

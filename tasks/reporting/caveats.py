@@ -64,6 +64,7 @@ def find_caveats(data: ReportData, subject: Subject, totals: dict[str, Any]) -> 
         *_about_the_benchmark(data.blueprint),
         *_about_coverage(data.blueprint, totals),
         *_about_replies(data, subject, totals),
+        *_about_calls(data, subject),
         *_about_the_judge(data, subject),
         *_about_precision(totals),
     )
@@ -127,6 +128,26 @@ def _about_replies(data: ReportData, subject: Subject, totals: dict[str, Any]) -
     elif failed:
         yield Caveat(
             counted(failed, "failed call"), f"{counted(failed, 'call')} to the model failed and left no gap in the scores."
+        )
+
+
+def _about_calls(data: ReportData, subject: Subject) -> Iterator[Caveat]:
+    answered = subject.of(data.responses).filter(pl.col("status") == "answered")
+    items = ["dataset", "item_id"]
+    shortened = answered.filter(pl.col("left_out_characters") > 0).select(items).n_unique()
+    if shortened:
+        yield Caveat(
+            f"{counted(shortened, 'item')} shortened",
+            f"{counted(shortened, 'item')} did not fit the model's context and {'was' if shortened == 1 else 'were'} asked with "
+            "a part of the text left out, as the policy for long items says.",
+        )
+    others = answered.filter(pl.col("remark") == "other_model")["answered_by"].unique().sort().to_list()
+    if others:
+        calls = answered.filter(pl.col("remark") == "other_model").height
+        yield Caveat(
+            "answered by another model",
+            f"{counted(calls, 'reply', 'replies')} came from a model that the server calls {listed(others)}; "
+            "--require-same-model makes them failures.",
         )
 
 

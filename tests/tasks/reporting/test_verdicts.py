@@ -5,6 +5,7 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from schemas.tables.scores import AbilityScores
+from schemas.vocabulary import REMARKS
 from tasks.reporting.caveats import ReplyCounts, count_replies
 from tasks.reporting.data import Subject
 from tasks.reporting.verdicts import PublishedPlace, headline, judge_subjects
@@ -93,6 +94,21 @@ def test_nothing_to_say_against_a_clean_run() -> None:
     verdict = judge_subjects(data)[0]
     assert verdict.caveats == ()
     assert verdict.trust.startswith("Nothing lowers the trust")
+
+
+def test_shortened_items_and_answers_of_another_model_are_caveats() -> None:
+    odd = example_items.responses().with_columns(
+        left_out_characters=pl.when(pl.col("model") == "alpha").then(120).otherwise(0),
+        remark=pl.when(pl.col("model") == "alpha").then(pl.lit("other_model")).cast(pl.Enum(REMARKS)),
+        answered_by=pl.lit("beta-mini"),
+    )
+    answered = odd.filter((pl.col("model") == "alpha") & (pl.col("status") == "answered"))
+    alpha, *_ = judge_subjects(example_data(responses=odd))
+    texts = {caveat.short: caveat.text for caveat in alpha.caveats}
+    items = answered.select("dataset", "item_id").n_unique()
+    assert items > 1
+    assert texts[f"{items} items shortened"].startswith(f"{items} items did not fit the model's context and were asked")
+    assert f"{answered.height} replies came from a model that the server calls beta-mini" in texts["answered by another model"]
 
 
 def test_no_interval_is_a_caveat() -> None:
