@@ -8,11 +8,14 @@ from typing import Any
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from schemas.lineage import RunManifest
+from schemas.usage import by_model, total
 from tasks.reporting.steps import ReportFiles
 
 LEADERBOARD_KEY = "leaderboard"
 FAILURES_KEY = "coverage-and-failures"
 SUMMARY_KEY = "summary"
+COSTS_KEY = "tokens-and-cost"
+ARTIFACT_KEYS = (LEADERBOARD_KEY, FAILURES_KEY, COSTS_KEY, SUMMARY_KEY)
 
 
 async def publish_artifacts(manifest: RunManifest, files: ReportFiles, leaderboard: list[dict[str, Any]]) -> None:
@@ -20,6 +23,7 @@ async def publish_artifacts(manifest: RunManifest, files: ReportFiles, leaderboa
     about = f"{manifest.benchmark}, run `{manifest.run}`"
     await acreate_table_artifact([_flatten(row) for row in leaderboard], key=LEADERBOARD_KEY, description=about)
     await acreate_table_artifact(failure_rows(manifest), key=FAILURES_KEY, description=about)
+    await acreate_table_artifact(usage_rows(manifest), key=COSTS_KEY, description=about)
     await acreate_markdown_artifact(summary(manifest, files), key=SUMMARY_KEY, description=about)
 
 
@@ -32,6 +36,19 @@ def failure_rows(manifest: RunManifest) -> list[dict[str, Any]]:
     if manifest.calls.failed:
         rows.append({"dataset": "", "model": "all", "reason": f"{manifest.calls.failed} calls failed", "next step": "run again"})
     return rows or [{"dataset": "", "model": "all", "reason": "nothing is missing", "next step": ""}]
+
+
+def usage_rows(manifest: RunManifest) -> list[dict[str, Any]]:
+    """One row per dataset, model and role, then one per model, then one of the run; costs that are not known stay empty."""
+    if not manifest.usage:
+        return [{"dataset": "", "model": "all", "note": "this run recorded no tokens"}]
+    rows = [
+        *(row.model_dump() for row in manifest.usage),
+        *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
+        {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
+    ]
+    first = ("dataset", "model", "role")
+    return [{**{name: row[name] for name in first}, **row, "currency": manifest.currency} for row in rows]
 
 
 def summary(manifest: RunManifest, files: ReportFiles) -> str:

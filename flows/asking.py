@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
-from flows.partitions import Cell, find_items, judgements_partition, responses_partition, rounds_of
+from flows.partitions import Cell, find_items, judgements_partition, responses_partition, rounds_of, too_long_of
 from flows.resolution import Resolution
-from schemas.chat import Chat, ModelEntry
+from flows.usage import Meter, usage_of
+from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
+from schemas.usage import Usage
 from schemas.watching import Watcher
+from tasks.inference.asking import Endpoint
 from tasks.inference.steps import InferJob, infer_partition
 from tasks.judging.steps import JudgeJob, judge_partition
 from tasks.steps import outcome
@@ -26,18 +29,21 @@ def stored(resolution: Resolution, cell: Cell) -> list[PartitionRef] | None:
 
 
 async def ask_cell(
-    resolution: Resolution, cell: Cell, chats: Mapping[ModelEntry, Chat], watcher: Watcher
-) -> list[PartitionRef | Missing]:
-    """Responses of one cell and, where its dataset is judged, the ratings of them."""
+    resolution: Resolution, cell: Cell, endpoints: Mapping[ModelEntry, Endpoint], watcher: Watcher
+) -> list[PartitionRef | Missing | Usage]:
+    """Responses of one cell and, where its dataset is judged, the ratings of them; and what each of them took."""
     items = find_items(resolution, cell.chosen)
     key = responses_partition(resolution, cell)
     if items is None or key is None:
         return [cell.missing("its items are not built", "moodflow build says why")]
-    infer = InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds_of(resolution.plan))
-    responses: PartitionRef = await outcome(infer_partition(infer, resolution.lake, chats[cell.entry], watcher))
+    lake, asked, judging = resolution.lake, Meter(watcher), Meter(watcher)
+    rounds, too_long = rounds_of(resolution.plan), too_long_of(resolution)
+    infer = InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds, too_long)
+    responses: PartitionRef = await outcome(infer_partition(infer, lake, endpoints[cell.entry], asked))
     judged = judgements_partition(resolution, cell, responses)
     judge = resolution.plan.judge
     if judged is None or judge is None:
-        return [responses]
+        return [responses, usage_of(responses, lake, asked)]
     job = JudgeJob(cell.dataset, cell.entry.name, cell.chosen.rubric or "", judge, items, responses, judged)
-    return [responses, await outcome(judge_partition(job, resolution.lake, chats[judge], watcher))]
+    judgements: PartitionRef = await outcome(judge_partition(job, lake, endpoints[judge].chat, judging))
+    return [responses, judgements, usage_of(responses, lake, asked), usage_of(judgements, lake, judging)]

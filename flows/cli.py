@@ -3,16 +3,16 @@
 Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage or bad input, 130 interrupted.
 """
 
-import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
+from flows import model_options as model_opt
 from flows import options as opt
+from flows.command import DEFAULT_LAKE, print_json, terminal
+from flows.journal_commands import journal_app
 from flows.orchestration import INTERRUPTED, configure_prefect
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
@@ -25,9 +25,8 @@ runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
+app.add_typer(journal_app, name="journal")
 
-DEFAULT_LAKE = Path("parquet")
-PIPE_WIDTH = 140
 STAGES = {
     "run": "Build, infer, score, report.",
     "build": "Build only: sample and validate the items.",
@@ -38,23 +37,26 @@ STAGES = {
 }
 
 
-def terminal() -> Console:
-    """Standard output; wide where it is a file or a pipe, since nobody can widen that."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
-
-
-def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-
-
 def _stage_command(
     context: typer.Context,
     benchmark: opt.Benchmark,
     model: opt.Models = None,
+    provider: opt.Provider = None,
     base_url: opt.BaseUrl = None,
     api_key_env: opt.KeyEnv = None,
+    reasoning_effort: model_opt.ReasoningEffort = None,
+    max_tokens: model_opt.MaxTokens = None,
+    temperature: model_opt.Temperature = None,
+    token_limit: model_opt.TokenLimit = None,
+    unsent: model_opt.Unsent = None,
+    extra_body: model_opt.ExtraBody = None,
+    require_same_model: model_opt.RequireSameModel = False,
+    http2: model_opt.Http2 = False,
+    timeout: model_opt.ReplyTimeout = None,
+    requests_per_minute: model_opt.RequestsPerMinute = None,
+    tokens_per_minute: model_opt.TokensPerMinute = None,
     judge: opt.Judge = None,
+    judge_provider: model_opt.JudgeProvider = None,
     judge_base_url: opt.JudgeBaseUrl = None,
     judge_api_key_env: opt.JudgeKeyEnv = None,
     datasets: opt.Datasets = None,
@@ -64,22 +66,26 @@ def _stage_command(
     bootstrap: opt.Bootstrap = None,
     permute: opt.Permute = None,
     repeat: opt.Repeat = None,
+    too_long: opt.TooLong = None,
     profile: opt.ProfileName = None,
     mirror: opt.Mirror = None,
     lake: opt.LakeFolder = None,
     concurrency: opt.Concurrency = None,
     token_probabilities: opt.TokenProbabilities = False,
+    budget: opt.Budget = None,
+    budget_tokens: opt.BudgetTokens = None,
+    prices: opt.Prices = None,
+    dry_run: opt.DryRun = False,
     config: opt.Config = None,
     rank_incomplete: opt.RankIncomplete = None,
     redact: opt.Redact = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    judges = opt.model_entries([judge] if judge else [], judge_base_url, judge_api_key_env, concurrency)
-    models = opt.model_entries(model or [], base_url, api_key_env, concurrency, token_probabilities=token_probabilities)
+    given = dict(locals())  # every option by its name; those that describe models are read from here
     values = {
         "benchmark": benchmark,
-        "models": models or None,
-        "judge": judges[0] if judges else None,
+        "models": [{"name": name} for name in model or ()] or None,
+        "judge": {"name": judge} if judge else None,
         "datasets": opt.split_names(datasets),
         "settings": opt.split_names(settings),
         "sample": sample,
@@ -87,12 +93,19 @@ def _stage_command(
         "bootstrap": bootstrap,
         "permute": permute,
         "repeat": repeat,
+        "too_long": too_long,
         "profile": profile,
         "mirror": mirror,
         "lake": lake,
+        "budget": budget,
+        "budget_tokens": budget_tokens,
+        "prices": prices,
         "rank_incomplete": rank_incomplete,
     }
-    _execute(context.info_name or "run", opt.make_plan(values, config), redact=redact, as_json=as_json)
+    stage = context.info_name or "run"
+    if dry_run:
+        opt.require_asking(stage)
+    _execute("dry-run" if dry_run else stage, opt.make_plan(values, config, given), redact=redact, as_json=as_json)
 
 
 for _name, _help in STAGES.items():
@@ -109,9 +122,11 @@ def demo(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
 
 def _execute(stage: str, plan: Plan, *, as_json: bool, redact: bool = False) -> None:
     from flows.compare import run_compare  # noqa: PLC0415
+    from flows.dry_run import run_dry  # noqa: PLC0415
     from flows.running import run_stage  # noqa: PLC0415  importing Prefect and polars takes a second; --help need not wait
 
-    outcome = run_compare(plan) if stage == "compare" else run_stage(stage, plan, redact=redact)
+    others = {"compare": run_compare, "dry-run": run_dry}
+    outcome = others[stage](plan) if stage in others else run_stage(stage, plan, redact=redact)
     if as_json:
         print_json(outcome.document)
     else:
@@ -234,7 +249,7 @@ def list_runs(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
 
 @runs_app.command("show")
 def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """One run: its scores, calls and report, from the lake alone."""
+    """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     from flows import boards, outcome  # noqa: PLC0415
 
     document = boards.run_details(lake or DEFAULT_LAKE, run)
@@ -242,7 +257,8 @@ def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = No
         print_json(document)
     else:
         title = f"{document['benchmark']}, {run}"
-        terminal().print(outcome.leaderboard_table(title, document["models"]), f"Report: {document['report']}", sep="\n")
+        board = outcome.leaderboard_table(title, document["models"])
+        terminal().print(board, *outcome.usage_shown(document), f"Report: {document['report']}", sep="\n")
 
 
 def guarded(command: Callable[[], Any]) -> int:

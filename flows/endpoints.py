@@ -3,17 +3,37 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
+from flows.serving import say
 from schemas.chat import ModelEntry
+from schemas.lineage import CallCounts
 from schemas.settings import Plan
+from tasks.inference.asking import Endpoint
 from tasks.inference.client import HttpChat
-from tasks.inference.embedded import SLOTS, serve_embedded
+from tasks.inference.crew import Crew
+from tasks.inference.embedded import RESTART_RETRY, serve_embedded
+from tasks.inference.failures import RETRIES
 from tasks.inference.journal import Journal, JournaledChat
+from tasks.inference.limits import RetryPolicy
 from tasks.inference.preflight import check_endpoint, resolve_api_key
+from tasks.inference.spending import Budget
 from tasks.lineage.lake import Lake
 
-EMBEDDED_LIMITS = {"concurrency": SLOTS, "timeout_s": 900.0}
+EMBEDDED_TIMEOUT_S = 900.0
 """What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
+
+
+@dataclass(frozen=True)
+class OpenEndpoint(Endpoint):
+    """An endpoint whose calls are counted."""
+
+    chat: JournaledChat
+
+    @property
+    def counts(self) -> CallCounts:
+        """Calls so far."""
+        return self.chat.counts
 
 
 def entries(plan: Plan) -> tuple[ModelEntry, ...]:
@@ -34,21 +54,33 @@ async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) 
 
 
 @asynccontextmanager
-async def open_chats(plan: Plan, lake: Lake) -> AsyncIterator[Mapping[ModelEntry, JournaledChat]]:
-    """The client of each model; models of one endpoint share it, its limits and its connections.
+async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, OpenEndpoint]]:
+    """The endpoint of each model; models of one server share it, its limits and its connections.
 
     The embedded server runs as long as this block does.
+
+    Args:
+        plan: resolved, so that the entries say how each model is called.
+        lake: has the journal.
+        budget: what all calls together may cost.
     """
     async with AsyncExitStack() as stack:
         journal = await stack.enter_async_context(Journal(lake.root / "journal" / "replies.sqlite"))
-        chats: dict[tuple[str | None, str | None], JournaledChat] = {}
+        opened: dict[tuple[str | None, str | None], OpenEndpoint] = {}
         for entry in entries(plan):
-            endpoint = (entry.base_url, entry.api_key_env)
-            if endpoint not in chats:
-                if entry.base_url is None:
-                    server = await stack.enter_async_context(serve_embedded())
-                    client = HttpChat(entry.model_copy(update=EMBEDDED_LIMITS), server.base_url)
-                else:
-                    client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ))
-                chats[endpoint] = JournaledChat(await stack.enter_async_context(client), journal)
-        yield {entry: chats[entry.base_url, entry.api_key_env] for entry in entries(plan)}
+            if (place := (entry.base_url, entry.api_key_env)) not in opened:
+                opened[place] = await _open(entry, journal, budget, stack)
+        yield {entry: opened[entry.base_url, entry.api_key_env] for entry in entries(plan)}
+
+
+async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:
+    paid = budget.account(entry)
+    if entry.base_url is None:
+        server = await stack.enter_async_context(serve_embedded(say))
+        entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
+        patient = RetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+        client = HttpChat(entry, server.base_url, policy=patient, spending=paid)
+    else:
+        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), spending=paid)
+    chat = JournaledChat(await stack.enter_async_context(client), journal)
+    return OpenEndpoint(chat, await stack.enter_async_context(Crew(entry.concurrency)))

@@ -13,5 +13,5 @@ MAX_MODELS_LENGTH = 40
 def name_run(plan: Plan, started: datetime) -> str:
     """Start time, benchmark, models and six digits of the plan's hash: sorts by time and is safe as a folder name."""
     models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
-    digest = hash_settings(plan.model_dump(mode="json", exclude={"lake", "mirror"}))[:6]
+    digest = hash_settings(plan.model_dump(mode="json", exclude={"lake", "mirror", "prices"}))[:6]
     return f"{started:%Y%m%dT%H%M%S%fZ}-{Path(plan.benchmark).stem}-{models}-{digest}"

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 import yaml
 from pydantic import ValidationError
 
+from flows.model_options import complete_entries
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.settings import Plan
@@ -29,13 +31,21 @@ Seed = Annotated[int | None, typer.Option(help="of sampling and intervals [defau
 Bootstrap = Annotated[int | None, typer.Option(help="resamples for 95 % intervals, 0 = none [default: 1000]")]
 Permute = Annotated[int | None, typer.Option(help="ask each single choice under this many cyclic orders of its options")]
 Repeat = Annotated[int | None, typer.Option(help="ask each item so many times; each is a call of its own [default: 1]")]
+TooLong = Annotated[
+    str | None,
+    typer.Option(help="items longer than the model's context: missing, or asked with the text cut_middle or cut_start"),
+]
 ProfileName = Annotated[str | None, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[Path | None, typer.Option("--lake", help="folder of the Parquet layers [default: parquet]")]
-Concurrency = Annotated[int | None, typer.Option(help="calls in flight at once [default: 8]")]
+Concurrency = Annotated[int | None, typer.Option(help="most calls in flight at once [default: 64]")]
 TokenProbabilities = Annotated[
     bool, typer.Option("--token-probabilities", help="rank options by their letters' probabilities, where the server sends them")
 ]
+Budget = Annotated[float | None, typer.Option(help="most money this run may cost, in the currency of the prices; then it ends")]
+BudgetTokens = Annotated[int | None, typer.Option(help="most tokens this run may use, prompts and replies; then it ends")]
+Prices = Annotated[Path | None, typer.Option(envvar="MOODFLOW_PRICES", help="YAML file with prices per million tokens")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="run, infer: print calls, tokens and money it would take; ask nothing")]
 Config = Annotated[Path | None, typer.Option("--config", help="YAML file with the same settings; options win")]
 RankIncomplete = Annotated[bool | None, typer.Option("--rank-incomplete", help="rank models below full coverage too")]
 Redact = Annotated[bool, typer.Option("--redact", help="leave texts whose licence forbids passing them on out of the report")]
@@ -45,31 +55,28 @@ Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 
 
-def model_entries(
-    names: list[str],
-    base_url: str | None,
-    key_env: str | None,
-    concurrency: int | None,
-    *,
-    token_probabilities: bool = False,
-) -> list[dict[str, Any]]:
-    """Model entries of the plan, from the options that describe them."""
-    shared = {
-        "base_url": base_url,
-        "api_key_env": key_env,
-        "concurrency": concurrency,
-        "token_probabilities": token_probabilities or None,
-    }
-    given = {name: value for name, value in shared.items() if value is not None}
-    return [{"name": name, **given} for name in names]
+def require_asking(stage: str) -> None:
+    """Refuse --dry-run for what calls no model.
+
+    Raises:
+        UsageError: the stage asks nothing.
+    """
+    if stage not in {"run", "infer"}:
+        raise UsageError(
+            f"moodflow {stage} calls no model, so there is nothing to estimate",
+            where="--dry-run",
+            expected="moodflow run or moodflow infer",
+            next_step="leave --dry-run out",
+        )
 
 
-def make_plan(options: Mapping[str, Any], config: Path | None) -> Plan:
+def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[str, Any] = MappingProxyType({})) -> Plan:
     """The plan from a configuration file, overridden by the options that were given.
 
     Args:
         options: fields of Plan; None means not given.
-        config: YAML file with fields of Plan.
+        config: YAML file with fields of Plan; its models may name their `provider` instead of a base URL.
+        given: options that describe the models, by parameter of the command.
 
     Raises:
         UsageError: if the file cannot be read or a value is refused.
@@ -79,6 +86,7 @@ def make_plan(options: Mapping[str, Any], config: Path | None) -> Plan:
         raise UsageError(
             "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
         )
+    values = complete_entries(values, given)
     try:
         return Plan.model_validate(values)
     except ValidationError as error:

@@ -1,15 +1,20 @@
 """What commands print: JSON documents and tables made from a run's manifest and layers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
 from rich.table import Column, Table
 
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.scores import AbilityScores, RawScores, Totals
+from schemas.usage import Amounts, Usage, by_model, total
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import MANIFEST, run_folder
+from tasks.reporting.costs import amount_cells, cost_notes
 
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
@@ -50,9 +55,45 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "models": leaderboard_rows(totals, abilities),
         "raw_scores": raw.to_dicts(),
         "calls": manifest.calls.model_dump(),
+        **usage_document(manifest.usage, manifest.currency),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
+
+
+def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any]:
+    """Tokens and cost: by dataset and model, by model, and of the run; `unpriced` names models whose price is not known."""
+    models = by_model(rows)
+    return {
+        "usage": [row.model_dump() for row in rows],
+        "cost": {
+            "currency": currency,
+            "models": [row.model_dump() for row in models],
+            "total": total(rows).model_dump(),
+            "unpriced": [row.model for row in models if row.cost is None and row.prompt_tokens is not None],
+        },
+    }
+
+
+def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
+    """Tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
+    rows = [Usage.model_validate(row) for row in document["usage"]]
+    if not rows:
+        return []
+    currency = document["cost"]["currency"]
+    heads = ("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
+    table = Table("Model", "Role", *(Column(head, justify="right") for head in heads), title="Tokens and cost", box=SIMPLE)
+    models = by_model(rows)
+    for row in models:
+        table.add_row(escape(row.model), row.role, *_few(row, currency))
+    if len(models) > 1:
+        table.add_row("all", "", *_few(total(rows), currency))
+    return [table, *(escape(note) for note in cost_notes(rows))]
+
+
+def _few(row: Amounts, currency: str | None) -> list[str]:
+    cells = amount_cells(row, currency)
+    return [*cells[:6], cells[-1]]
 
 
 def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:

@@ -8,6 +8,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.settings import Plan
+from schemas.vocabulary import TooLong
 from tasks.datasets.keys import items_key
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds
@@ -70,12 +71,18 @@ def responses_partition(resolution: Resolution, cell: Cell) -> PartitionKey | No
     items = find_items(resolution, cell.chosen)
     if items is None:
         return None
-    return responses_key(items, cell.entry, cell.setting, load_prompts().sha256, rounds_of(resolution.plan))
+    rounds, too_long = rounds_of(resolution.plan), too_long_of(resolution)
+    return responses_key(items, cell.entry, cell.setting, load_prompts().sha256, rounds, too_long)
 
 
 def rounds_of(plan: Plan) -> Rounds:
     """How often the plan asks each item."""
     return Rounds(plan.permute, plan.seed, plan.repeat)
+
+
+def too_long_of(resolution: Resolution) -> TooLong:
+    """What becomes of items longer than a model's context: as the plan says, else as the benchmark does."""
+    return resolution.plan.too_long or resolution.blueprint.too_long or "missing"
 
 
 def judgements_partition(resolution: Resolution, cell: Cell, responses: PartitionRef) -> PartitionKey | None:

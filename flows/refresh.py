@@ -9,6 +9,7 @@ from flows.preflight import check_plan
 from flows.report import report
 from flows.run_inference import run_inference
 from flows.score import score
+from flows.usage import check_budget
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
@@ -27,6 +28,7 @@ async def refresh(plan: Plan, *, redact: bool = False) -> RunManifest:
     """
     started = datetime.now(UTC)
     await check_plan(plan)
+    check_budget(plan)  # to be told now, not after the build, that it cannot be kept
     built: StageResult = await build_datasets(plan)
     inferred: StageResult = await run_inference(plan)
     scored: StageResult = await score(plan)
@@ -36,6 +38,7 @@ async def refresh(plan: Plan, *, redact: bool = False) -> RunManifest:
         started_at=started.isoformat(timespec="seconds"),
         calls=inferred.calls,
         missing=(*built.missing, *inferred.missing, *scored.missing),
+        usage=inferred.usage,
         redact=redact,
     )
     manifest: RunManifest = await report(request)

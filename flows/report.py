@@ -7,6 +7,7 @@ from flows.orchestration import moodflow_flow
 from flows.outcome import run_document
 from flows.partitions import stored_partitions
 from flows.resolution import Resolution, resolve
+from flows.usage import complete_usage, priced, prices_used, read_prices
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.lineage.notices import notices
@@ -36,7 +37,8 @@ async def report(request: ReportRequest) -> RunManifest:
 
 def describe(request: ReportRequest, resolution: Resolution, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
-    code = resolution.lake.code
+    code, table = resolution.lake.code, read_prices(request.plan)
+    usage = complete_usage(request.usage, partitions, resolution.lake)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     unbuilt = {gap.dataset for gap in request.missing if gap.model is None}
     gaps = [gap for gap in request.missing if gap.model is None or gap.dataset not in unbuilt]
@@ -46,7 +48,7 @@ def describe(request: ReportRequest, resolution: Resolution, partitions: list[Pa
         benchmark=resolution.blueprint.name,
         blueprint=resolution.blueprint.model_dump(mode="json"),
         blueprint_sha256=blueprint_sha256(resolution.blueprint),
-        plan=request.plan.model_dump(mode="json"),
+        plan=resolution.plan.model_dump(mode="json"),
         package_version=code.package,
         git_commit=code.git_commit,
         started_at=request.started_at,
@@ -57,4 +59,6 @@ def describe(request: ReportRequest, resolution: Resolution, partitions: list[Pa
         report=f"runs/{request.run}/report.html",
         datasets=notices(chosen.spec for chosen in resolution.chosen),
         redacted=request.redact,
+        usage=priced(usage, request.plan, table),
+        prices=prices_used(request.plan, table),
     )

@@ -8,10 +8,11 @@ from typing import Any
 from prefect.settings import PREFECT_UI_URL
 from rich.console import RenderableType
 
+from flows.artifacts import ARTIFACT_KEYS
 from flows.build_datasets import build_datasets
 from flows.naming import name_run
 from flows.orchestration import leave_soon_when_interrupted, silence_console
-from flows.outcome import leaderboard_table, lowers_coverage, run_document
+from flows.outcome import leaderboard_table, lowers_coverage, run_document, usage_document, usage_shown
 from flows.preflight import check_plan
 from flows.refresh import refresh
 from flows.report import report
@@ -19,6 +20,7 @@ from flows.resolution import resolve
 from flows.run_inference import run_inference
 from flows.score import score
 from flows.serving import on_server
+from flows.usage import check_budget, complete_usage, priced, read_prices
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
@@ -48,6 +50,7 @@ def run_stage(stage: str, plan: Plan, *, redact: bool = False) -> Outcome:
 
 async def _run(stage: str, plan: Plan, *, redact: bool) -> Outcome:
     if stage in {"run", "infer"}:
+        check_budget(plan)
         await check_plan(plan)  # before a server is started: a wrong option should not take eight seconds to say so
     else:
         resolve(plan).lake.require_writable()
@@ -57,7 +60,7 @@ async def _run(stage: str, plan: Plan, *, redact: bool) -> Outcome:
 async def _run_flows(stage: str, plan: Plan, *, redact: bool) -> Outcome:
     if stage in STAGE_FLOWS:
         result: StageResult = await STAGE_FLOWS[stage](plan)
-        return stage_outcome(stage, result)
+        return stage_outcome(stage, result, plan)
     whole = stage == "run"
     manifest: RunManifest = await (refresh(plan, redact=redact) if whole else report(_report_request(plan, redact=redact)))
     return run_outcome(manifest, plan)
@@ -74,7 +77,7 @@ def _report_request(plan: Plan, *, redact: bool) -> ReportRequest:
     )
 
 
-def stage_outcome(stage: str, result: StageResult) -> Outcome:
+def stage_outcome(stage: str, result: StageResult, plan: Plan) -> Outcome:
     """What `moodflow build`, `infer` and `score` print."""
     layers = list(dict.fromkeys(ref.layer for ref in result.refs))
     document = {
@@ -82,11 +85,19 @@ def stage_outcome(stage: str, result: StageResult) -> Outcome:
         "partitions": [ref.model_dump() for ref in result.refs],
         "missing": [gap.model_dump() for gap in result.missing],
         "calls": result.calls.model_dump(),
+        **(_spent(result, plan) if stage == "infer" else {}),
     }
     shown: list[RenderableType] = [f"{layer}: {sum(ref.layer == layer for ref in result.refs)} partitions" for layer in layers]
     shown += [f"missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in result.missing]
+    shown += usage_shown(document) if stage == "infer" else []
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
     return Outcome(int(failed), document, shown)
+
+
+def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
+    table = read_prices(plan)
+    rows = priced(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
+    return usage_document(rows, table.currency if table else None)
 
 
 def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:
@@ -97,10 +108,11 @@ def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:
     shown: list[RenderableType] = [
         leaderboard_table(manifest.benchmark, document["models"]),
         f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",
+        *usage_shown(document),
         *(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
     ]
     if ui := PREFECT_UI_URL.value():
-        shown += [f"Prefect UI: {ui}/artifacts/key/{key}" for key in ("leaderboard", "coverage-and-failures", "summary")]
+        shown += [f"Prefect UI: {ui}/artifacts/key/{key}" for key in ARTIFACT_KEYS]
     return Outcome(int(lowers_coverage(manifest, lake)), document, shown)

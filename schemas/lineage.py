@@ -6,6 +6,8 @@ from typing import Any, Self
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.pricing import PriceTable
+from schemas.usage import Usage, merge
 
 
 class PartitionKey(Frozen):
@@ -98,21 +100,30 @@ class RunManifest(Frozen):
     report: str | None = None
     datasets: tuple[DatasetNotice, ...] = Field(default=(), description="empty in manifests written before it was recorded")
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")
+    usage: tuple[Usage, ...] = Field(default=(), description="empty in manifests written before it was recorded")
+    prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
+
+    @property
+    def currency(self) -> str | None:
+        """Currency of the costs in `usage`; null if no price table was named, then only what is free has a cost."""
+        return self.prices.currency if self.prices else None
 
 
 class StageResult(Frozen):
-    """What a stage's flow returns: partitions it wrote or found, datasets it could not do, calls it made."""
+    """What a stage's flow returns: partitions it wrote or found, datasets it could not do, calls it made, tokens they used."""
 
     refs: tuple[PartitionRef, ...] = ()
     missing: tuple[Missing, ...] = ()
     calls: CallCounts = CallCounts()
+    usage: tuple[Usage, ...] = Field(default=(), description="without costs; empty if nothing had to be asked")
 
     @classmethod
-    def of(cls, outcomes: Iterable[PartitionRef | Missing], calls: CallCounts | None = None) -> Self:
-        """Sort the outcomes of steps into partitions and missing datasets."""
+    def of(cls, outcomes: Iterable[PartitionRef | Missing | Usage], calls: CallCounts | None = None) -> Self:
+        """Sort the outcomes of steps into partitions, missing datasets and usage."""
         listed = list(outcomes)
         return cls(
             refs=tuple(outcome for outcome in listed if isinstance(outcome, PartitionRef)),
             missing=tuple(outcome for outcome in listed if isinstance(outcome, Missing)),
             calls=calls or CallCounts(),
+            usage=merge(outcome for outcome in listed if isinstance(outcome, Usage)),
         )

@@ -5,6 +5,7 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.lineage import CallCounts, Missing
 from schemas.settings import Plan
+from schemas.usage import Usage
 
 
 class ReportRequest(Frozen):
@@ -15,6 +16,7 @@ class ReportRequest(Frozen):
     started_at: str = Field(description="ISO 8601, UTC")
     calls: CallCounts = CallCounts()
     missing: tuple[Missing, ...] = ()
+    usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
     redact: bool = Field(default=False, description="leave texts out whose licence forbids passing them on")
 
     @property

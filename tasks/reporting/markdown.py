@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from tasks.reporting.costs import write_costs
 from tasks.reporting.examples import Example
 from tasks.reporting.gaps import NO_TASKS
 from tasks.reporting.markdown_sections import write_positions, write_provenance
@@ -26,7 +27,7 @@ def write_markdown(report: Report) -> str:
     ]
     for entry in report.subjects:
         blocks += _subject(entry)
-    blocks += [*_coverage(report), *write_provenance(report.provenance), *_lineage(report)]
+    blocks += [*_coverage(report), *write_costs(report.costs), *write_provenance(report.provenance), *_lineage(report)]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from tasks.reporting import wording
+from tasks.reporting.costs import HEADS, amount_cells
 from tasks.reporting.data import ReportData, ReportPaths
 from tasks.reporting.gaps import NO_TASKS
 from tasks.reporting.markdown import LANGUAGE_NAMES, write_markdown
@@ -97,12 +98,14 @@ def _environment() -> Environment:
         "seconds": wording.seconds,
         "shorten": wording.shorten,
         "heat": heat_step,
+        "amounts": amount_cells,
     }
     shared: dict[str, Any] = {
         "counted": wording.counted,
         "share_of": wording.share_of,
         "languages": LANGUAGE_NAMES,
         "no_tasks": NO_TASKS,
+        "cost_heads": HEADS,
         "max_partitions": MAX_PARTITIONS,
     }
     environment.globals.update(shared)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schemas.lineage import RunManifest
+from tasks.reporting.costs import Costs, describe_costs
 from tasks.reporting.data import ReportData, Subject
 from tasks.reporting.design import Design, describe_design
 from tasks.reporting.field import Field, describe_field
@@ -62,6 +63,7 @@ class Report:
     failures: tuple[FailureRow, ...]
     judge_failures: tuple[JudgeFailureRow, ...]
     usage: tuple[UsageRow, ...]
+    costs: Costs | None
     layers: tuple[LayerRow, ...]
     design: Design
     provenance: Provenance
@@ -93,6 +95,7 @@ def build_report(data: ReportData) -> Report:
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
         usage=usage_rows(data),
+        costs=describe_costs(data.manifest),
         layers=layer_rows(data.manifest),
         design=describe_design(data),
         provenance=describe_provenance(data),

@@ -22,8 +22,8 @@ def test_totals_of_all_states(text: str) -> None:
 
 
 def test_headings_in_order(text: str) -> None:
-    models, after = ["alpha", "beta", "gamma"], ["Coverage and calls", "Data and licences", "Lineage"]
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Result", *models, *after]
+    after = ["Coverage and calls", "Tokens and cost", "Data and licences", "Lineage"]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Result", "alpha", "beta", "gamma", *after]
     weak = re.findall(r"^#### (.*: .*)$", text, re.MULTILINE)
     assert weak == ["Moods: 25.0", "Tales: 25.0", "Kindness: 0.0"]
 
@@ -58,7 +58,7 @@ def test_replies_cannot_leave_their_block(text: str) -> None:
 def test_coverage_and_lineage(text: str) -> None:
     assert "Calls: 1,234 sent, 1,200 answered, 5 from the journal, 34 failed." in text
     assert "| lost | all | all | its data is not published | bring the file with --mirror |" in text
-    assert "| gamma | timeout | 4 | 1 | no answer within 9 s |" in text
+    assert "| gamma | timeout\\_total | 4 | 1 | no answer within 9 s |" in text
     assert "| responses | 2 | 6 | 1 |" in text
 
 

@@ -1,0 +1,217 @@
+"""What a run would take in calls, tokens and money, without a call to a model."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+
+from flows.build_datasets import build_datasets
+from flows.dialects import unprobed
+from flows.orchestration import leave_soon_when_interrupted, silence_console
+from flows.partitions import Cell, cells, find_items, judgements_partition, responses_partition, rounds_of
+from flows.resolution import Resolution, resolve
+from flows.running import Outcome
+from flows.serving import on_server
+from flows.usage import ONE_CALL, check_budget, learn_from_lake, rates_of, read_prices
+from schemas.chat import ChatRequest
+from schemas.lineage import Missing, PartitionRef
+from schemas.pricing import PriceTable, Rate
+from schemas.settings import Plan
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.usage import Expectation, Forecast, Role
+from tasks.inference.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
+from tasks.inference.forecasting import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.inference.journal_table import JOURNAL
+from tasks.inference.permuting import plan_asks
+from tasks.judging.executor import judged_answers
+from tasks.judging.forecasting import plan_ratings
+from tasks.judging.rubrics import load_rubric
+from tasks.reporting.costs import money, no_price
+from tasks.reporting.wording import count, counted
+
+GUESS = (
+    f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "
+    f"replies of {FIRST_REPLY_SHARE:.0%} of max_tokens"
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What estimates rest on: stored replies, prices by model and role; and the models a run would probe first."""
+
+    estimator: Estimator
+    rates: dict[tuple[str, str], Rate | None]
+    unprobed: tuple[str, ...]
+
+
+def run_dry(plan: Plan) -> Outcome:
+    """Build the items of a plan and say what asking them would take.
+
+    Raises:
+        MoodflowError: if something the user can mend is wrong.
+    """
+    silence_console()
+    leave_soon_when_interrupted()
+    return asyncio.run(_run(plan))
+
+
+async def _run(plan: Plan) -> Outcome:
+    check_budget(plan)
+    table = read_prices(plan)
+    resolution = resolve(plan)
+    resolution.lake.require_writable()
+    missing = resolution.missing
+    if not all(find_items(resolution, chosen) for chosen in resolution.chosen):
+        missing = (await on_server(lambda: build_datasets(plan))).missing
+    names = dict.fromkeys(entry.name for entry in unprobed(plan))
+    known = Known(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    forecasts = [forecast for cell in cells(resolution) for forecast in await forecast_cell(resolution, cell, known)]
+    document = forecast_document(resolution, forecasts, known, table)
+    document["missing"] = [gap.model_dump() for gap in missing]
+    return Outcome(0, document, forecast_shown(document, forecasts, missing))
+
+
+async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> list[Forecast]:
+    """What one dataset and model remain to be asked, and the judge about it; nothing without items."""
+    items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
+    if items is None or key is None:
+        return []
+    rows = resolution.lake.read(items, Items)
+    responses = resolution.lake.find(key)
+    if responses is not None:
+        expected = Expectation(stored=responses.rows)
+    else:
+        requests = await plan_requests(rows, cell.entry, rounds_of(resolution.plan))
+        expected = _expect(resolution, requests, known, known.rates[cell.entry.name, "tested"])
+    tested = _forecast(cell.dataset, cell.entry.name, "tested", expected)
+    judged = await _forecast_judging(resolution, cell, items, responses, known)
+    return [tested] if judged is None else [tested, judged]
+
+
+def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, rate: Rate | None) -> Expectation:
+    journaled = find_journaled(resolution.lake.root / JOURNAL, [request.key for request in requests])
+    unsent = choose_unsent(requests, journaled)
+    in_journal = len(requests) - len(unsent)
+    return expect_calls(unsent, known.estimator, rate) + Expectation(in_journal=in_journal)
+
+
+async def _forecast_judging(
+    resolution: Resolution, cell: Cell, items: PartitionRef, responses: PartitionRef | None, known: Known
+) -> Forecast | None:
+    """The judge's share; one call per answer, as many as there are items where the answers are not known yet."""
+    judge, rubric, lake = resolution.plan.judge, cell.chosen.rubric, resolution.lake
+    if judge is None or rubric is None:
+        return None
+    rate = known.rates[judge.name, "judge"]
+    rows = lake.read(items, Items)
+    if responses is None:
+        asks = plan_asks(rows, rounds_of(resolution.plan))
+        requests = await plan_ratings(((ask.row, "") for ask in asks), judge, load_rubric(rubric))
+        expected = _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
+        return _forecast(cell.dataset, judge.name, "judge", expected)
+    key = judgements_partition(resolution, cell, responses)
+    stored = lake.find(key) if key else None
+    if stored is not None:
+        calls = lake.read(stored, Judgements).n_unique(ONE_CALL)
+        return _forecast(cell.dataset, judge.name, "judge", Expectation(stored=calls))
+    by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
+    answers = judged_answers(lake.read(responses, Responses)).iter_rows(named=True)
+    requests = await plan_ratings(((by_item[row["item_id"]], row["reply"]) for row in answers), judge, load_rubric(rubric))
+    return _forecast(cell.dataset, judge.name, "judge", _expect(resolution, requests, known, rate))
+
+
+def _with_answers(expected: Expectation, cell: Cell, known: Known, rate: Rate | None) -> Expectation:
+    """The same with the length of the answers that the judge will read."""
+    length = known.estimator.mean_reply(cell.entry.name, judged=False, max_tokens=cell.entry.sampling.max_tokens)
+    prompt = expected.prompt_tokens + round(expected.calls * length)
+    cost = rate.cost(prompt, expected.completion_tokens) if rate else None
+    return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
+
+
+def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Forecast:
+    return Forecast(dataset=dataset, model=model, role=role, expected=expected)
+
+
+def forecast_document(
+    resolution: Resolution, forecasts: Sequence[Forecast], known: Known, table: PriceTable | None
+) -> dict[str, Any]:
+    """The JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
+    models = dict.fromkeys((row.model, row.role) for row in forecasts)
+    total = _sum(forecasts)
+    return {
+        "dry_run": True,
+        "benchmark": resolution.blueprint.name,
+        "currency": table.currency if table else None,
+        "datasets": [_flat(row) for row in forecasts],
+        "models": [
+            {
+                "model": model,
+                "role": role,
+                **_sum(row for row in forecasts if (row.model, row.role) == (model, role)).model_dump(),
+                "basis": _basis(known.estimator.seen(model, judged=role == "judge")),
+            }
+            for model, role in models
+        ],
+        "total": total.model_dump(),
+        "notes": list(_notes(resolution, forecasts, known, total)),
+    }
+
+
+def _flat(row: Forecast) -> dict[str, Any]:
+    return {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()}
+
+
+def _sum(rows: Iterable[Forecast]) -> Expectation:
+    return sum((row.expected for row in rows), Expectation())
+
+
+def _basis(replies: int) -> str:
+    return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
+
+
+def _notes(resolution: Resolution, forecasts: Sequence[Forecast], known: Known, total: Expectation) -> Iterable[str]:
+    plan = resolution.plan
+    unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
+    if unpriced:
+        yield no_price(unpriced)
+    if total.upper_bound:
+        yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
+    if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
+        yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
+    if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
+        yield f"That is more than the budget of {plan.budget:g}."
+    if total.calls and known.unprobed:
+        yield f"Never probed: {', '.join(known.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
+
+
+def forecast_shown(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+    """A dry run for a terminal."""
+    currency = document["currency"]
+    heads = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
+    table = Table("Dataset", "Model", "Role", *(Column(head, justify="right") for head in heads), title="Dry run", box=SIMPLE)
+    for row in forecasts:
+        table.add_row(escape(row.dataset), escape(row.model), row.role, *_cells(row.expected, currency))
+    table.add_section()
+    for model in document["models"]:
+        sums = Expectation.model_validate({name: model[name] for name in Expectation.model_fields})
+        table.add_row("all", escape(model["model"]), model["role"], *_cells(sums, currency))
+    table.add_row("all", "all", "", *_cells(Expectation.model_validate(document["total"]), currency))
+    return [
+        table,
+        "Calls are counted, tokens and cost estimated.",
+        *(escape(f"{model['model']} ({model['role']}): {model['basis']}") for model in document["models"]),
+        *(escape(note) for note in document["notes"]),
+        *(escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in missing),
+    ]
+
+
+def _cells(row: Expectation, currency: str | None) -> list[str]:
+    most = "≤ " if row.upper_bound else ""
+    counts = (row.in_journal, row.stored, row.prompt_tokens, row.completion_tokens)
+    return [most + count(row.calls), *(count(number) for number in counts), money(row.cost, currency)]

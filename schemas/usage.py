@@ -1,0 +1,134 @@
+"""Tokens and money: what the numbers of a run rest on, and what the run itself has sent."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+
+Role = Literal["tested", "judge"]
+"""What a model does in a run."""
+
+
+class Amounts(Frozen):
+    """Calls, tokens and cost.
+
+    Token counts are the server's. An answer without them is in `uncounted` and in no sum: where `uncounted` is not 0, tokens and
+    cost are lower bounds. Tokens are null where answers came and none was counted, costs where a price is not known.
+    """
+
+    calls: int = Field(default=0, ge=0, description="replies behind the numbers, wherever they are from")
+    from_journal: int = Field(default=0, ge=0, description="of the calls, found in the journal by this run")
+    sent: int = Field(default=0, ge=0, description="of the calls, sent by this run")
+    unsent: int = Field(default=0, ge=0, description="of the calls, not made since the budget was spent")
+    failed: int = Field(default=0, ge=0, description="of the calls, without an answer; unsent ones included")
+    prompt_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
+    completion_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
+    paid_prompt_tokens: int | None = Field(default=0, ge=0, description="of what this run sent")
+    paid_completion_tokens: int | None = Field(default=0, ge=0, description="of what this run sent")
+    uncounted: int = Field(default=0, ge=0, description="answers whose tokens the server did not count")
+    cost: float | None = Field(default=None, ge=0, description="of all replies behind the numbers; null = price not known")
+    paid_cost: float | None = Field(default=None, ge=0, description="of what this run sent; null = price not known")
+
+
+class Usage(Amounts):
+    """What one model did for one dataset, over all settings."""
+
+    dataset: str
+    model: str
+    role: Role
+
+
+class ModelUsage(Amounts):
+    """What one model did in a run, over all datasets."""
+
+    model: str
+    role: Role
+
+
+class Expectation(Frozen):
+    """What remains to be asked, before it is: counts are exact, tokens and cost are estimates."""
+
+    calls: int = Field(default=0, ge=0, description="to be sent")
+    in_journal: int = Field(default=0, ge=0, description="answered by the journal; not paid again")
+    stored: int = Field(default=0, ge=0, description="in the lake already; not even looked up")
+    prompt_tokens: int = Field(default=0, ge=0, description="of the calls to be sent, estimated")
+    completion_tokens: int = Field(default=0, ge=0, description="of the calls to be sent, estimated")
+    cost: float | None = Field(default=0, ge=0, description="of the calls to be sent, estimated; null = price not known")
+    upper_bound: bool = Field(default=False, description="fewer calls may be needed")
+
+    def __add__(self, other: "Expectation") -> "Expectation":
+        return Expectation(
+            calls=self.calls + other.calls,
+            in_journal=self.in_journal + other.in_journal,
+            stored=self.stored + other.stored,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
+            upper_bound=self.upper_bound or other.upper_bound,
+        )
+
+
+class Forecast(Frozen):
+    """What one model remains to be asked about one dataset."""
+
+    dataset: str
+    model: str
+    role: Role
+    expected: Expectation
+
+
+COUNTS = ("calls", "from_journal", "sent", "unsent", "failed", "uncounted")
+TOKENS = ("prompt_tokens", "completion_tokens", "paid_prompt_tokens", "paid_completion_tokens")
+COSTS = {"cost": "prompt_tokens", "paid_cost": "paid_prompt_tokens"}
+"""Each cost with the tokens that say whether there is anything to pay."""
+
+
+def total(rows: Sequence[Amounts]) -> Amounts:
+    """Sum of amounts.
+
+    Tokens are null if none were counted although there were answers. A cost is null as soon as tokens of one row have no price: a
+    part of the money is not the whole.
+    """
+    counts = {name: sum(getattr(row, name) for row in rows) for name in COUNTS}
+    tokens = {name: _tokens([getattr(row, name) for row in rows]) for name in TOKENS}
+    costs = {name: _cost(rows, name, of) for name, of in COSTS.items()}
+    return Amounts.model_validate({**counts, **tokens, **costs})
+
+
+def merge(rows: Iterable[Usage]) -> tuple[Usage, ...]:
+    """One row per dataset, model and role, sorted by these."""
+    ordered = sorted(rows, key=_place)
+    return tuple(
+        Usage(dataset=dataset, model=model, role=role, **total(list(group)).model_dump())
+        for (dataset, model, role), group in groupby(ordered, key=_place)
+    )
+
+
+def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
+    """One row per model and role, tested models first."""
+    ordered = sorted(rows, key=_actor)
+    return tuple(
+        ModelUsage(model=model, role=role, **total(list(group)).model_dump())
+        for (_, model, role), group in groupby(ordered, key=_actor)
+    )
+
+
+def _place(row: Usage) -> tuple[str, str, Role]:
+    return row.dataset, row.model, row.role
+
+
+def _actor(row: Usage) -> tuple[bool, str, Role]:
+    return row.role == "judge", row.model, row.role
+
+
+def _tokens(counts: Sequence[int | None]) -> int | None:
+    known = sum(count for count in counts if count is not None)
+    return None if not known and None in counts else known
+
+
+def _cost(rows: Sequence[Amounts], cost: str, tokens: str) -> float | None:
+    counted = [getattr(row, cost) for row in rows if getattr(row, tokens) is not None]
+    return None if not counted or None in counted else sum(counted)

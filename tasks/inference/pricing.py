@@ -1,0 +1,84 @@
+"""Reading price tables, finding a model's price, and pricing what was used."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError
+
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.pricing import FREE, PriceTable, Rate
+from schemas.usage import Usage
+
+
+def load_prices(path: Path) -> PriceTable:
+    """A price table from a YAML file.
+
+    Raises:
+        UsageError: if the file cannot be read or an entry breaks a rule.
+    """
+    try:
+        return PriceTable.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _unreadable(path, f"{place}: {first['msg']}".removeprefix(": ")) from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise _unreadable(path, str(error).splitlines()[0]) from error
+
+
+def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rate | None:
+    """What a model's tokens cost; null if the table does not say. A model without a server is the embedded one and free."""
+    if base_url is None:
+        return FREE
+    return table.find(model, base_url) if table else None
+
+
+def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> None:
+    """Refuse a budget in money where a price is not known: what cannot be counted cannot be limited.
+
+    Raises:
+        UsageError: naming the models without a price.
+    """
+    unknown = [entry.name for entry in entries if find_rate(entry.name, entry.base_url, table) is None]
+    if unknown:
+        raise UsageError(
+            f"a budget in money needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
+            where="--budget",
+            expected="an entry under `prices` that fits each model's name and server",
+            got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
+            next_step="name a table with --prices FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
+        )
+
+
+def price_usage(rows: Iterable[Usage], rates: Mapping[tuple[str, str], Rate | None]) -> tuple[Usage, ...]:
+    """The same rows with their costs.
+
+    Args:
+        rows: usage, priced or not.
+        rates: price by model and role; null or missing = not known, then the costs are null.
+    """
+    return tuple(_priced(row, rates.get((row.model, row.role))) for row in rows)
+
+
+def _priced(row: Usage, rate: Rate | None) -> Usage:
+    cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
+    paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)
+    return row.model_copy(update={"cost": cost, "paid_cost": paid})
+
+
+def _cost(rate: Rate | None, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+    if rate is None or prompt_tokens is None or completion_tokens is None:
+        return None
+    return rate.cost(prompt_tokens, completion_tokens)
+
+
+def _unreadable(path: Path, got: str) -> UsageError:
+    return UsageError(
+        "the price table cannot be read",
+        where=str(path),
+        expected="currency and a list of prices, as docs/cost.md shows",
+        got=got,
+        next_step="correct the file, or leave --prices (or MOODFLOW_PRICES) out",
+    )
