@@ -16,5 +16,5 @@ async def check_plan(plan: Plan) -> Resolution:
     resolution = resolve(plan)
     resolution.lake.require_writable()
     if not all(stored(resolution, cell) for cell in cells(resolution)):
-        await check_endpoints(plan)
+        await check_endpoints(resolution.plan)
     return resolution
