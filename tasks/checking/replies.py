@@ -103,5 +103,6 @@ def _response(row: Row, model: str, reply: str) -> dict[str, Any]:
         "status": "answered",
         "reply": reply,
         "latency_s": 0.0,
+        "left_out_characters": 0,
         "attempts": 1,
     }

@@ -225,6 +225,7 @@ STATED_CONTEXTS: list[tuple[str, int | None]] = [
     ("This model's maximum context length is 4,096 tokens. However, you requested 4226 tokens", 4096),
     ("The decoder prompt (length 163840) is longer than the maximum model length of 131072.", 131072),
     ("The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960),
+    ("You passed 5000 input tokens and requested 64 output tokens. However, the model's context length is only 4096.", 4096),
     ("request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", 8192),
     ("the request exceeds the available context size (n_ctx 256)", 256),
     ("Requested tokens (516) exceed context window of 512", 512),
