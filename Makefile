@@ -4,6 +4,7 @@
 # Each target creates .venv and installs into it when needed.
 
 PYTHON ?= python3
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -23,7 +24,7 @@ demo: $(STAMP)
 	$(BIN)/moodflow demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not long"
 
 test-long: $(STAMP)
 	$(BIN)/python -m pytest -m long
