@@ -57,6 +57,8 @@ class Journal:
             # One connection for the event loop's reads, one for the writer's thread.
             self._reading = opened.enter_context(closing(connect(self._path)))
             self._writing = opened.enter_context(closing(connect(self._path)))
+            # SQLite opens a file that may not be written without a word; the first reply would be lost.
+            self._writing.execute("PRAGMA user_version = 1")
             opened.enter_context(self.leases)
             self._opened = opened.pop_all()
         self._writer = Thread(target=self._write_batches, name="journal", daemon=True)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -175,11 +176,14 @@ def _measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
 
 def _write_atomically(path: Path, rows: pl.DataFrame, footer: dict[str, str]) -> None:
     temporary = path.with_name(f".{path.stem[:16]}-{uuid4().hex}.tmp")
+    # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
+    encoded = BytesIO()
+    rows.write_parquet(encoded, metadata=footer)
     with _io_errors("a partition cannot be written", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("wb") as file:
-                rows.write_parquet(file, metadata=footer)
+                file.write(encoded.getbuffer())
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)

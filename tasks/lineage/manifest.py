@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
@@ -53,7 +54,15 @@ def write_manifest(lake: Path, manifest: RunManifest) -> Path:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise LakeError("the manifest of the run cannot be written", where=str(path), got=str(error)) from error
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise LakeError(
+            "the manifest of the run cannot be written",
+            where=str(path),
+            expected="a folder this user may write, on a disk with space left",
+            got=str(error),
+            next_step="free space and run again; finished partitions are kept",
+        ) from error
     return path
 
 

@@ -51,7 +51,7 @@ def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
 
 def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
     window, now_s = AdaptiveWindow(64), 0.0
-    sizes = []
+    sizes: list[int] = []
     for _ in range(40):
         # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
         latency_s = 0.2 if len(sizes) < 2 else 1.0

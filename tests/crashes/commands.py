@@ -1,0 +1,202 @@
+"""The real command in processes of its own, and what it left behind in its lake."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from schemas.lineage import PartitionRef
+from schemas.tables import items, responses, scores
+from tasks.lineage.lake import CodeVersion, Lake
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+
+DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test", "mini_sequence_order_recall")
+CALLS = 52
+"""8 + 8 + 8 + 12 + 8 items, and a rating of each of the 8 summaries."""
+
+MANY_DATASETS = (
+    *DATASETS,
+    *(
+        "mini_bias_detection",
+        "mini_commonsense_qa",
+        "mini_complex_logical_reasoning",
+        "mini_content_safety",
+        "mini_daily_scenario_qa",
+    ),
+    *("mini_coreference_resolution", "mini_emotion_cause_analysis", "mini_irony_detection", "mini_morality_detection"),
+    *("mini_metaphor_detection", "mini_physical_commonsense", "mini_sentiment_polarity", "mini_textual_entailment"),
+)
+
+CONCURRENCY = 4
+LIMIT_S = 120.0
+ROOT = Path(__file__).parents[2]
+
+SCHEMAS = {
+    "items": items.Items,
+    "responses": responses.Responses,
+    "judgements": responses.Judgements,
+    "item_scores": scores.ItemScores,
+    "raw_scores": scores.RawScores,
+    "normalized_scores": scores.NormalizedScores,
+    "dataset_scores": scores.DatasetScores,
+    "task_scores": scores.TaskScores,
+    "level_scores": scores.LevelScores,
+    "sub_ability_scores": scores.SubAbilityScores,
+    "ability_scores": scores.AbilityScores,
+    "totals": scores.Totals,
+}
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What it printed with --json."""
+        document: dict[str, Any] = json.loads(self.out)
+        return document
+
+    @property
+    def scores(self) -> tuple[Any, Any]:
+        """The numbers of a run."""
+        return self.document["models"], self.document["raw_scores"]
+
+
+class Gold:
+    """A perfect model and a content judge; counts its answers just before they are sent."""
+
+    def __init__(self, datasets: tuple[str, ...]) -> None:
+        self._reply = policy(datasets, "gold")
+        self._lock = threading.Lock()
+        self.answers = 0
+
+    def __call__(self, messages: list[dict[str, str]]) -> str:
+        with self._lock:
+            self.answers += 1
+        return self._reply(messages)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A model server that also judges, and the Prefect server the commands use."""
+
+    server: ModelServer
+    prefect_server: str
+
+    def start(
+        self,
+        lake: Path,
+        *,
+        stage: str = "run",
+        datasets: Sequence[str] = DATASETS,
+        concurrency: int = CONCURRENCY,
+        limits: Sequence[str] = (),
+    ) -> subprocess.Popen[str]:
+        """Start `moodflow run` (or one stage) on a lake, under limits that `limited` knows."""
+        arguments = [stage, "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
+        arguments += ["--model", "scripted", "--base-url", self.server.base_url]
+        arguments += ["--judge", "scripted", "--judge-base-url", self.server.base_url, "--concurrency", str(concurrency)]
+        environment = {**os.environ, "PREFECT_API_URL": self.prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=ROOT,
+        )
+
+    def run(self, lake: Path, **options: Any) -> Ended:
+        """Run it to its end."""
+        return end_of(self.start(lake, **options))
+
+    def wait_for_calls(self, calls: int, process: subprocess.Popen[str]) -> None:
+        """Until the server has got so many calls in all."""
+        wait_until(lambda: self.server.calls >= calls, process)
+
+
+def end_of(process: subprocess.Popen[str], within_s: float = LIMIT_S) -> Ended:
+    """Wait for it."""
+    try:
+        out, err = process.communicate(timeout=within_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return Ended(process.returncode, out, err)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """SIGKILL, and wait until the process is gone."""
+    process.kill()
+    process.communicate()
+
+
+def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Until it happened, which the process is to bring about."""
+    deadline = time.monotonic() + LIMIT_S
+    while not happened():
+        assert process.poll() is None, f"ended with {process.returncode} before that: {end_of(process).err}"
+        assert time.monotonic() < deadline, f"nothing after {LIMIT_S} s"
+        time.sleep(0.002)
+
+
+def kept_replies(lake: Path, copy: Path) -> int:
+    """Replies in the journal, whose integrity is checked; in a copy, so that the next run finds what a crash left."""
+    shutil.rmtree(copy, ignore_errors=True)
+    copy.mkdir(parents=True)
+    for file in (lake / "journal").glob("replies.sqlite*"):
+        shutil.copy(file, copy)
+    if not (copy / "replies.sqlite").exists():
+        return 0
+    with closing(sqlite3.connect(copy / "replies.sqlite")) as journal:
+        assert journal.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
+            return 0
+        return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
+
+
+def partitions(folder: Path) -> dict[str, str]:
+    """Path -> content hash of every partition, each read, validated and hashed anew.
+
+    The hash is of the rows without measured columns.
+    """
+    lake = Lake(folder, CodeVersion("test", None))
+    found = {}
+    for path in sorted(folder.rglob("*.parquet")):
+        footer = json.loads(pl.read_parquet_metadata(path)["moodflow"])
+        ref = PartitionRef.model_validate(footer["partition"])
+        assert ref.path == path.relative_to(folder).as_posix()
+        lake.read(ref, SCHEMAS[ref.layer])
+        found[ref.path] = ref.content_sha256
+    return found
+
+
+def layers(folder: Path) -> set[str]:
+    """Layers that have a partition."""
+    return {path.relative_to(folder).parts[0] for path in folder.rglob("*.parquet")}
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """Files that were begun and not ended."""
+    return sorted(folder.rglob("*.tmp"))
+
+
+def remount(folder: Path, option: str) -> None:
+    """Change a mounted file system: its size, or whether it may be written."""
+    subprocess.run(["mount", "-o", f"remount,{option}", folder], check=True)
