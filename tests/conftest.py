@@ -1,7 +1,7 @@
 """Before any test module is imported: Prefect configures logging once. And one throw-away Prefect server for all tests.
 
-Configuring logging closes every handler there is, and the one that `absl` (a requirement of rouge-score) makes when it is imported would
-close pytest's captured standard error with it.
+Configuring logging closes every handler there is, and the one that `absl` (a requirement of rouge-score) makes when it is
+imported would close pytest's captured standard error with it.
 """
 
 from collections.abc import Iterator
