@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from flows.serving import say
 from schemas.chat import ModelEntry
@@ -15,10 +16,25 @@ from tasks.inference.crew import Crew
 from tasks.inference.embedded import RESTART_RETRY, serve_embedded
 from tasks.inference.failures import RETRIES
 from tasks.inference.journal import Journal, JournaledChat
+from tasks.inference.journal_table import JOURNAL
 from tasks.inference.limits import RetryPolicy
 from tasks.inference.preflight import check_endpoint, resolve_api_key
 from tasks.inference.spending import Budget
 from tasks.lineage.lake import Lake
+
+TRANSPORT = (
+    "base_url",
+    "api_key_env",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "connect_timeout_s",
+    "first_byte_timeout_s",
+    "timeout_s",
+    "require_same_model",
+    "http2",
+)
+"""Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
 
 EMBEDDED_TIMEOUT_S = 900.0
 """What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
@@ -55,7 +71,7 @@ async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) 
 
 @asynccontextmanager
 async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, OpenEndpoint]]:
-    """The endpoint of each model; models of one server share it, its limits and its connections.
+    """The endpoint of each model; models that are called in the same way share it, its limits and its connections.
 
     The embedded server runs as long as this block does.
 
@@ -65,12 +81,18 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         budget: what all calls together may cost.
     """
     async with AsyncExitStack() as stack:
-        journal = await stack.enter_async_context(Journal(lake.root / "journal" / "replies.sqlite"))
-        opened: dict[tuple[str | None, str | None], OpenEndpoint] = {}
+        journal = await stack.enter_async_context(Journal(lake.root / JOURNAL))
+        opened: dict[tuple[Any, ...], OpenEndpoint] = {}
         for entry in entries(plan):
-            if (place := (entry.base_url, entry.api_key_env)) not in opened:
+            if (place := _way(entry)) not in opened:
                 opened[place] = await _open(entry, journal, budget, stack)
-        yield {entry: opened[entry.base_url, entry.api_key_env] for entry in entries(plan)}
+        yield {entry: opened[_way(entry)] for entry in entries(plan)}
+
+
+def _way(entry: ModelEntry) -> tuple[Any, ...]:
+    """Where a model is called, and with which limits."""
+    # The embedded server has limits of its own.
+    return () if entry.base_url is None else tuple(getattr(entry, name) for name in TRANSPORT)
 
 
 async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:

@@ -1,6 +1,7 @@
 """How long to wait before a call or a download is tried again."""
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,9 @@ from typing import Generic, TypeVar
 
 KindT = TypeVar("KindT", bound=str)
 """Names of the failures that are told apart."""
+
+SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+"""Of a `Retry-After`; fractions are not in the standard, and sent."""
 
 BUDGET_S = 300.0
 """Longest time spent waiting between the attempts of one call or download; a server that asks for more is not waited for."""
@@ -58,7 +62,7 @@ class Backoff(Generic[KindT]):
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds the server asks to be left alone; a date is taken against the server's own clock."""
     text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdecimal():
+    if SECONDS.fullmatch(text):
         return float(text)
     until, now = _read_date(text), _read_date(headers.get("Date", ""))
     return max(0.0, (until - now).total_seconds()) if until and now else None

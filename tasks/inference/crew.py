@@ -35,6 +35,7 @@ class Crew:
         self._heap: list[tuple[float, int, Callable[[], Awaitable[Any]], asyncio.Future[Any], list[asyncio.Future[Any]]]] = []
         self._order = count()
         self._members: set[asyncio.Task[None]] = set()
+        self._doing: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,9 +60,7 @@ class Crew:
         for work, future in zip(works, futures, strict=True):
             heapq.heappush(self._heap, (-work.length, next(self._order), work.do, future, futures))
         for _ in range(min(len(works), self._places - len(self._members))):
-            member = loop.create_task(self._work())
-            self._members.add(member)
-            member.add_done_callback(self._members.discard)
+            self._members.add(loop.create_task(self._work()))
         try:
             return await asyncio.gather(*futures)
         finally:
@@ -70,32 +69,53 @@ class Crew:
     async def _work(self) -> None:
         member = asyncio.current_task()
         assert member is not None  # noqa: S101  it runs as a task
-        while self._heap:
-            _, _, do, future, batch = heapq.heappop(self._heap)
-            if future.done():
-                continue
-            # Nobody waits any more: what is not sent yet would be paid for and lost.
-            drop = partial(_cancel, member)
-            future.add_done_callback(drop)
-            try:
-                result = await do()
-            except asyncio.CancelledError:
-                if not future.cancelled() or member.uncancel():
-                    future.cancel()
-                    raise
-            except Exception as error:  # noqa: BLE001  it belongs to whoever waits for the result
-                future.remove_done_callback(drop)
-                future.set_exception(error)
-                _cancel_all(batch)
-            else:
-                future.remove_done_callback(drop)
-                future.set_result(result)
+        try:
+            while self._heap:
+                _, _, do, future, batch = heapq.heappop(self._heap)
+                if not future.done():
+                    await self._do(do, future, batch, member)
+        finally:
+            # At once: a member that has ended does no work, and whoever brings some now has to start others.
+            self._members.discard(member)
+
+    async def _do(
+        self,
+        do: Callable[[], Awaitable[Any]],
+        future: asyncio.Future[Any],
+        batch: list[asyncio.Future[Any]],
+        member: asyncio.Task[None],
+    ) -> None:
+        # Nobody waits any more: what is not sent yet would be paid for and lost.
+        drop = partial(self._drop, member)
+        future.add_done_callback(drop)
+        self._doing[member] = future
+        error: BaseException | None = None
+        result = None
+        try:
+            result = await do()
+        except asyncio.CancelledError:
+            if not future.cancelled() or member.uncancel():
+                future.cancel()
+                raise
+        except Exception as raised:  # noqa: BLE001  it belongs to whoever waits for the result
+            error = raised
+        finally:
+            del self._doing[member]
+            future.remove_done_callback(drop)
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+            _cancel_all(batch)
+
+    def _drop(self, member: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
+        # The member may be at other work by now.
+        if self._doing.get(member) is future:
+            member.cancel()
 
 
 def _cancel_all(futures: Sequence[asyncio.Future[Any]]) -> None:
     for future in futures:
         future.cancel()
-
-
-def _cancel(member: asyncio.Task[None], _future: asyncio.Future[Any]) -> None:
-    member.cancel()

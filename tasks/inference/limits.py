@@ -10,6 +10,7 @@ from tasks.backoff import Backoff, Retry
 from tasks.inference.failures import RETRIES
 
 DEAD_AFTER_CALLS = 3
+NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
 
 
 @dataclass(frozen=True)
@@ -39,4 +40,4 @@ class CircuitBreaker:
     def report(self, reply: ChatReply) -> None:
         """Take note of how a call ended."""
         if not self.is_open:
-            self._in_a_row = self._in_a_row + 1 if reply.failure == "connect" else 0
+            self._in_a_row = self._in_a_row + 1 if reply.failure in NOT_FOUND else 0

@@ -1,7 +1,8 @@
 """What servers say about their rate limits in the headers of an answer.
 
 Forms in use: `x-ratelimit-remaining-requests` / `-tokens` with `x-ratelimit-reset-...` as a duration such as `6m0s` or `120ms`
-(OpenAI and those that follow it) or in seconds, and `anthropic-ratelimit-requests-remaining` with a point in time.
+(OpenAI and those that follow it) or in seconds, `anthropic-ratelimit-requests-remaining` with a point in time, and requests
+alone in `x-ratelimit-remaining` (OpenRouter, with milliseconds since 1970) or `ratelimit-remaining` (in seconds).
 """
 
 import re
@@ -42,12 +43,15 @@ def read_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _pause_of(headers: Mapping[str, str], kind: str, needed: float) -> float | None:
+    plain = (("x-ratelimit-remaining", "x-ratelimit-reset"), ("ratelimit-remaining", "ratelimit-reset"))
     for remaining, reset in (
         (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
         (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
+        *(plain if kind == "requests" else ()),
     ):
         left = headers.get(remaining, "").strip()
-        if NUMBER.fullmatch(left) and float(left) < needed:
+        # What is overdrawn is below zero.
+        if NUMBER.fullmatch(left.removeprefix("-")) and float(left) < needed:
             return read_duration(headers.get(reset, ""), headers.get("Date", ""))
     return None
 
@@ -60,19 +64,23 @@ def read_duration(text: str, date: str = "") -> float | None:
         date: the answer's own date; points in time are taken against the server's clock.
     """
     text = text.strip()
-    if NUMBER.fullmatch(text):
-        return float(text) if float(text) < LARGEST_DURATION_S else _until(_since_1970(float(text)), date)
     parts = PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * SECONDS[unit] for number, unit in parts)
     try:
-        return _until(datetime.fromisoformat(text), date)
+        if not NUMBER.fullmatch(text):
+            return _until(datetime.fromisoformat(text), date)
+        return float(text) if float(text) < LARGEST_DURATION_S else _until(_since_1970(float(text)), date)
     except ValueError:
         return None
 
 
 def _since_1970(number: float) -> datetime:
-    return datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC)
+    """Raises: ValueError if no calendar has it."""
+    try:
+        return datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC)
+    except (OverflowError, OSError) as error:
+        raise ValueError(f"{number:g} is no point in time") from error
 
 
 def _until(moment: datetime, date: str) -> float | None:

@@ -23,6 +23,10 @@ BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.
 """Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
 
 
+LARGEST_COUNT = 2**63
+"""No column holds more."""
+
+
 def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
     """The reply in the body of a successful answer.
 
@@ -214,7 +218,7 @@ def _string(value: Any) -> str | None:
 
 def _count(usage: Any, name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT else None
 
 
 def _finite(value: Any) -> float:

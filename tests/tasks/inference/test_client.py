@@ -14,7 +14,7 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 from tasks.inference.client import LONGEST_ERROR, HttpChat
-from tasks.inference.limits import DEAD_AFTER_CALLS
+from tasks.inference.limits import DEAD_AFTER_CALLS, RetryPolicy
 from tests.model_server import Fault, ModelServer
 from tests.tasks.inference.calls import Pauses, ask_once, client, closed_port, entry, request
 
@@ -88,8 +88,17 @@ async def test_success_after_two_failures() -> None:
     with ModelServer(lambda _: "B", fault=faults.get) as server:
         reply = await ask_once(entry(server.base_url), pauses)
     assert (reply.text, reply.failure, reply.error, reply.attempts) == ("B", None, None, 3)
-    # First delay of a 5xx is 1 s, second delay of a malformed reply 0.5 s * 2; both times a factor from 0.5 to 1.
-    assert [0.5 <= seconds <= 1 for seconds in pauses.seconds] == [True, True]
+    # First delay of a 5xx is 1 s, first delay of an answer that is no JSON 0.5 s; both times a factor from 0.5 to 1.
+    assert 0.5 <= pauses.seconds[0] <= 1
+    assert 0.25 <= pauses.seconds[1] <= 0.5
+
+
+async def test_each_kind_of_failure_has_its_own_attempts() -> None:
+    # Two refusals for being too fast do not use up the three attempts of an answer that is no JSON.
+    faults: dict[int, Fault] = {0: "429", 1: "429", 2: "not_json", 3: "429", 4: "not_json", 5: "not_json"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
 
 
 async def test_retry_after_is_honoured() -> None:
@@ -145,7 +154,8 @@ async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
 
 async def test_a_password_in_the_address_is_not_told() -> None:
     address = f"http://ada:secret-word@127.0.0.1:{closed_port()}/v1"
-    reply = await ask_once(entry(address), Pauses())
+    async with HttpChat(entry("http://localhost/v1"), address, policy=RetryPolicy(sleep=Pauses())) as chat:
+        reply = await chat(request())
     assert reply.failure == "connect"
     assert "secret-word" not in str(reply.error)
 
@@ -204,7 +214,7 @@ async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None
 
 async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
     key = "sk-not-to-be-seen"
-    faults: dict[int, Fault] = {0: "401", 1: "not_json", 2: "no_choices", 3: "truncated"}
+    faults: dict[int, Fault] = {0: "401", 1: "truncated", 2: "not_json", 3: "truncated", 4: "no_choices", 5: "truncated"}
     with ModelServer(lambda _: "B", fault=faults.get) as server:
         model = entry(server.base_url)
         async with client(model, Pauses(), SecretStr(key)) as chat:
@@ -212,7 +222,7 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
             shown = repr(vars(chat))
     dead = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), Pauses(), SecretStr(key))
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {key}"}
-    # The first is refused; the second gets three malformed replies, which is its last attempt.
+    # The first is refused; the second is cut short three times, which is its last attempt.
     assert [reply.failure for reply in replies] == ["auth", "truncated_body"]
     assert key not in repr([*replies, dead]) + shown
     assert all(key not in str(body) for body in server.bodies)
@@ -320,3 +330,102 @@ async def test_another_model_is_a_failure_only_where_that_is_asked_for() -> None
     assert (noticed.text, noticed.remark, noticed.model) == ("B", "other_model", "other-7b")
     assert (refused.failure, refused.text) == ("wrong_model", None)
     assert "asked listener, answered by other-7b" in str(refused.error)
+
+
+async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
+        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
+            replies = [await chat(request(f"call {number}")) for number in range(5)]
+    assert [reply.failure for reply in replies] == ["http_429"] * 5
+    assert server.calls == 1
+    assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
+
+
+async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
+    class OneCall:
+        """Pays for the first call alone."""
+
+        left = 1
+
+        def reserve(self, _: ChatRequest) -> float | None:
+            self.left -= 1
+            return 1.0 if self.left >= 0 else None
+
+        def settle(self, reserved: float, reply: ChatReply) -> None:
+            pass
+
+    pauses = Pauses()
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
+        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=pauses), spending=OneCall()) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
+    assert [reply.failure for reply in replies].count("budget") == 59
+    assert pauses.seconds == []
+
+
+async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_failed() -> None:
+    class OneAttempt:
+        """Pays for one attempt."""
+
+        asked = 0
+
+        def reserve(self, _: ChatRequest) -> float | None:
+            self.asked += 1
+            return 1.0 if self.asked == 1 else None
+
+        def settle(self, reserved: float, reply: ChatReply) -> None:
+            pass
+
+    with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
+        model = entry(server.base_url)
+        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
+            reply = await chat(request())
+    assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
+
+
+async def test_a_pause_outlives_the_call_that_was_told_of_it() -> None:
+    over = asyncio.Event()
+    told = asyncio.Event()
+
+    async def wait(_: float) -> None:
+        told.set()
+        await over.wait()
+
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="17") as server:
+        async with client(entry(server.base_url), wait) as chat:
+            first = asyncio.ensure_future(chat(request("first")))
+            await told.wait()
+            first.cancel()
+            second = asyncio.ensure_future(chat(request("second")))
+            await asyncio.sleep(0.1)
+            assert server.calls == 1
+            over.set()
+            assert (await second).text == "B"
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "kept"),
+    [
+        ("sk-SECRET/abc+def==", r"your key is sk-SECRET\/abc\u002bdef==", "your key is [key]"),
+        ("sk-SECRET/abc+def==", "your key is sk-SECRET/abc+def==", "your key is [key]"),
+        # No secret but a word that local servers are given.
+        ("x", "The capital is x", "The capital is x"),
+        ("null", "null and void", "null and void"),
+    ],
+)
+async def test_a_key_in_an_answer_is_taken_out_and_nothing_else(key: str, said: str, kept: str) -> None:
+    message = f'{{"content": "{said}", "reasoning_content": "{said}"}}'
+    body = f'{{"model": "listener", "choices": [{{"message": {message}}}]}}'
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda *_: body.encode()  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr(key))
+    assert (reply.text, reply.reasoning, reply.failure) == (kept, kept, None)
+
+
+async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> None:
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda *_: rb"{no JSON: sk-SECRET\/abc\u002Bdef=="  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-SECRET/abc+def=="))
+    assert reply.failure == "invalid_json"
+    assert "SECRET" not in str(reply.error)
+    assert "[key]" in str(reply.error)

@@ -93,3 +93,41 @@ async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
         with pytest.raises(asyncio.CancelledError):
             await asked
         assert await asyncio.wait_for(crew.do_all([]), 5) == []
+
+
+async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
+    async with Crew(1) as crew:
+        for _ in range(200):
+            assert await asyncio.wait_for(crew.do_all([Work(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), 5)
+            # No tick in between: members that have ended must not count as there.
+
+
+async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
+    gate = asyncio.Event()
+
+    async def wait() -> None:
+        await gate.wait()
+
+    async def fail() -> None:
+        await gate.wait()
+        raise ValueError("lost")
+
+    async with Crew(1) as crew:
+        # All of them wake in the same tick: one fails, the others end when their results are wanted no more.
+        asked = [asyncio.ensure_future(crew.do_all([Work(1.0, fail), *(Work(1.0, wait) for _ in range(SPARE))]))]
+        begun: list[int] = []
+        together = asyncio.Event()
+
+        async def meet() -> None:
+            begun.append(1)
+            if len(begun) == SPARE + 1:
+                together.set()
+            await together.wait()
+
+        asked.append(asyncio.ensure_future(crew.do_all([Work(1.0, meet) for _ in range(SPARE + 1)])))
+        await asyncio.sleep(0)
+        gate.set()
+        with pytest.raises(ValueError, match="lost"):
+            await asked[0]
+        # They can only meet if every member is still there.
+        await asyncio.wait_for(asked[1], 5)

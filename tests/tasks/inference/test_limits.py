@@ -59,6 +59,7 @@ def test_a_refused_request_is_not_sent_again() -> None:
     [
         (["connect"] * 2, False),
         (["connect"] * 3, True),
+        (["timeout_connect"] * 3, True),
         (["connect", "connect", None, "connect"], False),
         (["connect", "connect", "http_5xx", "connect"], False),
         (["connect", "connect", "connect", None], True),
