@@ -1,6 +1,5 @@
 """Compare: the same stored replies scored in both profiles, side by side. Never calls a model."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.orchestration import leave_soon_when_interrupted, silence_console
+from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.partitions import cells, find_ready
 from flows.resolution import obstacles, profiled_blueprint, resolve
 from flows.running import Outcome
@@ -96,7 +95,7 @@ def run_compare(plan: Plan) -> Outcome:
     """
     silence_console()
     leave_soon_when_interrupted()
-    return asyncio.run(_run(plan))
+    return run_to_end(_run(plan))
 
 
 async def _run(plan: Plan) -> Outcome:

@@ -5,15 +5,18 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
 
 LOCAL_SETTINGS = {
     # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    # Prefect cuts it to whole seconds, and with none the recorder spins.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
@@ -61,10 +64,26 @@ def leave_soon_when_interrupted() -> None:
     """
 
     def leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
-        threading.Timer(INTERRUPT_LIMIT_S, os._exit, [INTERRUPTED]).start()
+        limit = threading.Timer(INTERRUPT_LIMIT_S, os._exit, [INTERRUPTED])
+        limit.daemon = True  # the process need not wait for its limit
+        limit.start()
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, leave)
+
+
+def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run a command's work in an event loop of its own.
+
+    Raises:
+        KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
+    """
+    from prefect.exceptions import TerminationSignal  # noqa: PLC0415
+
+    try:
+        return asyncio.run(work)
+    except TerminationSignal as ended:
+        raise KeyboardInterrupt from ended
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:

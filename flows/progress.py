@@ -12,11 +12,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from schemas.chat import ChatReply
 
@@ -24,12 +27,20 @@ ARTIFACT_PERIOD_S = 5.0
 LINE_PERIOD_S = 10.0
 
 
+class RateColumn(ProgressColumn):
+    """Calls per second; worked out when the bar is drawn, since that goes through the last thousand replies."""
+
+    def render(self, task: Task) -> Text:
+        """Empty until two calls have ended."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+
 class ProgressWatcher:
     """Counts replies and shows them; a bar on a terminal, a line now and then in a log."""
 
     def __init__(self, title: str, progress: Progress) -> None:
         self._progress = progress
-        self._bar = progress.add_task(title, total=0, failed=0, rate="")
+        self._bar = progress.add_task(title, total=0, failed=0)
         self.expected = 0
         self.ended = 0
         self.failed = 0
@@ -43,9 +54,7 @@ class ProgressWatcher:
         """One call ended."""
         self.ended += 1
         self.failed += reply.failure is not None
-        speed = self._progress.tasks[0].speed
-        rate = f"{speed:.1f}/s" if speed else ""
-        self._progress.update(self._bar, advance=1, failed=self.failed, rate=rate)
+        self._progress.update(self._bar, advance=1, failed=self.failed)
 
     @property
     def percent(self) -> float:
@@ -67,7 +76,7 @@ async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
+        RateColumn(),
         TextColumn("{task.fields[failed]} failed"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),

@@ -1,6 +1,5 @@
 """Run one stage, or all of them, from the command line: with a Prefect server of the user's, or a temporary one."""
 
-import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +10,7 @@ from rich.console import RenderableType
 from flows.artifacts import ARTIFACT_KEYS
 from flows.build_datasets import build_datasets
 from flows.naming import name_run
-from flows.orchestration import leave_soon_when_interrupted, silence_console
+from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.outcome import leaderboard_table, lowers_coverage, run_document, usage_document, usage_shown
 from flows.preflight import check_plan
 from flows.refresh import refresh
@@ -20,7 +19,7 @@ from flows.resolution import resolve
 from flows.run_inference import run_inference
 from flows.score import score
 from flows.serving import on_server
-from flows.usage import check_budget, complete_usage, priced, read_prices
+from flows.usage import complete_usage, priced, read_prices
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
@@ -45,12 +44,11 @@ def run_stage(stage: str, plan: Plan, *, redact: bool = False) -> Outcome:
     """
     silence_console()
     leave_soon_when_interrupted()
-    return asyncio.run(_run(stage, plan, redact=redact))
+    return run_to_end(_run(stage, plan, redact=redact))
 
 
 async def _run(stage: str, plan: Plan, *, redact: bool) -> Outcome:
     if stage in {"run", "infer"}:
-        check_budget(plan)
         await check_plan(plan)  # before a server is started: a wrong option should not take eight seconds to say so
     else:
         resolve(plan).lake.require_writable()

@@ -1,8 +1,10 @@
 """Letters that stand for options, in prompts and in replies."""
 
+from functools import cache
 from string import ascii_uppercase
 
 
+@cache  # the same few numbers for every item of a run
 def option_letters(n: int) -> tuple[str, ...]:
     """Letters of `n` options in order: A to Z, then AA, AB, ... as in a spreadsheet.
 

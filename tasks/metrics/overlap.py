@@ -12,11 +12,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-
-from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu.metrics.bleu import BLEU
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 from schemas.errors import ScoringError
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
+    from sacrebleu.metrics.bleu import BLEU
 
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGN = r"(?<![\w)\]}])-"
@@ -56,12 +59,12 @@ def word_recall(text: str, references: Sequence[str]) -> float:
 
 def rouge_1(text: str, references: Sequence[str]) -> float:
     """F-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
-    return best_of(text, references, lambda said, true: float(_ROUGE_1.score(true, said)["rouge1"].fmeasure))
+    return best_of(text, references, lambda said, true: float(_rouge("rouge1").score(true, said)["rouge1"].fmeasure))
 
 
 def rouge_l(text: str, references: Sequence[str]) -> float:
     """F-measure of the longest common subsequence of words (rouge-score with this module's words)."""
-    return best_of(text, references, lambda said, true: float(_ROUGE_L.score(true, said)["rougeL"].fmeasure))
+    return best_of(text, references, lambda said, true: float(_rouge("rougeL").score(true, said)["rougeL"].fmeasure))
 
 
 def bleu(text: str, references: Sequence[str]) -> float:
@@ -86,7 +89,7 @@ def _word_recall(said: str, true: str) -> float:
 
 
 def _sentence_bleu(said: str, true: str) -> float:
-    scorer = _BLEU_ZH if _CHINESE_CHARACTER.search(said + true) else _BLEU
+    scorer = _bleu("zh" if _CHINESE_CHARACTER.search(said + true) else "13a")
     # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
     return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
 
@@ -115,7 +118,18 @@ class _Words:
         return words(text)
 
 
-_ROUGE_1 = RougeScorer(["rouge1"], tokenizer=_Words())
-_ROUGE_L = RougeScorer(["rougeL"], tokenizer=_Words())
-_BLEU = BLEU(tokenize="13a", effective_order=True)
-_BLEU_ZH = BLEU(tokenize="zh", effective_order=True)
+# Imported on first use: rouge-score and sacrebleu bring nltk, scipy and scikit-learn, 1.2 s of work that few commands need.
+
+
+@cache
+def _rouge(kind: Literal["rouge1", "rougeL"]) -> "RougeScorer":
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+
+    return RougeScorer([kind], tokenizer=_Words())
+
+
+@cache
+def _bleu(tokens: Literal["13a", "zh"]) -> "BLEU":
+    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
+
+    return BLEU(tokenize=tokens, effective_order=True)

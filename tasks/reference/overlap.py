@@ -2,11 +2,11 @@
 
 import logging
 from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
 
-import jieba
-from rouge_score.rouge_scorer import RougeScorer
-
-jieba.setLogLevel(logging.WARNING)
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
 
 
 def rouge_1(text: str, reference: str) -> float:
@@ -15,7 +15,7 @@ def rouge_1(text: str, reference: str) -> float:
     Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
     it occurs; ROUGE-1 elsewhere counts every occurrence.
     """
-    return float(_ROUGE.score(reference, text)["rouge1"].fmeasure)
+    return float(_rouge().score(reference, text)["rouge1"].fmeasure)
 
 
 def word_recall(text: str, reference: str) -> float:
@@ -30,8 +30,19 @@ def word_recall(text: str, reference: str) -> float:
 class _DistinctWords:
     """The tokenizer rouge-score asks for; without repetitions its counts are those of sets."""
 
+    def __init__(self) -> None:
+        import jieba  # noqa: PLC0415
+
+        jieba.setLogLevel(logging.WARNING)
+        self._cut = jieba.cut
+
     def tokenize(self, text: str) -> list[str]:
-        return list(dict.fromkeys(word for word in jieba.cut(text) if word.strip()))
+        return list(dict.fromkeys(word for word in self._cut(text) if word.strip()))
 
 
-_ROUGE = RougeScorer(["rouge1"], tokenizer=_DistinctWords())
+@cache
+def _rouge() -> "RougeScorer":
+    """Imported on first use: with rouge-score come nltk, scipy and scikit-learn, a second of work that few commands need."""
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+
+    return RougeScorer(["rouge1"], tokenizer=_DistinctWords())

@@ -1,10 +1,13 @@
 """Every way a blueprint can be wrong, as the one message its author reads."""
 
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from schemas.errors import BlueprintError
 from tasks.scoring.blueprint_faults import RULES
@@ -100,7 +103,7 @@ SLIPS = [
     ),
     Slip(
         *("source: nowhere", "sauce: nowhere\nsource: nowhere", "unknown key 'sauce'", 4, "sauce"),
-        "one of abilities, datasets, gate, level_rules, name, rank_item_coverage, source, title, version",
+        "one of abilities, datasets, gate, level_rules, name, rank_item_coverage, source, title, too_long, version",
         *("sauce", "did you mean source?"),
     ),
     Slip(
@@ -280,6 +283,37 @@ def test_a_file_in_another_encoding(tmp_path: Path) -> None:
     file.write_bytes("title: Gefühl".encode("latin-1"))
     with pytest.raises(BlueprintError, match="the blueprint cannot be read"):
         load_blueprint(file)
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    file = write(tmp_path, SOUND)
+    assert load_blueprint(file).title == "Tiny"
+    assert load_blueprint(file) is load_blueprint(file)
+    time = file.stat().st_mtime_ns
+    write(tmp_path, SOUND.replace("title: Tiny", "title: Vast"))  # as long as before
+    os.utime(file, ns=(time + 1, time + 1))
+    assert load_blueprint(file).title == "Vast"
+    file.unlink()
+    with pytest.raises(BlueprintError, match="there is no blueprint"):
+        load_blueprint(file)
+
+
+def nodes(node: yaml.Node) -> Iterator[tuple[object, ...]]:
+    yield type(node), node.tag, node.start_mark.line, node.start_mark.column, str(node.value) * isinstance(node, yaml.ScalarNode)
+    for child in node.value if isinstance(node, yaml.CollectionNode) else ():
+        for part in child if isinstance(child, tuple) else (child,):
+            yield from nodes(part)
+
+
+@pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is installed without libyaml")
+@pytest.mark.parametrize(
+    "text", [SOUND, *((BLUEPRINTS / f"{name}.yaml").read_text(encoding="utf-8") for name in list_blueprints())]
+)
+def test_libyaml_finds_the_same_places_as_the_parser_in_python(text: str) -> None:
+    slow, fast = yaml.compose(text, yaml.SafeLoader), yaml.compose(text, yaml.CSafeLoader)
+    assert slow is not None
+    assert fast is not None
+    assert list(nodes(fast)) == list(nodes(slow))
 
 
 def test_a_local_file_is_found_beside_its_blueprint(tmp_path: Path) -> None:

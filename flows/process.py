@@ -1,0 +1,48 @@
+"""How the process of a command starts and ends: imports without garbage collection, and an end without taking Python down."""
+
+import atexit
+import gc
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+
+@contextmanager
+def imports() -> Iterator[None]:
+    """Collect no garbage while the block imports; what it imported is never looked at again.
+
+    Modules make hundreds of thousands of objects that stay: looking through them over and over takes 0.5 to 1.3 s of a command.
+    Does nothing where Prefect is imported already, as in a test.
+    """
+    if "prefect" in sys.modules or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def leave(status: int) -> NoReturn:
+    """End the process as Python does, up to the point where it takes every module and object apart: that takes 1.8 s.
+
+    Threads are joined, exit functions called and output written, in Python's own order.
+
+    Raises:
+        SystemExit: output cannot be written, which is then said and turned into a status by Python itself.
+    """
+    # No public function joins threads and calls the exit functions of concurrent.futures and of Prefect's workers.
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        raise SystemExit(status) from None
+    os._exit(status)
