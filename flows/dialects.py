@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from schemas.chat import ModelEntry
@@ -67,13 +67,16 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     return tuple(unknown.values())
 
 
-async def ensure_probed(plan: Plan, budget: Budget | None = None, environ: Mapping[str, str] | None = None) -> bool:
-    """Probe each model of a plan about which nothing is remembered, and remember what was found.
+async def ensure_probed(
+    lake: Path, models: Iterable[ModelEntry], budget: Budget | None = None, environ: Mapping[str, str] | None = None
+) -> bool:
+    """Probe models about which nothing is remembered, and remember what was found.
 
     A model that does not answer is left as it is: its calls then fail with a status of their own.
 
     Args:
-        plan: as the user made it, as for `unprobed`.
+        lake: folder that remembers.
+        models: some of those that `unprobed` names.
         budget: who pays for the calls; null = nobody counts.
         environ: where keys are looked up.
 
@@ -85,7 +88,7 @@ async def ensure_probed(plan: Plan, budget: Budget | None = None, environ: Mappi
         LakeError: if what was found cannot be read or written.
     """
     keys = os.environ if environ is None else environ
-    return any(await asyncio.gather(*(_probe_once(plan.lake, entry, keys, budget) for entry in unprobed(plan))))
+    return any(await asyncio.gather(*(_probe_once(lake, entry, keys, budget) for entry in models)))
 
 
 async def _probe_once(lake: Path, entry: ModelEntry, environ: Mapping[str, str], budget: Budget | None) -> bool:

@@ -41,12 +41,13 @@ def export_journal(
     if as_json:
         print_json(document)
     else:
-        terminal().print(f"{document['replies']:,} replies written to {document['file']}", markup=False)
+        written = f"{document['replies']:,} replies and {document['probes']:,} probes of models"
+        terminal().print(f"{written} written to {document['file']}", markup=False)
 
 
 @journal_app.command("import")
 def import_journal(file: ParquetFile, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take in the replies of a Parquet file, each verified. Ends with 1 if a row was refused."""
+    """Take in the replies of a Parquet file, each verified. Ends with 1 if one was refused."""
     from flows import journal  # noqa: PLC0415
 
     _print_taken(journal.import_document(file, lake or DEFAULT_LAKE), as_json=as_json)
@@ -54,7 +55,7 @@ def import_journal(file: ParquetFile, *, lake: opt.LakeFolder = None, as_json: o
 
 @journal_app.command("merge")
 def merge_journal(other: OtherJournal, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take in the replies of another journal, each verified. Ends with 1 if a row was refused."""
+    """Take in the replies of another journal, each verified. Ends with 1 if one was refused."""
     from flows import journal  # noqa: PLC0415
 
     _print_taken(journal.merge_document(other, lake or DEFAULT_LAKE), as_json=as_json)
@@ -67,4 +68,4 @@ def _print_taken(document: dict[str, Any], *, as_json: bool) -> None:
         print_json(document)
     else:
         terminal().print(*journal.taken_lines(document), sep="\n")
-    raise typer.Exit(int(document["refused"] > 0))
+    raise typer.Exit(int(document["refused"] + document["probes"]["refused"] > 0))

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from flows.asking import ask_cell, stored
+from flows.asking import ask_cell, stored, to_probe
 from flows.dialects import ensure_probed
 from flows.endpoints import check_endpoints, open_endpoints
 from flows.orchestration import moodflow_flow
@@ -20,7 +20,7 @@ async def run_inference(plan: Plan) -> StageResult:
 
     Reads `items`; writes `responses` and `judgements`. Replies are in the journal before they are used, so a repeated run pays
     only for calls that were never answered; if every partition is there, no server is started or spoken to. A model that was
-    never probed is, before its first call: what it wants otherwise is remembered in the lake.
+    never probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
 
     Args:
         plan: what to evaluate.
@@ -33,7 +33,7 @@ async def run_inference(plan: Plan) -> StageResult:
         return StageResult.of(ref for refs in found for ref in refs or [])
     await check_endpoints(resolution.plan)
     budget = open_budget(resolution.plan)
-    if await ensure_probed(plan, budget):
+    if await ensure_probed(plan.lake, await to_probe(plan, resolution), budget):
         resolution = resolve(plan)
         wanted = list(cells(resolution))
     async with open_endpoints(resolution.plan, resolution.lake, budget) as endpoints, watch(plan.title) as watcher:

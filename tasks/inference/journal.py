@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.inference.journal_table import JournalRow, connect, insert, journal_errors, read_reply, write_reply
+from tasks.inference.journal_table import JournalRow, connect, damaged_row, insert, journal_errors, read_reply, write_reply
 from tasks.inference.leases import Leases, News, Queue
 
 
@@ -76,7 +76,12 @@ class Journal:
         """The journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
         with journal_errors(self._path):
             row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            return read_reply(row[0]) if row else None
+        if row is None:
+            return None
+        try:
+            return read_reply(row[0])
+        except ValueError as error:
+            raise damaged_row(self._path, key, error) from error
 
     async def put(self, request: ChatRequest, reply: ChatReply) -> None:
         """Keep a reply; returns when it is on disk. The first reply to a call stays."""

@@ -1,4 +1,7 @@
-"""Journals as files to be shared: summed up, exported to Parquet, imported from it, merged."""
+"""Journals as files to be shared: summed up, exported to Parquet, imported from it, merged.
+
+What probes found about the models goes with the replies: it is part of how they are called.
+"""
 
 import os
 import sqlite3
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import polars as pl
@@ -16,7 +19,25 @@ import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
 from tasks.inference.journal_rows import SCHEMA, sift, to_frame, to_record
-from tasks.inference.journal_table import COLUMNS, LOCK_TIMEOUT_S, JournalRow, connect, insert, journal_errors, read_reply
+from tasks.inference.journal_table import (
+    COLUMNS,
+    LOCK_TIMEOUT_S,
+    JournalRow,
+    connect,
+    insert,
+    journal_errors,
+    read_reply,
+    row_errors,
+)
+from tasks.inference.probe_sharing import (
+    METADATA_KEY,
+    TakenProbes,
+    find_probes,
+    folder_beside,
+    merge_probes,
+    take_shared,
+    write_shared,
+)
 
 ROWS_AT_ONCE = 2000
 """Rows in memory, in a transaction and in a row group: a run that writes into the same journal waits for one transaction only."""
@@ -33,7 +54,7 @@ class Taken:
     """What became of the rows of a file or journal that was read: `good` and `refused` are all of them.
 
     Good rows were added, are in our journal as they are (`same`), or are another reply to a call we have one to (`kept_ours`).
-    A row that breaks several rules is refused once.
+    A row that breaks several rules is refused once. `probes` came with the rows.
     """
 
     read: int = 0
@@ -42,6 +63,7 @@ class Taken:
     kept_ours: int = 0
     refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
+    probes: TakenProbes = field(default_factory=TakenProbes)
 
     @property
     def good(self) -> int:
@@ -62,8 +84,15 @@ def summarise(journal: Path) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
-    """Write a journal's replies to a new Parquet file, sorted by key; returns how many.
+class Exported(NamedTuple):
+    """How many replies and probes a file was given."""
+
+    replies: int
+    probes: int
+
+
+def export_replies(journal: Path, file: Path, model: str | None = None) -> Exported:
+    """Write a journal's replies to a new Parquet file, sorted by key, and what probes found about the models that gave them.
 
     Args:
         journal: the SQLite file; a run may be writing into it.
@@ -72,15 +101,15 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
 
     Raises:
         UsageError: there is no journal, the file exists already or cannot be written, or no reply is by this model.
-        LakeError: the journal cannot be read.
+        LakeError: the journal, or what was found about a model, cannot be read.
     """
     if file.exists():
         raise UsageError("the file exists already", where=str(file), next_step="name another one, or move it away")
     temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
     try:
         with _reading(journal) as connection:
-            written = _write_file(temporary, _frames(connection, journal, model))
-        if not written and model is not None:
+            written = _write_file(temporary, _frames(connection, journal, model), folder_beside(journal))
+        if not written.replies and model is not None:
             raise UsageError(
                 "the journal has no reply by this model", where=str(journal), got=model, next_step="moodflow journal show"
             )
@@ -95,15 +124,19 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
 def import_replies(file: Path, journal: Path) -> Taken:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
 
+    What was found about the models is remembered beside the journal, where nothing is.
+
     Raises:
         UsageError: the file cannot be read, or is no table of replies.
-        LakeError: the journal cannot be written.
+        LakeError: the journal cannot be written, or a row or probe of ours is damaged.
     """
     try:
         with pq.ParquetFile(file) as opened:
             _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
             batches = opened.iter_batches(batch_size=ROWS_AT_ONCE)
-            return _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
+            taken = _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
+            taken.probes = take_shared((opened.metadata.metadata or {}).get(METADATA_KEY), folder_beside(journal))
+            return taken
     except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
         raise UsageError(
             "the file cannot be read",
@@ -114,22 +147,38 @@ def import_replies(file: Path, journal: Path) -> Taken:
 
 
 def merge_replies(other: Path, journal: Path) -> Taken:
-    """Add the replies of another journal, each verified as on import; the other journal stays as it is.
+    """Add the replies of another journal, each verified as on import, and what was found about their models.
+
+    The other journal stays as it is.
 
     Raises:
         UsageError: there is no other journal.
-        LakeError: one of the two cannot be used.
+        LakeError: one of the two cannot be used, or a row or probe of ours is damaged.
     """
-    taken = Taken()
+    taken, models = Taken(), _Models()
     with _reading(other) as connection:
-        return _take(_readable_frames(connection, other, taken), journal, taken)
+        _take(models.note(_readable_frames(connection, other, taken)), journal, taken)
+    taken.probes = merge_probes(folder_beside(other), models.found, folder_beside(journal))
+    return taken
+
+
+class _Models:
+    """Takes down the models of rows that go by, by endpoint identity and name."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], None] = {}
+
+    def note(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for frame in frames:
+            self.found.update(dict.fromkeys(frame.select("identity", "model").unique(maintain_order=True).iter_rows()))
+            yield frame
 
 
 def _frames(connection: sqlite3.Connection, journal: Path, model: str | None) -> Iterator[pl.DataFrame]:
     for rows in _rows(connection, journal, model):
         records = []
         for row in rows:
-            with journal_errors(journal, f"the reply to call {row.key}"):
+            with row_errors(journal, row.key):
                 records.append(to_record(row))
         yield to_frame(records)
 
@@ -160,17 +209,21 @@ def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: Taken | None = N
             taken.refused += sifted.refused
             taken.rules += sifted.rules
             with journal_errors(journal), connection:
-                _add(connection, sifted.good, taken)
+                _add(connection, journal, sifted.good, taken)
     return taken
 
 
-def _add(connection: sqlite3.Connection, rows: list[JournalRow], taken: Taken) -> None:
+def _add(connection: sqlite3.Connection, journal: Path, rows: list[JournalRow], taken: Taken) -> None:
     added = insert(connection, rows)
     # In the transaction that inserted: what is found now is either one of these rows or older.
     places = ", ".join("?" * len(rows))
     query = f"SELECT key, reply FROM replies WHERE key IN ({places})"  # noqa: S608  question marks only
     ours = dict(connection.execute(query, [row.key for row in rows]))
-    differing = sum(ours[row.key] != row.reply and read_reply(ours[row.key]) != read_reply(row.reply) for row in rows)
+    differing = 0
+    for row in rows:
+        if ours[row.key] != row.reply:
+            with row_errors(journal, row.key):
+                differing += read_reply(ours[row.key]) != read_reply(row.reply)
     taken.added += added
     taken.kept_ours += differing
     taken.same += len(rows) - added - differing
@@ -185,16 +238,19 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
             yield [JournalRow(*row) for row in found]
 
 
-def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
-    written = 0
+def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> Exported:
+    written, models = 0, _Models()
     with path.open("wb") as file:
         with pq.ParquetWriter(file, _arrow(to_frame([])).schema, compression="zstd") as writer:
-            for frame in frames:
+            for frame in models.note(frames):
                 writer.write_table(_arrow(frame))
                 written += frame.height
+            found = list(find_probes(probes, models.found))
+            if found:
+                writer.add_key_value_metadata({METADATA_KEY: write_shared(found)})
         file.flush()
         os.fsync(file.fileno())
-    return written
+    return Exported(written, len(found))
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:

@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
-from pydantic import TypeAdapter, ValidationError
 
 from schemas.chat import ChatReply
 from schemas.tables.journal import JournalReplies
@@ -22,7 +21,6 @@ NOT_SHARED = ("failure", "error", "from_journal")
 
 REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not in NOT_SHARED)
 SCHEMA = JournalReplies.create_empty().schema
-_REPLY = TypeAdapter(ChatReply)
 
 
 class Sifted(NamedTuple):
@@ -41,9 +39,7 @@ def to_record(row: JournalRow) -> dict[str, Any]:
     """
     if tuple(map(type, row)) != (str, str, int, str, str, str):
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
-    reply = _read_typed(row.reply)
-    if reply.failure is not None or reply.error is not None or reply.text is None:
-        raise ValueError(f"not an answer: failure {reply.failure}")
+    reply = read_reply(row.reply)
     body = json.loads(row.request)
     fields = {OTHERWISE_NAMED.get(name, name): getattr(reply, name) for name in REPLY_FIELDS}
     if reply.top_logprobs is not None:
@@ -57,17 +53,6 @@ def to_record(row: JournalRow) -> dict[str, Any]:
         **fields,
         "created": datetime.fromisoformat(row.created).astimezone(UTC),
     }
-
-
-def _read_typed(text: str) -> ChatReply:
-    reply = read_reply(text)
-    try:
-        # In mode JSON, since only there a list may stand for a tuple.
-        _REPLY.validate_json(text, strict=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
-    return reply
 
 
 def from_record(record: dict[str, Any]) -> JournalRow:

@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import TypeAdapter, ValidationError
+
 from schemas.chat import ChatReply
 from schemas.errors import LakeError
 
@@ -30,6 +32,8 @@ _AFTER_FULL = "free space and run again; replies that were kept are not paid twi
 
 LOCK_TIMEOUT_S = 30.0
 """Longest wait for another process that writes into the same journal."""
+
+_REPLY = TypeAdapter(ChatReply)
 
 
 class JournalRow(NamedTuple):
@@ -84,17 +88,46 @@ def read_reply(text: str) -> ChatReply:
     """The reply of a row, marked as journaled; fields the row lacks, since it is older than they are, have their default.
 
     Raises:
-        ValueError, TypeError: if the text is no reply.
+        ValueError: if the text is no answer, or a field has a value of another type.
     """
-    reply = ChatReply(**json.loads(text))
-    found = reply.top_logprobs
-    pairs = None if found is None else tuple((token, logprob) for token, logprob in found)  # JSON has lists only
-    return replace(reply, top_logprobs=pairs, from_journal=True)
+    try:
+        reply = _REPLY.validate_json(text, strict=True, extra="forbid")
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(": ".join([*(str(part) for part in first["loc"]), first["msg"]])) from error
+    if reply.failure is not None or reply.error is not None or reply.text is None:
+        raise ValueError(f"not an answer: failure {reply.failure}")
+    return replace(reply, from_journal=True)
+
+
+@contextmanager
+def row_errors(path: Path, key: str) -> Iterator[None]:
+    """Turn what a damaged row raises into one clear error.
+
+    Raises:
+        LakeError: naming the journal at `path`, and the row by its key.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, RecursionError) as error:
+        raise damaged_row(path, key, error) from error
+
+
+def damaged_row(path: Path, key: str, error: Exception) -> LakeError:
+    """The error about one row; all others can be saved without it."""
+    return LakeError(
+        "a reply in the journal is damaged",
+        where=f"{path}, key {key}",
+        expected="a reply as moodflow writes it",
+        got=f"{type(error).__name__}: {error}",
+        next_step=f"move the folder {path.parent} away and take its good replies in again with "
+        f"moodflow journal merge MOVED_FOLDER/{path.name}; the call of the damaged one is sent again",
+    )
 
 
 @contextmanager
 def journal_errors(path: Path, what: str = "the journal of replies") -> Iterator[None]:
-    """Turn what SQLite, the disk or a damaged row raises into one clear error.
+    """Turn what SQLite or the disk raises into one clear error.
 
     Raises:
         LakeError: naming `what`, and the journal at `path`.

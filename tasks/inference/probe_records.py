@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from filelock import AsyncFileLock
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter
 
 from schemas.chat import ModelEntry
 from schemas.errors import LakeError
-from schemas.provider import ModelProbe
+from schemas.provider import CAPABILITIES, ModelProbe
 from tasks.inference.probing import PROBE_VERSION
 from tasks.lineage.fingerprint import hash_settings
 
@@ -28,7 +29,15 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
     Raises:
         LakeError: if the disk refuses the file.
     """
-    path = probe_file(lake, entry)
+    return write_probe(probe_file(lake, entry), found)
+
+
+def write_probe(path: Path, found: ModelProbe) -> Path:
+    """Write one file, replaced as a whole.
+
+    Raises:
+        LakeError: if the disk refuses it.
+    """
     temporary = path.with_name(f".{uuid4().hex}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +49,7 @@ def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
     except OSError as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise _not_writable(path, error) from error
+        raise not_writable(path, error) from error
     return path
 
 
@@ -66,7 +75,7 @@ async def alone(lake: Path, entry: ModelEntry) -> AsyncIterator[None]:
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
         await lock.acquire()
     except OSError as error:
-        raise _not_writable(Path(lock.lock_file), error) from error
+        raise not_writable(Path(lock.lock_file), error) from error
     try:
         yield
     finally:
@@ -80,10 +89,7 @@ def read_probe(path: Path) -> ModelProbe | None:
         LakeError: if it cannot be read.
     """
     try:
-        document = json.loads(path.read_bytes())
-        if document["version"] != PROBE_VERSION:
-            return None
-        return _PROBE.validate_python(document)
+        return validate_probe(json.loads(path.read_bytes()))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise LakeError(
             "what was found about the model cannot be read",
@@ -93,9 +99,30 @@ def read_probe(path: Path) -> ModelProbe | None:
         ) from error
 
 
+def validate_probe(document: Any) -> ModelProbe | None:
+    """What a JSON document says about a model that answered; None if an older version wrote it.
+
+    Raises:
+        ValueError, KeyError, TypeError: if it is no such document.
+    """
+    if document["version"] != PROBE_VERSION:
+        return None
+    found = _PROBE.validate_python(document)
+    if missing := [name for name in CAPABILITIES if name not in found.findings]:
+        raise ValueError(f"findings without {', '.join(missing)}")
+    if not found.answers:
+        raise ValueError("the model did not answer")
+    return found
+
+
 def probe_file(lake: Path, entry: ModelEntry) -> Path:
     """Where findings about a model are kept; the name says which endpoint and model, and no secret."""
-    return lake / PROBES / f"{hash_settings({'identity': entry.identity, 'model': entry.name})}.json"
+    return probe_path(lake / PROBES, entry.identity, entry.name)
+
+
+def probe_path(folder: Path, identity: str, model: str) -> Path:
+    """The same below the folder of all of them, for whoever knows the endpoint by its identity only."""
+    return folder / f"{hash_settings({'identity': identity, 'model': model})}.json"
 
 
 def list_probes(lake: Path) -> list[ModelProbe]:
@@ -108,7 +135,8 @@ def list_probes(lake: Path) -> list[ModelProbe]:
     return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
 
 
-def _not_writable(path: Path, error: OSError) -> LakeError:
+def not_writable(path: Path, error: OSError) -> LakeError:
+    """The error about a file that the disk refuses."""
     return LakeError(
         "what was found about the model cannot be written",
         where=str(path),

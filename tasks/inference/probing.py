@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
+from schemas.addresses import hide_credentials
 from schemas.chat import Chat, ChatReply, ChatRequest, Message, ModelEntry, Sampling
 from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit, Verdict
-from tasks.inference.preflight import CREDENTIALS
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
@@ -142,7 +142,7 @@ class Trial:
 
     def words(self, reply: ChatReply) -> str:
         """What the server said, without the model's name: that may hold a parameter's, such as doubao-seed."""
-        return (reply.error or "").replace(self.entry.name, "")
+        return re.sub(rf"(?<!\w){re.escape(self.entry.name)}(?!\w)", "", reply.error or "", flags=re.ASCII)
 
     def give_up(self, suspects: tuple[Parameter, ...], error: str) -> None:
         """Leave out the first suspect; the usual limit is replaced by the other one before it is left out."""
@@ -204,7 +204,7 @@ async def probe(
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=shown(CREDENTIALS.sub("//...@", entry.base_url or "")),
+        server=shown(hide_credentials(entry.base_url or "")),
         probed_at=now().isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,

@@ -1,8 +1,8 @@
 """The only place where a judge is called: one call per response, all dimensions in one reply."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dataframely as dy
@@ -13,6 +13,7 @@ from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
+from schemas.working import DoAll
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
@@ -44,12 +45,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge model with its rubric."""
+    """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply."""
 
     entry: ModelEntry
     rubric: Rubric
     chat: Chat
-    on_reply: Callable[[ChatReply], None]
+    on_reply: Callable[[ChatReply], None] = lambda _reply: None
 
     async def rate(self, item: Mapping[str, Any], answer: str) -> Verdict:
         """Ask for the ratings of one answer, again if the reply cannot be read."""
@@ -97,22 +98,18 @@ class Judge:
 async def judge_responses(
     items: dy.DataFrame[Items],
     responses: dy.DataFrame[Responses],
-    rubric: Rubric,
-    judge: ModelEntry,
-    chat: Chat,
-    on_reply: Callable[[ChatReply], None] = lambda _reply: None,
+    judging: Judge,
+    do_all: DoAll,
 ) -> dy.DataFrame[Judgements]:
-    """Have a judge rate every answer, all at once; the client limits what is in flight.
+    """Have a judge rate every answer, the longest first.
 
     Only answers are judged: the last turn of each (item, model, setting, repetition), if it came and holds a word.
 
     Args:
         items: the dataset's items.
         responses: replies to them.
-        rubric: dimensions to rate.
-        judge: the judging model, with its own sampling parameters; the embedded one gets a length that just holds the ratings.
-        chat: the client.
-        on_reply: told of every reply.
+        judging: the judge with its rubric; the embedded one gets a length that just holds the ratings.
+        do_all: begins the calls, as many at once as is of use.
 
     Returns:
         One row per judged response and dimension, sorted by key. If the judge's reply cannot be read it is asked for again as
@@ -121,12 +118,11 @@ async def judge_responses(
     Raises:
         ScoringError: if a response belongs to no item.
     """
-    judging = Judge(judge, rubric, chat, on_reply)
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     answers = judged_answers(responses)
     check_items(answers, items)
-    calls = [judging.rate(by_item[row["dataset"], row["item_id"]], row["reply"]) for row in answers.iter_rows(named=True)]
-    verdicts = await asyncio.gather(*calls)
+    rated = ((by_item[row["dataset"], row["item_id"]], row["reply"]) for row in answers.iter_rows(named=True))
+    verdicts = await do_all([(_length(item, answer), partial(judging.rate, item, answer)) for item, answer in rated])
     judged = zip(answers.iter_rows(named=True), verdicts, strict=True)
     rows = [row for response, verdict in judged for row in judging.rows(response, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
@@ -137,6 +133,11 @@ def judged_answers(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
     """The last turns that were answered with at least one letter, digit or Chinese character."""
     last = responses.sort("turn").unique(RESPONSE, keep="last", maintain_order=True)
     return last.filter(pl.col("reply").str.contains(r"[\p{L}\p{N}]").fill_null(value=False))
+
+
+def _length(item: Mapping[str, Any], answer: str) -> float:
+    """Characters that differ from one call about a dataset to the next: the item's and the answer's."""
+    return len(item["context"] or "") + len(item["question"]) + len(answer)
 
 
 def check_items(answers: pl.DataFrame, items: dy.DataFrame[Items]) -> None:

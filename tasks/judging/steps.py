@@ -11,7 +11,8 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.watching import Watcher
-from tasks.judging.executor import judge_responses
+from schemas.working import DoAll
+from tasks.judging.executor import Judge, judge_responses
 from tasks.judging.rubrics import load_rubric
 from tasks.lineage.lake import Lake
 from tasks.steps import step, up_to_date
@@ -31,8 +32,15 @@ class JudgeJob:
 
 
 @step("judge {job.dataset}/{job.model} by {job.judge.name}")
-async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, watcher: Watcher) -> Any:
+async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: DoAll, watcher: Watcher) -> Any:
     """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
+
+    Args:
+        job: what to rate.
+        lake: has the responses, and gets the judgements.
+        chat: the judge's client.
+        do_all: begins the judge's calls.
+        watcher: told of every reply.
 
     Returns:
         PartitionRef of the judgements.
@@ -41,6 +49,7 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, watcher: Watche
         return up_to_date(found)
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     watcher.expect(responses.filter(pl.col("status") == "answered").height)
-    judgements = await judge_responses(items, responses, load_rubric(job.rubric), job.judge, chat, watcher.on_reply)
+    judging = Judge(job.judge, load_rubric(job.rubric), chat, watcher.on_reply)
+    judgements = await judge_responses(items, responses, judging, do_all)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)

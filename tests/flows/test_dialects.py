@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from flows.dialects import ensure_probed, with_dialects
+from flows.dialects import ensure_probed, unprobed, with_dialects
 from schemas.chat import Dialect, ModelEntry
 from schemas.settings import Plan
 from tasks.inference.probe_records import list_probes
@@ -142,8 +142,8 @@ def dialect_of(resolved: Plan) -> Dialect:
 async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, judged=True)
-        found = await asyncio.gather(*(ensure_probed(wanted, environ=KEYLESS) for _ in range(2)))
-        assert await ensure_probed(wanted, environ=KEYLESS) is False
+        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) for _ in range(2)))
+        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
     assert found == [True, True]
     assert len(server.bodies) == 2
     resolved = with_dialects(wanted)
@@ -156,20 +156,20 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
 async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, dialect=Dialect(reasoning_effort="low"), require_same_model=True)
-        assert await ensure_probed(wanted, environ=KEYLESS)
+        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS)
     assert dialect_of(with_dialects(wanted)) == Dialect(reasoning_effort="low", unsent=("temperature",))
 
 
 async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
     wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
-    assert await ensure_probed(wanted, environ=KEYLESS) is False
+    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
     assert dialect_of(with_dialects(wanted)) == Dialect()
     assert list_probes(tmp_path) == []
 
 
 async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
     wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
-    assert await ensure_probed(wanted, environ=KEYLESS) is False
+    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
     assert dialect_of(with_dialects(wanted)) == Dialect()
 
 

@@ -17,6 +17,8 @@ from schemas.chat import ChatReply
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from tasks.inference.journal import Journal, JournaledChat
+from tasks.inference.journal_files import merge_replies
+from tasks.inference.journal_table import JOURNAL
 from tests.model_server import Fault, ModelServer
 from tests.tasks.inference.calls import Pauses, client, entry, request
 
@@ -176,9 +178,22 @@ async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damaged", ['{"text": "B', '{"words": "B"}', "[]", "7", '{"top_logprobs": 7}', '{"top_logprobs": [["B"]]}']
+    ("damaged", "said"),
+    [
+        ('{"text": "B', "EOF while parsing a string"),
+        ('{"text": "B", "words": "B"}', "words: Unexpected keyword argument"),
+        ("[]", "should be an object"),
+        ("7", "should be an object"),
+        ('{"text": 5}', "text: Input should be a valid string"),
+        ('{"text": "B", "attempts": "1"}', "attempts: Input should be a valid integer"),
+        ('{"text": "B", "remark": "odd"}', "remark: Input should be 'refusal', 'length' or 'other_model'"),
+        ('{"text": "B", "top_logprobs": 7}', "top_logprobs: Input should be a valid array"),
+        ('{"text": "B", "top_logprobs": [["B"]]}', "top_logprobs: 0: 1: Field required"),
+        ('{"text": "B", "failure": "auth"}', "not an answer: failure auth"),
+        ("{}", "not an answer: failure None"),
+    ],
 )
-async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str) -> None:
+async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str, said: str) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
         await journal.put(request(), ChatReply(text="B"))
@@ -186,8 +201,30 @@ async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path:
             connection.execute("UPDATE replies SET reply = ?", (damaged,))
         with pytest.raises(LakeError) as caught:
             journal.get(request().key)
-    assert caught.value.where == str(path)
-    assert "move it away" in str(caught.value.next_step)
+    assert caught.value.where == f"{path}, key {request().key}"
+    assert said in str(caught.value.got)
+    assert f"moodflow journal merge MOVED_FOLDER/{path.name}" in str(caught.value.next_step)
+
+
+async def test_what_the_error_about_a_damaged_entry_says_to_do_saves_the_others(tmp_path: Path) -> None:
+    path, moved = tmp_path / JOURNAL, tmp_path / "moved"
+    async with Journal(path) as journal:
+        await asyncio.gather(*(journal.put(request(text), ChatReply(text=text.upper())) for text in "abc"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE replies SET reply = '{\"text\": 5}' WHERE key = ?", (request("b").key,))
+    path.parent.rename(moved)
+    taken = merge_replies(moved / path.name, path)
+    assert (taken.added, taken.refused, taken.rules) == (2, 1, {"row_is_an_answer": 1})
+    async with Journal(path) as journal:
+        found = [journal.get(request(text).key) for text in "abc"]
+    assert [reply and reply.text for reply in found] == ["A", None, "C"]
+
+
+async def test_log_probabilities_without_end_are_read(tmp_path: Path) -> None:
+    reply = ChatReply(text="B", top_logprobs=(("B", 0.0), ("A", float("-inf"))))
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.put(request(), reply)
+        assert journal.get(request().key) == replace(reply, from_journal=True)
 
 
 async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:

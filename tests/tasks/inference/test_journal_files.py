@@ -69,7 +69,7 @@ def counts(taken: journal_files.Taken) -> tuple[int, int, int, int, int]:
 
 async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite")
-    assert export_replies(ours, tmp_path / "shared.parquet") == 3
+    assert export_replies(ours, tmp_path / "shared.parquet") == (3, 0)
     assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "new" / "theirs.sqlite")) == (3, 3, 0, 0, 0)
     assert rows(tmp_path / "new" / "theirs.sqlite") == rows(ours)
     async with Journal(tmp_path / "new" / "theirs.sqlite") as journal:
@@ -227,8 +227,18 @@ async def test_a_damaged_row_is_not_merged_and_stops_an_export(tmp_path: Path, d
     assert sum(taken.rules.values()) == 1
     with pytest.raises(LakeError) as caught:
         export_replies(theirs, tmp_path / "shared.parquet")
-    assert caught.value.where == str(theirs)
+    assert caught.value.where == f"{theirs}, key {request('bare').key}"
+    assert "moodflow journal merge" in str(caught.value.next_step)
     assert not [name for name in os.listdir(tmp_path) if "parquet" in name]  # noqa: PTH208
+
+
+async def test_a_damaged_row_of_ours_is_told_by_an_import(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite")
+    export_replies(ours, tmp_path / "shared.parquet")
+    change(ours, "UPDATE replies SET reply = ? WHERE key = ?", '{"text": 5}', request("bare").key)
+    with pytest.raises(LakeError, match="is damaged") as caught:
+        import_replies(tmp_path / "shared.parquet", ours)
+    assert caught.value.where == f"{ours}, key {request('bare').key}"
 
 
 async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
@@ -236,7 +246,7 @@ async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
     other = ChatRequest("talker", "http://localhost/v1", (Message(role="user", content="full"),), Sampling())
     async with Journal(path) as journal:
         await journal.put(other, ChatReply(text="T"))
-    assert export_replies(path, tmp_path / "talker.parquet", "talker") == 1
+    assert export_replies(path, tmp_path / "talker.parquet", "talker") == (1, 0)
     assert pl.read_parquet(tmp_path / "talker.parquet")["key"].to_list() == [other.key]
     with pytest.raises(UsageError, match="no reply by this model"):
         export_replies(path, tmp_path / "nobody.parquet", "nobody")

@@ -168,7 +168,7 @@ async def test_a_lease_is_not_kept_for_a_reply_that_cannot_be(tmp_path: Path) ->
             await journal.put(request(), ChatReply(text="B"))
             with closing(sqlite3.connect(path)) as connection, connection:
                 connection.execute("UPDATE replies SET reply = 'damaged'")
-            with pytest.raises(LakeError, match="journal of replies"):
+            with pytest.raises(LakeError, match="reply in the journal is damaged"):
                 await JournaledChat(Answering(), journal)(request())
             assert elsewhere.claim(request().key)
 

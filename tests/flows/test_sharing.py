@@ -1,0 +1,85 @@
+"""Replies that are shared are scored without a key and without a call, whatever the models want otherwise."""
+
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import pytest
+
+from tasks.inference.probing import QUESTION
+from tests.flows.command import Ended, moodflow
+from tests.flows.scripted import policy
+from tests.probed_server import Answer, ProbedServer, Script, completed, refused
+
+KEY = "sk-marked-7f3a9c"
+DATASETS = ("mini_user_safety", "mini_summarization")
+WITH_KEY = ("--api-key-env", "MODEL_KEY", "--judge-api-key-env", "MODEL_KEY")
+FEW = ("--bootstrap", "20")
+SCORES = ("models", "raw_scores")
+
+
+def picky(*refuses: str) -> Script:
+    """Knows a key, refuses these parameters, and answers rightly."""
+    answer = policy(DATASETS, "gold")
+
+    def script(body: dict[str, Any], authorization: str) -> Answer:
+        if authorization != f"Bearer {KEY}":
+            return refused("no key", 401)
+        if found := [name for name in refuses if name in body]:
+            return refused(f"Unsupported parameter: '{found[0]}' is not supported with this model.")
+        return completed(body) if is_probe(body) else completed(body, answer(body["messages"]))
+
+    return script
+
+
+def evaluate(capsys: pytest.CaptureFixture[str], stage: str, base_url: str, lake: Path, *more: str) -> Ended:
+    model = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
+    wanted = ("--datasets", ",".join(DATASETS), "--lake", lake)
+    return moodflow(capsys, stage, "moodbench-mini", *model, *wanted, *more, "--json")
+
+
+def is_probe(body: dict[str, Any]) -> bool:
+    return bool(body["messages"][-1]["content"] == QUESTION)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_shared_replies_are_scored_with_the_server_closed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with ProbedServer(picky("temperature")) as server:
+        paid = evaluate(capsys, "run", server.base_url, tmp_path / "ours", *FEW, *WITH_KEY)
+        sent = sum(not is_probe(body) and "temperature" not in body for body in server.bodies)
+        base_url = server.base_url
+    monkeypatch.delenv("MODEL_KEY")
+    file = tmp_path / "shared.parquet"
+    exported = moodflow(capsys, "journal", "export", file, "--lake", tmp_path / "ours", "--json")
+    assert (exported.document["replies"], exported.document["probes"]) == (sent, 2)
+    assert KEY.encode() not in file.read_bytes()
+    taken = moodflow(capsys, "journal", "import", file, "--lake", tmp_path / "theirs", "--json")
+    assert taken.document["probes"] == {"read": 2, "refused": 0, "rules": {}, "added": 2, "same": 0, "kept_ours": 0}
+    free = evaluate(capsys, "run", base_url, tmp_path / "theirs", *FEW)
+    assert (free.status, paid.status) == (0, 0)
+    assert paid.document["calls"] == {"sent": sent, "answered": sent, "from_journal": 0, "failed": 0}
+    assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0}
+    assert {name: free.document[name] for name in SCORES} == {name: paid.document[name] for name in SCORES}
+    assert [row["value"] for row in free.document["raw_scores"]] == [1, 1]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_model_is_not_probed_while_the_journal_answers_everything(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with ProbedServer(picky()) as server:
+        evaluate(capsys, "build", server.base_url, tmp_path)
+        paid = evaluate(capsys, "infer", server.base_url, tmp_path, *WITH_KEY)
+        # Nothing is remembered, and the usual calls are the right ones.
+        for folder in ("responses", "judgements", "journal/models"):
+            rmtree(tmp_path / folder)
+        sent = len(server.bodies)
+        free = evaluate(capsys, "infer", server.base_url, tmp_path)
+        # What the judge is asked depends on answers that are not there yet.
+        assert [(body["model"], is_probe(body)) for body in server.bodies[sent:]] == [("j", True)]
+    assert (free.status, free.document["calls"]["sent"]) == (0, 0)
+    assert free.document["calls"]["from_journal"] == paid.document["calls"]["sent"] > 0
