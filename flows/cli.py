@@ -5,7 +5,7 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,9 +14,14 @@ from flows import options as opt
 from flows.command import DEFAULT_LAKE, print_json, terminal
 from flows.journal_commands import journal_app
 from flows.orchestration import INTERRUPTED, configure_prefect
+from flows.process import imports, leave
+from flows.temporary_server import start_early
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
 from schemas.settings import Plan
+
+if TYPE_CHECKING:
+    from flows.running import Outcome
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
@@ -85,7 +90,7 @@ def _stage_command(
     values = {
         "benchmark": benchmark,
         "models": [{"name": name} for name in model or ()] or None,
-        "judge": {"name": judge} if judge else None,
+        "judge": None if judge is None else {"name": judge},
         "datasets": opt.split_names(datasets),
         "settings": opt.split_names(settings),
         "sample": sample,
@@ -121,17 +126,28 @@ def demo(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
 
 
 def _execute(stage: str, plan: Plan, *, as_json: bool, redact: bool = False) -> None:
-    from flows.compare import run_compare  # noqa: PLC0415
-    from flows.dry_run import run_dry  # noqa: PLC0415
-    from flows.running import run_stage  # noqa: PLC0415  importing Prefect and polars takes a second; --help need not wait
-
-    others = {"compare": run_compare, "dry-run": run_dry}
-    outcome = others[stage](plan) if stage in others else run_stage(stage, plan, redact=redact)
+    start_early()  # it starts while this process imports
+    outcome = _run_stage(stage, plan, redact=redact)
     if as_json:
         print_json(outcome.document)
     else:
         terminal().print(*outcome.shown, sep="\n")
     raise typer.Exit(outcome.status)
+
+
+def _run_stage(stage: str, plan: Plan, *, redact: bool) -> "Outcome":
+    """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
+    if stage == "compare":
+        with imports():
+            from flows.compare import run_compare  # noqa: PLC0415
+        return run_compare(plan)
+    if stage == "dry-run":
+        with imports():
+            from flows.dry_run import run_dry  # noqa: PLC0415
+        return run_dry(plan)
+    with imports():
+        from flows.running import run_stage  # noqa: PLC0415
+    return run_stage(stage, plan, redact=redact)
 
 
 @app.command()
@@ -263,20 +279,22 @@ def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = No
 
 def guarded(command: Callable[[], Any]) -> int:
     """Run a command; turn an expected failure into one message and its exit status."""
+    status = 0
     try:
         command()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 2
+    except SystemExit as end:  # Typer turns Ctrl-C into one too
+        status = end.code if isinstance(end.code, int) else 2
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; finished partitions and answered calls are kept, the same command goes on from there\n")
-        return INTERRUPTED
+        status = INTERRUPTED
     except MoodflowError as error:
         sys.stderr.write(f"Error: {error}\n")
-        return 2
-    return 0
+        status = 2
+    if status == INTERRUPTED:
+        sys.stderr.write("interrupted; finished partitions and answered calls are kept, the same command goes on from there\n")
+    return status
 
 
 def main() -> None:
     """Entry point of `moodflow`."""
     configure_prefect()
-    raise SystemExit(guarded(app))
+    leave(guarded(app))

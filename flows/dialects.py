@@ -44,8 +44,8 @@ def with_dialect(entry: ModelEntry, lake: Path) -> ModelEntry:
 
 
 def quirks_for(entry: ModelEntry) -> Quirks | None:
-    """What the provider's entry says of the model; None if no provider is at its address."""
-    provider = provider_at(entry.base_url)
+    """What the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
+    provider = provider_at(entry.base_url) or provider_at(entry.identity)
     return provider.quirks_of(entry.name) if provider else None
 
 

@@ -1,6 +1,5 @@
 """What a run would take in calls, tokens and money, without a call to a model."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +11,12 @@ from rich.table import Column, Table
 
 from flows.build_datasets import build_datasets
 from flows.dialects import unprobed
-from flows.orchestration import leave_soon_when_interrupted, silence_console
+from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.partitions import Cell, cells, find_items, judgements_partition, responses_partition, rounds_of
 from flows.resolution import Resolution, resolve
 from flows.running import Outcome
 from flows.serving import on_server
-from flows.usage import ONE_CALL, check_budget, learn_from_lake, rates_of, read_prices
+from flows.usage import ONE_CALL, learn_from_lake, rates_of
 from schemas.chat import ChatRequest
 from schemas.lineage import Missing, PartitionRef
 from schemas.pricing import PriceTable, Rate
@@ -29,6 +28,7 @@ from tasks.inference.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, 
 from tasks.inference.forecasting import choose_unsent, expect_calls, find_journaled, plan_requests
 from tasks.inference.journal_table import JOURNAL
 from tasks.inference.permuting import plan_asks
+from tasks.inference.pricing import check_budget
 from tasks.judging.executor import judged_answers
 from tasks.judging.forecasting import plan_ratings
 from tasks.judging.rubrics import load_rubric
@@ -58,12 +58,11 @@ def run_dry(plan: Plan) -> Outcome:
     """
     silence_console()
     leave_soon_when_interrupted()
-    return asyncio.run(_run(plan))
+    return run_to_end(_run(plan))
 
 
 async def _run(plan: Plan) -> Outcome:
-    check_budget(plan)
-    table = read_prices(plan)
+    table = check_budget(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
     missing = resolution.missing

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from schemas.addresses import hide_credentials
 from schemas.errors import UsageError
 from schemas.provider import UNSENT
 from tasks.inference.providers import entry_for, find_provider
@@ -88,7 +89,9 @@ def _complete(entry: Any, given: Mapping[str, Any], fields: Mapping[str, tuple[s
         value = given.get(option)
         if value is None or value is False:
             continue
-        place = completed.setdefault(above[0], {}) if above else completed
+        if above and completed.get(above[0]) is None:
+            completed[above[0]] = {}
+        place = completed[above[0]] if above else completed
         if isinstance(place, dict):
             place[field] = tuple(name.strip() for name in value.split(",") if name.strip()) if option == "unsent" else value
     _write_extra_as_json(completed.get("dialect"))
@@ -96,8 +99,18 @@ def _complete(entry: Any, given: Mapping[str, Any], fields: Mapping[str, tuple[s
 
 
 def _write_extra_as_json(dialect: Any) -> None:
-    if isinstance(dialect, dict) and isinstance(dialect.get("extra"), Mapping):
-        dialect["extra"] = json.dumps(dialect["extra"], ensure_ascii=False)
+    if not isinstance(dialect, dict) or isinstance(dialect.get("extra"), str | None):
+        return
+    try:
+        dialect["extra"] = json.dumps(dialect["extra"], ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"what is merged into the body of every call cannot be written as JSON: {error}",
+            where="dialect.extra",
+            expected="texts, numbers, true, false, null, lists and mappings",
+            got=str(dialect["extra"])[:200],
+            next_step="put dates and times in quotes; .nan and .inf cannot be sent",
+        ) from error
 
 
 def _at_provider(entry: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +122,7 @@ def _at_provider(entry: dict[str, Any]) -> dict[str, Any]:
             f"where model {entry.get('name')} is served is said twice",
             where="--provider",
             expected="a provider or a base URL",
-            got=f"provider {name} and base URL {entry['base_url']}",
+            got=f"provider {name} and base URL {hide_credentials(str(entry['base_url']))}",
             next_step="leave one of them out",
         )
     known = entry_for(find_provider(str(name)), entry.get("name", ""))

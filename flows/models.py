@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
 from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.dialects import probe_model
+from flows.options import refused
 from flows.serving import say
 from schemas.chat import EMBEDDED_MODEL, USUAL_DIALECT, Dialect, ModelEntry
 from schemas.errors import UsageError
@@ -65,7 +67,7 @@ def check_model(asked: Asked, lake: Path, *, again: bool, environ: Mapping[str, 
         environ: where the key is looked up.
 
     Raises:
-        UsageError: if it is not clear where the model is.
+        UsageError: if it is not clear where the model is, or an option is refused.
         EndpointError: if its host or key cannot be right.
         LakeError: if the file that remembers it cannot be read or written.
     """
@@ -94,9 +96,12 @@ def _entry(asked: Asked, provider: Provider | None) -> ModelEntry:
     values = {"name": asked.name, "base_url": asked.base_url}
     if provider and asked.provider:
         values = entry_for(provider, asked.name)
-    if asked.api_key_env:
+    if asked.api_key_env is not None:
         values["api_key_env"] = asked.api_key_env
-    return ModelEntry(**values, concurrency=1, timeout_s=asked.timeout_s)
+    try:
+        return ModelEntry(**values, concurrency=1, timeout_s=asked.timeout_s)
+    except ValidationError as error:
+        raise refused(error, "models check") from error
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, environ: Mapping[str, str]) -> ModelProbe:

@@ -10,10 +10,12 @@ import yaml
 from pydantic import ValidationError
 
 from flows.model_options import complete_entries
+from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.settings import Plan
 from schemas.vocabulary import PROFILES, Profile
+from tasks.inference.pricing import check_budget
 
 Benchmark = Annotated[str, typer.Argument(help="moodbench, moodbench-mini, or path of a blueprint file")]
 Models = Annotated[
@@ -79,7 +81,7 @@ def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[st
         given: options that describe the models, by parameter of the command.
 
     Raises:
-        UsageError: if the file cannot be read or a value is refused.
+        UsageError: if a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
     values = {**(_read_config(config) if config else {}), **{name: value for name, value in options.items() if value is not None}}
     if not values.get("models"):
@@ -88,25 +90,47 @@ def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[st
         )
     values = complete_entries(values, given)
     try:
-        return Plan.model_validate(values)
+        plan = Plan.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(
-            f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
-            where=".".join(str(part) for part in first["loc"]),
-            got=str(first.get("input"))[:200],
-            next_step="moodflow run --help lists the options",
-        ) from error
+        raise refused(error) from error
+    check_budget(plan)
+    return plan
+
+
+def refused(error: ValidationError, command: str = "run") -> UsageError:
+    """The first thing that is wrong with a plan or an entry, as one message that repeats no key a user put in a wrong place."""
+    first = error.errors()[0]
+    return UsageError(
+        f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
+        where=".".join(str(part) for part in first["loc"]),
+        got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),
+        next_step=f"moodflow {command} --help lists the options",
+    )
+
+
+def _shown(value: Any) -> str:
+    text = f"a mapping with {', '.join(map(str, value)) or 'nothing'}" if isinstance(value, Mapping) else str(value)
+    return hide_credentials(text)[:200] or "nothing"
 
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError("the configuration file cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+        raise UsageError(
+            "the configuration file cannot be read",
+            where=str(path),
+            expected="a YAML file with the same settings as the options",
+            got=" ".join(str(error).split())[:200],
+            next_step="correct the file, or leave --config out",
+        ) from error
     if not isinstance(values, dict):
         raise UsageError(
-            "the configuration file is not a mapping", where=str(path), expected="key: value", got=type(values).__name__
+            "the configuration file is not a mapping",
+            where=str(path),
+            expected="key: value",
+            got=type(values).__name__,
+            next_step="correct the file, or leave --config out",
         )
     return values
 

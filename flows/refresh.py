@@ -9,10 +9,10 @@ from flows.preflight import check_plan
 from flows.report import report
 from flows.run_inference import run_inference
 from flows.score import score
-from flows.usage import check_budget
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
+from tasks.inference.pricing import check_budget
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")

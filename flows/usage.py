@@ -13,7 +13,7 @@ from schemas.usage import Role, Usage, merge
 from schemas.watching import Watcher
 from tasks.inference import forecasting
 from tasks.inference.estimating import Estimator
-from tasks.inference.pricing import find_rate, load_prices, price_usage, require_rates
+from tasks.inference.pricing import check_budget, find_rate, load_prices, price_usage
 from tasks.inference.spending import Budget
 from tasks.lineage.lake import Lake
 
@@ -139,18 +139,6 @@ def read_prices(plan: Plan) -> PriceTable | None:
         UsageError: if the file cannot be read.
     """
     return load_prices(plan.prices) if plan.prices else None
-
-
-def check_budget(plan: Plan) -> PriceTable | None:
-    """Make sure that the plan's budget can be kept; returns its price table.
-
-    Raises:
-        UsageError: if the price table cannot be read, or money is limited and a model has no price.
-    """
-    table = read_prices(plan)
-    if plan.budget is not None:
-        require_rates([*plan.models, *([plan.judge] if plan.judge else [])], table)
-    return table
 
 
 def open_budget(plan: Plan) -> Budget:

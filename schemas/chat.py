@@ -1,14 +1,17 @@
 """Talking to a model: what is sent, what comes back, and the protocol between the two."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NoReturn, Protocol, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from schemas.addresses import require_plain_address
 from schemas.base import Frozen
+from schemas.errors import UsageError
 from schemas.provider import ReasoningPlace, TokenLimit, Unsent
 from schemas.vocabulary import Failure, Remark
 
@@ -27,6 +30,11 @@ SWITCH = {"true": True, "false": False}
 
 
 NO_MESSAGES = '"messages": null'
+
+ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+DEEPEST_EXTRA = 64
+"""Levels of objects and lists in what is merged into every body."""
 
 
 class Message(Frozen):
@@ -50,7 +58,9 @@ class Dialect(Frozen):
 
     token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
     unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
-    reasoning_effort: str | None = Field(default=None, description="how much to reason, in the provider's own words")
+    reasoning_effort: str | None = Field(
+        default=None, min_length=1, description="how much to reason, in the provider's own words"
+    )
     effort_path: str = Field(
         default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
     )
@@ -64,16 +74,37 @@ class Dialect(Frozen):
 
     @model_validator(mode="after")
     def _extra_is_an_object(self) -> Self:
-        try:
-            extra: Any = {} if self.extra is None else json.loads(self.extra)
-        except ValueError:
-            extra = None
-        is_object = isinstance(extra, dict)
-        if not is_object:
-            raise ValueError(f"extra is no JSON object: {self.extra!r}")
+        extra = {} if self.extra is None else _read_extra(self.extra)
         if taken := sorted(OWN_FIELDS & extra.keys()):
             raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
         return self
+
+
+def _read_extra(text: str) -> dict[str, Any]:
+    try:
+        extra = json.loads(text, parse_constant=_refuse_constant)
+        # What is read can still be impossible to send: 1e999 becomes infinity, \ud800 is no character.
+        json.dumps(extra, ensure_ascii=False, allow_nan=False).encode()
+        depth = _depth(extra)
+    except RecursionError:
+        depth = DEEPEST_EXTRA + 1
+    except ValueError as error:
+        raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
+    if depth > DEEPEST_EXTRA:
+        raise ValueError(f"extra is nested more than {DEEPEST_EXTRA} levels deep: {text[:80]!r}")
+    is_object = isinstance(extra, dict)
+    if not is_object:
+        raise ValueError(f"extra is no JSON object: {text[:80]!r}")
+    return dict(extra)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 USUAL_DIALECT = Dialect()
@@ -110,6 +141,28 @@ class ModelEntry(Frozen):
         if isinstance(values, dict) and not values.get("identity"):
             return {**values, "identity": values.get("base_url") or EMBEDDED_IDENTITY}
         return values
+
+    @field_validator("base_url", "identity")
+    @classmethod
+    def _no_secret_in_an_address(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # An identity that is no address may have these characters.
+        if value is not None and (info.field_name == "base_url" or ADDRESS_LIKE.search(value)):
+            require_plain_address(value, str(info.field_name))
+        return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _key_is_named_and_not_given(cls, value: str | None) -> str | None:
+        # No ValueError: its message would repeat the value, and that is most likely the key itself.
+        if value is not None and not VARIABLE_NAME.fullmatch(value):
+            raise UsageError(
+                "what names the environment variable of an API key is no such name",
+                where="api_key_env (--api-key-env, --judge-api-key-env)",
+                expected="letters, digits and underscores, such as OPENAI_API_KEY",
+                got="other characters" if value else "nothing",
+                next_step="export MY_KEY=... with the key, and name MY_KEY",
+            )
+        return value
 
     @model_validator(mode="after")
     def _embedded_model_has_its_own_name(self) -> Self:

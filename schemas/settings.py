@@ -16,11 +16,13 @@ class Plan(Frozen):
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
     models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
     judge: ModelEntry | None = Field(default=None, description="model that judges free-text answers")
-    datasets: tuple[str, ...] | None = Field(default=None, description="only these; null = all the blueprint names")
-    settings: tuple[Annotated[str, Field(pattern="^base$")], ...] = Field(default=("base",), description="how items are asked")
+    datasets: tuple[str, ...] | None = Field(default=None, min_length=1, description="only these; null = all the blueprint names")
+    settings: tuple[Annotated[str, Field(pattern="^base$")], ...] = Field(
+        default=("base",), min_length=1, description="how items are asked"
+    )
     sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
     seed: int = Field(default=0, ge=0, description="of sampling and intervals")
-    bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
+    bootstrap: int = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
     permute: int = Field(default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given")
     repeat: int = Field(default=1, ge=1, le=100, description="times each item is asked; each is a call of its own")
     too_long: TooLong | None = Field(

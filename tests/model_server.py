@@ -25,11 +25,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 from tasks.inference.probing import QUESTION
+from tests.loopback import Handler, LoopbackServer
 
 Fault = Literal[
     "close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip", "redirect",
@@ -81,14 +80,9 @@ def is_probe(body: dict[str, Any]) -> bool:
     return bool(body["messages"][-1]["content"] == QUESTION)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: "_Server"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        owner = self.server.owner
+class _Handler(Handler):
+    def answer(self, body: dict[str, Any]) -> None:
+        owner: ModelServer = self.server.owner
         number = owner.note(body, dict(self.headers))
         fault = None if number is None else owner.fault(number)
         if fault == "late":
@@ -140,30 +134,13 @@ class _Handler(BaseHTTPRequestHandler):
                     time.sleep(DRIP_S)
                 self.close_connection = True
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        usual = {"Content-Type": "application/json", "Content-Length": str(len(body)), **self.server.owner.answer_headers}
-        for name, value in (usual | (headers or {})).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name http.server uses
-        pass
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+        owner: ModelServer = self.server.owner
+        self.send_body(status, body, {**owner.answer_headers, **(headers or {})})
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-    owner: "ModelServer"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that is killed in the middle of a call is part of what is tested.
-        pass
-
-
-class ModelServer:
-    """Serves `POST /v1/chat/completions` on a free loopback port while the block runs.
+class ModelServer(LoopbackServer):
+    """Answers, or fails as it is told.
 
     Args:
         reply: text of the answer to a conversation.
@@ -175,6 +152,8 @@ class ModelServer:
         answer_headers: further headers of every answer.
         tls: speak HTTPS with this certificate.
     """
+
+    handler = _Handler
 
     def __init__(
         self,
@@ -201,11 +180,6 @@ class ModelServer:
         self.headers: list[dict[str, str]] = []
         self.connections = 0
         self._lock = threading.Lock()
-
-    @property
-    def base_url(self) -> str:
-        """What goes into --base-url."""
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._server.server_address[1]}/v1"
 
     @property
     def calls(self) -> int:
@@ -246,18 +220,3 @@ class ModelServer:
         }
         named = {} if model is None else {"model": model}
         return json.dumps({**named, "choices": [choice], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}).encode()
-
-    def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.owner = self
-        if self.tls is not None:
-            # The handshake is left to the connection's own thread: one that fails must not end the server.
-            self._server.socket = self.tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()

@@ -5,12 +5,11 @@ with ProbedServer(refusing("temperature")) as server:
 """
 
 import json
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from tests.loopback import Handler, LoopbackServer
 
 SCHEMA_REPLY = '{"count_of_weekdays": 7}'
 
@@ -66,50 +65,20 @@ def refusing(*names: str, message: str = "Unsupported parameter: '{}' is not sup
     return script
 
 
-class ProbedServer:
-    """Serves `POST /v1/chat/completions` on a free loopback port while the block runs."""
+class _Handler(Handler):
+    def answer(self, body: dict[str, Any]) -> None:
+        owner: ProbedServer = self.server.owner
+        owner.bodies.append(body)
+        answer = owner.script(body, self.headers.get("Authorization", ""))
+        time.sleep(answer.delay_s)
+        self.send_body(answer.status, json.dumps(answer.document).encode())
+
+
+class ProbedServer(LoopbackServer):
+    """A server that answers as its script says."""
+
+    handler = _Handler
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.bodies: list[dict[str, Any]] = []
-
-    @property
-    def base_url(self) -> str:
-        """What goes into --base-url."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                owner.bodies.append(body)
-                answer = owner.script(body, self.headers.get("Authorization", ""))
-                time.sleep(answer.delay_s)
-                content = json.dumps(answer.document).encode()
-                self.send_response(answer.status)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name http.server uses
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                """A client that does not wait any longer is part of what is tested."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()

@@ -1,7 +1,6 @@
 """What can be known to be wrong about an endpoint before the first call."""
 
 import asyncio
-import re
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 from pydantic import SecretStr
 
+from schemas.addresses import require_plain_address
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from tasks.inference.transport import is_loopback, require_sendable
@@ -21,7 +21,6 @@ PROBE_TIMEOUT_S = 3.0
 
 PORTS = {"http": 80, "https": 443}
 LAST_PORT = 65535
-CREDENTIALS = re.compile(r"//[^/@]*@")
 
 
 class Place(NamedTuple):
@@ -66,10 +65,12 @@ async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = 
         proxies: scheme -> URL of the proxy for it; by default what the environment says, as the client does.
 
     Raises:
+        UsageError: if the URL holds credentials, a query or a fragment.
         EndpointError: if the URL is none, or its host has no address, no route or does not answer in time.
     """
     if entry.base_url is None:
         return
+    require_plain_address(entry.base_url, "base_url")
     url, place = _parse(entry, entry.base_url)
     if proxy := _proxy_of(url, getproxies() if proxies is None else proxies):
         _, place = _parse(entry, proxy)
@@ -158,7 +159,7 @@ def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, Place]:
 def _unreachable(entry: ModelEntry, got: str) -> EndpointError:
     return EndpointError(
         f"the server of model {entry.name} cannot be reached",
-        where=f"base URL {CREDENTIALS.sub('//...@', entry.base_url or '')}",
+        where=f"base URL {entry.base_url}",
         expected="the address of an OpenAI-compatible server, such as http://localhost:8000/v1",
         got=got,
         next_step="correct --base-url (or --judge-base-url), or start the server",

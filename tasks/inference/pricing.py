@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.pricing import FREE, PriceTable, Rate
+from schemas.settings import Plan
 from schemas.usage import Usage
 
 
@@ -24,8 +25,8 @@ def load_prices(path: Path) -> PriceTable:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise _unreadable(path, f"{place}: {first['msg']}".removeprefix(": ")) from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise _unreadable(path, str(error).splitlines()[0]) from error
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+        raise _unreadable(path, " ".join(str(error).split())[:200]) from error
 
 
 def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rate | None:
@@ -50,6 +51,18 @@ def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> No
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
             next_step="name a table with --prices FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
         )
+
+
+def check_budget(plan: Plan) -> PriceTable | None:
+    """Make sure that the plan's budget can be kept; returns its price table.
+
+    Raises:
+        UsageError: if the price table cannot be read, or money is limited and a model has no price.
+    """
+    table = load_prices(plan.prices) if plan.prices else None
+    if plan.budget is not None:
+        require_rates([*plan.models, *([plan.judge] if plan.judge else [])], table)
+    return table
 
 
 def price_usage(rows: Iterable[Usage], rates: Mapping[tuple[str, str], Rate | None]) -> tuple[Usage, ...]:

@@ -44,13 +44,16 @@ def read_document(file: Path) -> Document:
     """
     text = _read_text(file)
     try:
-        root, values = _parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError:
-        # libyaml, ten times as fast, says less of what is wrong and sometimes another place.
         try:
+            root, values = _parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.YAMLError:
+            # libyaml, ten times as fast, says less of what is wrong and sometimes another place.
             root, values = _parse(text, yaml.SafeLoader)
-        except yaml.YAMLError as error:
-            raise _syntax_error(file, error) from error
+    except yaml.YAMLError as error:
+        raise _syntax_error(file, error) from error
+    except (ValueError, RecursionError) as error:
+        # A date that no calendar has; nesting without end.
+        raise _unreadable(file, str(error), "correct the value") from error
     if root is None or not isinstance(values, dict):
         raise BlueprintError(
             "the blueprint is not a mapping",
@@ -60,7 +63,10 @@ def read_document(file: Path) -> Document:
             next_step="start from one of the files in data/blueprints",
         )
     document = Document(file, root, values)
-    _refuse_repeated_keys(document)
+    try:
+        _refuse_repeated_keys(document)
+    except RecursionError as error:
+        raise _unreadable(file, "values within values without end", "correct the value") from error
     return document
 
 
@@ -74,13 +80,18 @@ def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BlueprintError(
-            "the blueprint cannot be read",
-            where=str(file),
-            expected="a readable text file in UTF-8",
-            got=getattr(error, "strerror", None) or str(error),
-            next_step="check the path and the file's encoding",
-        ) from error
+        got = getattr(error, "strerror", None) or str(error)
+        raise _unreadable(file, got, "check the path and the file's encoding") from error
+
+
+def _unreadable(file: Path, got: str, next_step: str) -> BlueprintError:
+    return BlueprintError(
+        "the blueprint cannot be read",
+        where=str(file),
+        expected="a readable text file in UTF-8",
+        got=got,
+        next_step=next_step,
+    )
 
 
 def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables import items, responses, scores
 from tasks.lineage.lake import CodeVersion, Lake
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
@@ -57,25 +58,6 @@ SCHEMAS = {
     "ability_scores": scores.AbilityScores,
     "totals": scores.Totals,
 }
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What it printed with --json."""
-        document: dict[str, Any] = json.loads(self.out)
-        return document
-
-    @property
-    def scores(self) -> tuple[Any, Any]:
-        """The numbers of a run."""
-        return self.document["models"], self.document["raw_scores"]
 
 
 class Gold:

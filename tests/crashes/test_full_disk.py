@@ -12,7 +12,6 @@ from tests.crashes.commands import (
     CONCURRENCY,
     DATASETS,
     Bench,
-    Ended,
     Gold,
     kept_replies,
     layers,
@@ -20,6 +19,7 @@ from tests.crashes.commands import (
     remount,
     unfinished,
 )
+from tests.flows.command import Ended
 from tests.model_server import ModelServer
 
 JOURNAL = "the journal of replies"

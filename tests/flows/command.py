@@ -22,6 +22,11 @@ class Ended(NamedTuple):
         document: dict[str, Any] = json.loads(self.out)
         return document
 
+    @property
+    def scores(self) -> tuple[Any, Any]:
+        """The numbers of a run that was asked for JSON."""
+        return self.document["models"], self.document["raw_scores"]
+
 
 def moodflow(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
     """Run `moodflow` with these arguments."""

@@ -6,31 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import moodflow
+from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
-DATASETS = ("mini_user_safety", "mini_summarization")
-PRICES = """
-currency: EUR
-prices:
-  - {model: "scripted", input_per_million: 2.5, output_per_million: 10, as_of: 2026-01-31, source: a test}
-  - {model: "rater", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
-"""
 COUNTS = ("dataset", "model", "role", "calls", "in_journal", "stored", "upper_bound")
 TESTED, JUDGED, SAFETY = (
     ("mini_summarization", "scripted", "tested"),
     ("mini_summarization", "rater", "judge"),
     ("mini_user_safety", "scripted", "tested"),
 )
-
-
-def run(capsys: pytest.CaptureFixture[str], stage: str, url: str, folder: Path, *more: str) -> Ended:
-    prices = folder / "prices.yaml"
-    prices.write_text(PRICES, encoding="utf-8")
-    model = ("--model", "scripted", "--base-url", url, "--judge", "rater", "--judge-base-url", url)
-    names = ("--datasets", ",".join(DATASETS), "--bootstrap", "0")
-    return moodflow(capsys, stage, "moodbench-mini", *names, *model, "--lake", folder / "lake", "--prices", prices, *more)
 
 
 def counts(document: dict[str, Any]) -> set[tuple[Any, ...]]:
@@ -41,16 +27,16 @@ def counts(document: dict[str, Any]) -> set[tuple[Any, ...]]:
 def test_before_between_and_after(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        before = run(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
+        before = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
         assert server.calls == 0
         assert not (lake / "runs").exists()
-        run(capsys, "infer", server.base_url, tmp_path)
+        ask(capsys, "infer", server.base_url, tmp_path)
         asked = server.calls
-        after = run(capsys, "infer", server.base_url, tmp_path, "--dry-run", "--json")
+        after = ask(capsys, "infer", server.base_url, tmp_path, "--dry-run", "--json")
         shutil.rmtree(lake / "responses" / "dataset=mini_user_safety")
         shutil.rmtree(lake / "judgements")
-        between = run(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
-        more = run(capsys, "run", server.base_url, tmp_path, "--dry-run", "--repeat", "2", "--json").document
+        between = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
+        more = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--repeat", "2", "--json").document
         assert server.calls == asked
     assert [ended.status for ended in (before, after, between)] == [0, 0, 0]
     assert counts(before.document) == {(*TESTED, 8, 0, 0, False), (*JUDGED, 8, 0, 0, True), (*SAFETY, 8, 0, 0, False)}
@@ -82,7 +68,7 @@ def assert_estimates(before: dict[str, Any], more: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_shown_on_a_terminal_with_what_it_rests_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    ended = run(capsys, "run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
+    ended = ask(capsys, "run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
     assert ended.status == 0
     assert "≤ 8" in ended.out
     assert "Calls of the judge are an upper bound" in ended.out

@@ -5,13 +5,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from tests.model_server import Fault, ModelServer
 
-KEY = "sk-marked-4711-never-to-be-written"
+MARK = "SECRET4711"
+KEY = f"sk-{MARK}/abc+def=="
+"""With characters that JSON may write in other ways, too."""
+
 ENTRY_POINT = "from flows.cli import main; main()"
+
+
+class Escaping(ModelServer):
+    """Repeats the key in every text of an answer, written as JSON allows: `/` as `\\/` and `+` as `\\u002b`."""
+
+    def choice(self, model: str | None, *, message: dict[str, Any], finish_reason: str = "stop", logprobs: Any = None) -> bytes:
+        thought = {**message, "reasoning_content": f"I was given {KEY} to use."}
+        body = super().choice(f"{model} of {KEY}", message=thought, finish_reason=finish_reason, logprobs=logprobs)
+        return body.replace(b"/", rb"\/").replace(b"+", rb"\u002b")
 
 
 def written(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -28,7 +41,7 @@ def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
     faults: dict[int, Fault] = {0: "echo", 3: "echo", 5: "500", 6: "not_json"}
     environment = {**os.environ, "MARKED_KEY": KEY, "PREFECT_HOME": str(tmp_path / "prefect"), "HOME": str(tmp_path)}
     environment.pop("PREFECT_API_URL", None)
-    with ModelServer(lambda _: f"B, and your key is {KEY}.", fault=faults.get) as server:
+    with Escaping(lambda _: f"B, and your key is {KEY}.", fault=faults.get) as server:
         command = [sys.executable, "-c", ENTRY_POINT, "run", "moodbench-mini", "--model", "m", "--base-url", server.base_url]
         asked = ["--datasets", "mini_eq_test,mini_text_matching", "--api-key-env", "MARKED_KEY", "--bootstrap", "0"]
         ended = subprocess.run(
@@ -45,5 +58,8 @@ def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
     # The run did write what it was answered: layers, journal, Prefect's database, report.
     assert {path.suffix for path, _ in files} >= {".parquet", ".sqlite", ".db", ".html", ".json", ".md"}
     assert any("your key is [key]." in text for _, text in files)
-    assert [path for path, text in files if KEY in text] == []
-    assert KEY not in ended.stdout + ended.stderr
+    assert any("I was given [key] to use." in text for _, text in files)
+    assert any("m of [key]" in text for path, text in files if path.suffix == ".parquet")
+    # No part of it either, however it may be written.
+    assert [path for path, text in files if MARK in text] == []
+    assert MARK not in ended.stdout + ended.stderr

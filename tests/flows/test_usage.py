@@ -13,17 +13,10 @@ from flows.artifacts import COSTS_KEY
 from flows.usage import Meter
 from schemas.chat import ChatReply
 from tests.flows.command import Ended, moodflow
+from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
-DATASETS = ("mini_user_safety", "mini_summarization")
-PRICES = """
-currency: EUR
-prices:
-  - {model: "scripted", input_per_million: 2.5, output_per_million: 10, as_of: 2026-01-31, source: a test}
-  - {model: "rater", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
-  - {model: "unused", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
-"""
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
 ITEMS = 20
 
@@ -38,13 +31,6 @@ class Silent:
         pass
 
 
-def run(capsys: pytest.CaptureFixture[str], stage: str, server: ModelServer, lake: Path, *more: str | Path) -> Ended:
-    model = ("--model", "scripted", "--base-url", server.base_url)
-    judge = ("--judge", "rater", "--judge-base-url", server.base_url)
-    names = ("--datasets", ",".join(DATASETS))
-    return moodflow(capsys, stage, "moodbench-mini", *names, *model, *judge, "--lake", lake, "--bootstrap", "0", *more, "--json")
-
-
 def counts(document: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in COUNTS) for row in document["usage"]]
 
@@ -53,21 +39,14 @@ def tokens(row: dict[str, Any]) -> list[int | None]:
     return [row[f"{paid}{kind}_tokens"] for paid in ("", "paid_") for kind in ("prompt", "completion")]
 
 
-@pytest.fixture
-def prices(tmp_path: Path) -> Path:
-    path = tmp_path / "prices.yaml"
-    path.write_text(PRICES, encoding="utf-8")
-    return path
-
-
 @pytest.mark.usefixtures("prefect_server")
-def test_what_was_used_is_summed_and_paid_once(capsys: pytest.CaptureFixture[str], tmp_path: Path, prices: Path) -> None:
+def test_what_was_used_is_summed_and_paid_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        first = run(capsys, "run", server, lake, "--prices", prices).document
+        first = ask(capsys, "run", server.base_url, tmp_path, "--json").document
         shutil.rmtree(lake / "responses")
-        again = run(capsys, "infer", server, lake, "--prices", prices).document
-        unpriced = run(capsys, "infer", server, lake).document
+        again = ask(capsys, "infer", server.base_url, tmp_path, "--json").document
+        unpriced = ask(capsys, "infer", server.base_url, tmp_path, "--json", priced=False).document
     # 8 items each, and 8 answers to judge.
     tested = [(name, "scripted", "tested") for name in sorted(DATASETS)]
     parts = [("mini_summarization", "rater", "judge"), *tested]

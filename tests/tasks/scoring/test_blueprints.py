@@ -362,3 +362,12 @@ def test_an_unknown_path_suggests_its_neighbours(tmp_path: Path) -> None:
 def test_a_folder_is_no_blueprint(tmp_path: Path) -> None:
     with pytest.raises(BlueprintError, match="there is no blueprint"):
         load_blueprint(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["name: 2026-02-30\n", f"name: {'[' * 3000}{']' * 3000}\n"], ids=["no such day", "deep"])
+def test_a_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BlueprintError, match="the blueprint cannot be read") as caught:
+        load_blueprint(str(file))
+    assert caught.value.next_step == "correct the value"

@@ -1,0 +1,36 @@
+"""Addresses of servers, which are written into every layer and so must not hold a secret."""
+
+import re
+
+from schemas.errors import UsageError
+
+SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?", "#": "a fragment after #"}
+"""Parts of a URL that are no part of an address, by the character that tells them."""
+
+CREDENTIALS = re.compile(r"(\S*?//).*@|\S+@", re.DOTALL)
+QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
+
+
+def require_plain_address(text: str, field: str) -> None:
+    """Refuse an address with anything besides scheme, host, port and path. The message does not repeat it.
+
+    Args:
+        text: the address.
+        field: of the model's entry, for the message.
+
+    Raises:
+        UsageError: it has a user name, a password, a query or a fragment.
+    """
+    if found := [part for character, part in SECRET_PARTS.items() if character in text]:
+        raise UsageError(
+            "an address of a model may not hold a key or a password, since it is written into every file of the lake",
+            where=f"{field} (--base-url, --judge-base-url)",
+            expected="scheme, host, port and path, such as http://localhost:8000/v1",
+            got=" and ".join(found),
+            next_step="put the key into an environment variable and name that variable with --api-key-env or --judge-api-key-env",
+        )
+
+
+def hide_credentials(text: str) -> str:
+    """A text without what stands before the host or after the path of an address in it; rather too much is hidden."""
+    return QUERY.sub(r"\1?...", CREDENTIALS.sub(r"\1...@", text))
