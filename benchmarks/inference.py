@@ -21,8 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ import aiohttp  # noqa: E402  the project is imported from its folder
 import dataframely as dy  # noqa: E402
 import polars as pl  # noqa: E402
 
+from benchmarks.peers.servers import stub_server  # noqa: E402
 from schemas.chat import Chat, ChatRequest, ModelEntry, Sampling  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
@@ -49,7 +49,6 @@ from tasks.inference.solvers.direct import Transcript, direct  # noqa: E402
 from tasks.lineage.fingerprint import partition_key  # noqa: E402
 from tasks.lineage.lake import CodeVersion, Lake  # noqa: E402
 
-STUB = Path(__file__).with_name("stub_server.py")
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
 PARTITION = 300
 """Items of a dataset of moodbench."""
@@ -164,18 +163,6 @@ def fresh(what: str, cell: CallCell) -> tuple[Measured, float]:
     if tally["answered"] != cell.calls:
         raise RuntimeError(f"cell {cell.name}, {what}: expected {cell.calls} calls at the stub, got {tally['answered']}")
     return Measured(*json.loads(client.stdout)), tally["cpu_s"]
-
-
-@contextmanager
-def stub_server(latency_ms: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A stub in its own process, and its base URL; it ends with the block."""
-    command = [sys.executable, str(STUB), "--latency-ms", str(latency_ms)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
-        assert stub.stdout is not None  # noqa: S101  it is a pipe
-        try:
-            yield stub, f"http://127.0.0.1:{int(stub.stdout.readline())}/v1"
-        finally:
-            stub.kill()
 
 
 async def measure_ours(cell: CallCell, base_url: str) -> Measured:

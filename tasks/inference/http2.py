@@ -1,85 +1,119 @@
 """The same calls over HTTP/2, where the server speaks it: many at once over one connection (docs/decisions/0010)."""
 
-import asyncio
 import ssl
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
-from typing import Self
 
 import httpx
+from h2.exceptions import H2Error, TooManyStreamsError
 
-from schemas.chat import ModelEntry
-from tasks.inference.transport import Address, Answer, TransportError, explain, is_loopback
+from schemas.vocabulary import Failure
+from tasks.inference.transport import Answer, HttpTransport, TransportError
 
 
-class Http2Transport:
-    """Over one httpx client. Which protocol is spoken is settled as a connection opens; a server without HTTP/2 gets HTTP/1.1.
+class Clients:
+    """httpx clients: the newest takes the calls, others are left to those they have.
+
+    A call that is given up keeps its stream, since httpx tells the server nothing of it, and a connection has only so many. So
+    the client of such a call gets no more, and is closed after its last one.
 
     Args:
-        entry: the model; its concurrency bounds the connections, its time limits hold.
-        address: of the server.
+        open_client: gives a new client.
     """
 
-    def __init__(self, entry: ModelEntry, address: Address) -> None:
-        self._entry = entry
-        self._address = address
-        self._client: httpx.AsyncClient | None = None
+    def __init__(self, open_client: Callable[[], httpx.AsyncClient]) -> None:
+        self._open_client = open_client
+        self._newest: httpx.AsyncClient | None = None
+        self._in_flight: Counter[httpx.AsyncClient] = Counter()
+        self.share_connections = True
+        """Whether HTTP/2 is spoken, as far as is known. Over HTTP/1.1 a call that is given up costs its own connection only."""
 
-    async def __aenter__(self) -> Self:
-        self._client = httpx.AsyncClient(
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[httpx.AsyncClient]:
+        """The client for one call, which is the block."""
+        client = self._newest = self._newest or self._open_client()
+        self._in_flight[client] += 1
+        try:
+            yield client
+        except BaseException as error:
+            if self.share_connections and self._newest is client and _keeps_stream(error):
+                self._newest = None
+            raise
+        finally:
+            self._in_flight[client] -= 1
+            if client is not self._newest and not self._in_flight[client]:
+                await client.aclose()
+                del self._in_flight[client]
+
+    async def close(self) -> None:
+        """Close all of them."""
+        for client in list(self._in_flight):
+            await client.aclose()
+
+
+class Http2Transport(HttpTransport[Clients]):
+    """Over httpx. Which protocol is spoken is settled as a connection opens; a server without HTTP/2 gets HTTP/1.1."""
+
+    errors = (httpx.HTTPError, httpx.InvalidURL, ValueError, H2Error)
+
+    def _open(self) -> Clients:
+        trusted = httpx.create_ssl_context()
+        return Clients(lambda: self._open_client(trusted))
+
+    def _open_client(self, trusted: ssl.SSLContext) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
             http2=True,
             headers=self._address.headers,
-            verify=httpx.create_ssl_context(),
+            verify=trusted,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self._entry.connect_timeout_s),
             limits=httpx.Limits(max_connections=self._entry.concurrency, max_keepalive_connections=self._entry.concurrency),
-            # A proxy from the environment is for remote servers; one on this machine is spoken to directly.
-            trust_env=not is_loopback(self._address.url.host),
+            trust_env=self._address.may_need_proxy,
         )
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._client is not None:
-            await self._client.aclose()
-
-    async def post(self, body: bytes) -> Answer:
-        """Send one body; see `Transport`."""
-        try:
-            async with asyncio.timeout(self._entry.timeout_s):
-                return await self._exchange(body)
-        except TimeoutError:
-            raise TransportError("timeout_total", f"no whole answer within {self._entry.timeout_s:g} s") from None
 
     async def _exchange(self, body: bytes) -> Answer:
-        # In two steps, since a connection lost before the answer began means something else than an answer cut short.
-        response = await self._begin(body)
         try:
-            return Answer(response.status_code, response.headers, await response.aread())
-        except httpx.HTTPError as error:
-            raise TransportError("truncated_body", f"the answer is cut short: {explain(error)}", response.status_code) from error
-        finally:
-            await response.aclose()
+            return await self._send(body)
+        except TransportError as error:
+            if not _is_unsent(error):
+                raise
+        return await self._send(body)
 
-    async def _begin(self, body: bytes) -> httpx.Response:
-        if self._client is None:
-            raise RuntimeError("Http2Transport is used as an async context manager")
-        limit_s, place = self._entry.first_byte_timeout_s, self._address.place
-        try:
-            request = self._client.build_request("POST", self._address.url, content=body)
-            async with asyncio.timeout(limit_s) as waiting:
-                return await self._client.send(request, stream=True)
-        except httpx.ConnectTimeout as error:
-            text = f"no connection to {place} within {self._entry.connect_timeout_s:g} s"
-            raise TransportError("timeout_connect", text) from error
-        except TimeoutError as error:
-            if not waiting.expired():
-                raise  # the limit around the whole call
-            raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            if _is_handshake(error):
-                raise TransportError("tls", f"no secure connection to {place}: {explain(error)}") from error
-            raise TransportError("connect", f"no connection to {place}: {explain(error)}") from error
+    async def _send(self, body: bytes) -> Answer:
+        async with self._connections.take() as client:
+            response = await self._begin(self._post(client, body))
+            self._connections.share_connections = response.http_version == "HTTP/2"
+            try:
+                return Answer(response.status_code, response.headers, await response.aread())
+            except (httpx.HTTPError, H2Error) as error:
+                raise self._failed("truncated_body", error, response.status_code) from error
+            finally:
+                await response.aclose()
+
+    async def _post(self, client: httpx.AsyncClient, body: bytes) -> httpx.Response:
+        return await client.send(client.build_request("POST", self._address.url, content=body), stream=True)
+
+    def _name(self, error: Exception) -> Failure:
+        if isinstance(error, httpx.ConnectTimeout):
+            return "timeout_connect"
+        if isinstance(error, httpx.LocalProtocolError | H2Error):
+            return "truncated_body"  # there is a server, and a connection: the two sides do not agree on its state
+        return "tls" if _is_handshake(error) else "connect"
+
+
+def _keeps_stream(error: BaseException) -> bool:
+    """Whether a call that ended so may still have its stream; not where the server or the network ended it."""
+    cause = error.__cause__ if isinstance(error, TransportError) else error
+    return isinstance(cause, httpx.LocalProtocolError) or not isinstance(cause, httpx.HTTPError)
+
+
+def _is_unsent(error: TransportError) -> bool:
+    """Whether the connection had no stream left for a call, which then was not sent and is not paid for."""
+    cause = error.__cause__.__cause__ if isinstance(error.__cause__, httpx.LocalProtocolError) else None
+    return cause is not None and isinstance(next(iter(cause.args), None), TooManyStreamsError)
 
 
 def _is_handshake(error: BaseException) -> bool:

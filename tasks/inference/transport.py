@@ -1,10 +1,11 @@
 """How a call travels to a model server: one POST of JSON, over many HTTP/1.1 connections (docs/decisions/0009)."""
 
 import asyncio
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping
 from ipaddress import ip_address
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import aiohttp
 import httpx
@@ -82,37 +83,66 @@ class Address(NamedTuple):
         """Of every call."""
         return {**JSON, **({"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {})}
 
+    @property
+    def may_need_proxy(self) -> bool:
+        """Whether a proxy of the environment is meant: for remote servers; one on this machine is spoken to directly."""
+        return not is_loopback(self.url.host)
 
-class AioTransport:
-    """Over one aiohttp session.
+
+class Connections(Protocol):
+    """What a library keeps connections in."""
+
+    async def close(self) -> None:
+        """Close all of them."""
+        ...
+
+
+Kept = TypeVar("Kept", bound=Connections)
+Begun = TypeVar("Begun")
+
+
+class HttpTransport(ABC, Generic[Kept]):
+    """What every transport has, over whichever library: lifecycle, time limits, names of failures.
 
     Args:
         entry: the model; its concurrency bounds the connections, its time limits hold.
         address: of the server.
     """
 
+    errors: ClassVar[tuple[type[Exception], ...]]
+    """What the library raises if no answer begins."""
+
     def __init__(self, entry: ModelEntry, address: Address) -> None:
         self._entry = entry
         self._address = address
-        self._url = str(address.url)
-        self._session: aiohttp.ClientSession | None = None
+        self._kept: Kept | None = None
+
+    @abstractmethod
+    def _open(self) -> Kept:
+        """Make ready; called inside the event loop."""
+
+    @abstractmethod
+    async def _exchange(self, body: bytes) -> Answer:
+        """Send one body. In two steps, since a connection lost before the answer began is no answer cut short."""
+
+    @abstractmethod
+    def _name(self, error: Exception) -> Failure:
+        """Which failure one of `errors` is."""
+
+    @property
+    def _connections(self) -> Kept:
+        if self._kept is None:
+            raise RuntimeError(f"{type(self).__name__} is used as an async context manager")
+        return self._kept
 
     async def __aenter__(self) -> Self:
-        # The same certificates as for downloads; reading them takes 20 ms.
-        trusted = httpx.create_ssl_context() if self._address.url.scheme == "https" else True
-        self._session = aiohttp.ClientSession(
-            headers=self._address.headers,
-            connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
-            # A proxy from the environment is for remote servers; one on this machine is spoken to directly.
-            trust_env=not is_loopback(self._address.url.host),
-        )
+        self._kept = self._open()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._session is not None:
-            await self._session.close()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            await kept.close()
 
     async def post(self, body: bytes) -> Answer:
         """Send one body; see `Transport`."""
@@ -122,37 +152,62 @@ class AioTransport:
         except TimeoutError:
             raise TransportError("timeout_total", f"no whole answer within {self._entry.timeout_s:g} s") from None
 
-    async def _exchange(self, body: bytes) -> Answer:
-        # In two steps, since a connection lost before the answer began means something else than an answer cut short.
-        response = await self._begin(body)
-        try:
-            return Answer(response.status, response.headers, await response.read())
-        except aiohttp.ClientError as error:
-            raise TransportError("truncated_body", f"the answer is cut short: {explain(error)}", response.status) from error
-        finally:
-            response.release()
-
-    async def _begin(self, body: bytes) -> aiohttp.ClientResponse:
-        if self._session is None:
-            raise RuntimeError("AioTransport is used as an async context manager")
-        begin = self._session.post(self._url, data=body, allow_redirects=False)
+    async def _begin(self, sending: Awaitable[Begun]) -> Begun:
+        """The answer that `sending` waits for, as soon as it has begun."""
         limit_s = self._entry.first_byte_timeout_s
         try:
             if limit_s is None:
-                return await begin
+                return await sending
             async with asyncio.timeout(limit_s) as waiting:
-                return await begin
-        except aiohttp.ConnectionTimeoutError as error:
-            text = f"no connection to {self._address.place} within {self._entry.connect_timeout_s:g} s"
-            raise TransportError("timeout_connect", text) from error
+                return await sending
+        except self.errors as error:
+            raise self._failed(self._name(error), error) from error
         except TimeoutError as error:
             if limit_s is None or not waiting.expired():
                 raise  # the limit around the whole call
             raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
-        except aiohttp.ClientSSLError as error:
-            raise TransportError("tls", f"no secure connection to {self._address.place}: {explain(error)}") from error
-        except (aiohttp.ClientError, ValueError, UnicodeError) as error:
-            raise TransportError("connect", f"no connection to {self._address.place}: {explain(error)}") from error
+
+    def _failed(self, failure: Failure, error: Exception, status: int | None = None) -> TransportError:
+        place, reason = self._address.place, explain(error)
+        texts: dict[Failure, str] = {
+            "timeout_connect": f"no connection to {place} within {self._entry.connect_timeout_s:g} s",
+            "tls": f"no secure connection to {place}: {reason}",
+            "connect": f"no connection to {place}: {reason}",
+            "truncated_body": f"the answer is cut short: {reason}",
+        }
+        return TransportError(failure, texts[failure], status)
+
+
+class AioTransport(HttpTransport[aiohttp.ClientSession]):
+    """Over one aiohttp session."""
+
+    errors = (aiohttp.ClientError, ValueError)
+
+    def _open(self) -> aiohttp.ClientSession:
+        # The same certificates as for downloads; reading them takes 20 ms.
+        trusted = httpx.create_ssl_context() if self._address.url.scheme == "https" else True
+        self._url = str(self._address.url)
+        return aiohttp.ClientSession(
+            headers=self._address.headers,
+            connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
+            trust_env=self._address.may_need_proxy,
+        )
+
+    async def _exchange(self, body: bytes) -> Answer:
+        response = await self._begin(self._connections.post(self._url, data=body, allow_redirects=False))
+        try:
+            return Answer(response.status, response.headers, await response.read())
+        except aiohttp.ClientError as error:
+            raise self._failed("truncated_body", error, response.status) from error
+        finally:
+            response.release()
+
+    def _name(self, error: Exception) -> Failure:
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return "timeout_connect"
+        return "tls" if isinstance(error, aiohttp.ClientSSLError) else "connect"
 
 
 def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:

@@ -1,6 +1,9 @@
 """Calls over HTTP/2: it is really spoken, and each way to fail has its name."""
 
 import asyncio
+import threading
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -75,6 +78,8 @@ async def test_without_encryption_it_is_http1_too() -> None:
     ("behaviour", "changed", "failure", "status"),
     [
         ("reset", {}, "truncated_body", 200),
+        ("garbled", {}, "truncated_body", 200),
+        ("nonsense", {}, "truncated_body", None),
         ("hang_up", {}, "connect", None),
         ("silent", {"first_byte_timeout_s": 0.3}, "timeout_first_byte", None),
         ("silent", {"timeout_s": 0.3}, "timeout_total", None),
@@ -88,6 +93,100 @@ async def test_each_failure_of_a_call_has_its_name(
         error = await failure_of(server.base_url, **changed)
     assert server.spoken == ["h2"]
     assert (error.failure, error.http_status) == (failure, status)
+
+
+async def seen(what: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(20):
+        while not what():  # noqa: ASYNC110  the server counts, it does not tell
+            await asyncio.sleep(0.01)
+
+
+async def give_up(calls: list[asyncio.Task[Answer]]) -> None:
+    for call in calls:
+        call.cancel()
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(end) for end in ended] == [asyncio.CancelledError] * len(calls)
+
+
+def start(opened: Http2Transport, calls: int) -> list[asyncio.Task[Answer]]:
+    return [asyncio.create_task(opened.post(BODY)) for _ in range(calls)]
+
+
+async def test_after_calls_that_were_given_up_a_server_that_answers_again_is_heard() -> None:
+    # Four calls are all that one connection takes. httpx does not give up a stream with its call: a fifth would find none left.
+    async with Http2Server(AUTHORITY, "silent", streams=4) as server, transport(server.base_url) as opened:
+        calls = start(opened, 4)
+        await seen(lambda: server.received == 4)
+        await give_up(calls)
+        await seen(lambda: server.ended == 1)
+        server.behaviour = "answer"
+        answers = await asyncio.gather(*start(opened, 8))
+    assert [(answer.status, answer.body) for answer in answers] == [(200, ANSWER)] * 8
+    assert server.spoken == ["h2", "h2"]
+
+
+@pytest.mark.parametrize("limit", ["timeout_s", "first_byte_timeout_s"])
+async def test_after_timeouts_a_server_that_answers_again_is_heard(limit: str) -> None:
+    async with Http2Server(AUTHORITY, "silent", streams=4) as server, transport(server.base_url, **{limit: 2.0}) as opened:
+        ended = await asyncio.gather(*start(opened, 4), return_exceptions=True)
+        server.behaviour = "answer"
+        answers = await asyncio.gather(*start(opened, 4))
+    assert {end.failure for end in ended if isinstance(end, TransportError)} == {
+        "timeout_total" if limit == "timeout_s" else "timeout_first_byte"
+    }
+    assert [answer.status for answer in answers] == [200] * 4
+    assert server.spoken == ["h2", "h2"]
+
+
+async def test_a_call_in_flight_beside_one_that_was_given_up_gets_its_answer() -> None:
+    async with Http2Server(AUTHORITY, together=100) as server, transport(server.base_url) as opened:
+        given_up, other = start(opened, 2)
+        await seen(lambda: server.received == 2)
+        await give_up([given_up])
+        (later,) = start(opened, 1)
+        await seen(lambda: server.received == 3)
+        assert (server.spoken, server.ended) == (["h2", "h2"], 0)
+        server.release()
+        assert [(await call).status for call in (other, later)] == [200, 200]
+        await seen(lambda: server.ended == 1)
+        server.together = 1
+        assert (await opened.post(BODY)).status == 200
+    assert server.spoken == ["h2", "h2"]
+
+
+async def test_a_call_that_finds_no_stream_left_goes_to_a_new_connection() -> None:
+    # The second waits for the first one's stream, which is never free again: the server still has the first call.
+    async with Http2Server(AUTHORITY, "silent", streams=1) as server, transport(server.base_url) as opened:
+        given_up, other = start(opened, 2)
+        await seen(lambda: server.received == 1)
+        await asyncio.sleep(0.2)
+        server.behaviour = "answer"
+        await give_up([given_up])
+        assert (await other).status == 200
+    assert (server.spoken, len(server.requests)) == (["h2", "h2"], 2)
+
+
+async def test_over_http1_other_connections_outlive_a_call_that_was_given_up() -> None:
+    both, over, calls = threading.Barrier(2), threading.Event(), count()
+
+    def reply(_: object) -> str:
+        number = next(calls)
+        if number < 2:
+            both.wait(20)
+        elif number == 2:
+            over.wait(20)
+        return "B"
+
+    with ModelServer(reply) as server:
+        async with transport(server.base_url) as opened:
+            await asyncio.gather(*start(opened, 2))
+            (third,) = start(opened, 1)
+            await seen(lambda: server.calls == 3)
+            await give_up([third])
+            over.set()
+            assert (await opened.post(BODY)).status == 200
+        assert server.connections == 2
 
 
 async def test_nobody_there_is_a_failed_connection() -> None:
