@@ -15,6 +15,7 @@ Usage: python benchmarks/inference.py [--calls 6000] [--cells 0x64,20x64,200x256
 
 import argparse
 import asyncio
+import gc
 import json
 import resource
 import subprocess
@@ -34,18 +35,20 @@ import dataframely as dy  # noqa: E402
 import polars as pl  # noqa: E402
 
 from benchmarks.peers.servers import stub_server  # noqa: E402
-from schemas.chat import Chat, ChatRequest, ModelEntry, Sampling  # noqa: E402
+from flows.endpoints import open_endpoints  # noqa: E402
+from flows.process import THRESHOLDS  # noqa: E402
+from schemas.chat import Chat, ChatRequest, ModelEntry  # noqa: E402
+from schemas.dialect import Sampling  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
+from schemas.settings import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
 from tasks.inference.asking import Asked, Endpoint, ask_items, read_item  # noqa: E402
-from tasks.inference.client import HttpChat  # noqa: E402
-from tasks.inference.crew import Crew  # noqa: E402
-from tasks.inference.journal import Journal, JournaledChat  # noqa: E402
 from tasks.inference.permuting import plan_asks  # noqa: E402
 from tasks.inference.prompting import build_messages, load_prompts  # noqa: E402
 from tasks.inference.solvers.direct import Transcript, direct  # noqa: E402
+from tasks.inference.spending import Budget  # noqa: E402
 from tasks.lineage.fingerprint import partition_key  # noqa: E402
 from tasks.lineage.lake import CodeVersion, Lake  # noqa: E402
 
@@ -185,11 +188,12 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
 
     with tempfile.TemporaryDirectory(prefix="moodflow-inference-") as folder:
         lake = Lake(Path(folder), CodeVersion("benchmark", None))
+        # As every command does after its imports.
+        gc.freeze()
+        gc.set_threshold(*THRESHOLDS)
         started, cpu_s = time.perf_counter(), time.process_time()
-        journal, http, crew = Journal(lake.root / "replies.sqlite"), HttpChat(entry, base_url), Crew(entry.concurrency)
-        async with journal, http, crew:
-            endpoint = Endpoint(JournaledChat(http, journal), crew)
-            refs = await asyncio.gather(*(ask(items, endpoint) for items in datasets))
+        async with open_endpoints(Plan(benchmark="moodbench", models=(entry,)), lake, Budget()) as endpoints:
+            refs = await asyncio.gather(*(ask(items, endpoints[entry]) for items in datasets))
         measured = _measured(cell, started, cpu_s)
     if (answered := sum(ref.rows for ref in refs if ref.complete)) != cell.calls:
         raise RuntimeError(f"cell {cell.name}: expected {cell.calls} answered calls, got {answered}; is the stub overloaded?")

@@ -1,8 +1,9 @@
 """The model servers of a run: keys resolved, reachability checked, one client and limiter per endpoint, one journal."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,9 @@ TRANSPORT = (
     "http2",
 )
 """Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
+
+TURN_S = 0.001
+"""Longest wait of a thread for its turn; with Python's 5 ms a tenth fewer calls are answered at 256 in flight."""
 
 EMBEDDED_TIMEOUT_S = 900.0
 """What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
@@ -81,12 +85,24 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         budget: what all calls together may cost.
     """
     async with AsyncExitStack() as stack:
+        stack.enter_context(_quick_turns())
         journal = await stack.enter_async_context(Journal(lake.root / JOURNAL))
         opened: dict[tuple[Any, ...], OpenEndpoint] = {}
         for entry in entries(plan):
             if (place := _way(entry)) not in opened:
                 opened[place] = await _open(entry, journal, budget, stack)
         yield {entry: opened[_way(entry)] for entry in entries(plan)}
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their places."""
+    usual_s = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual_s)
 
 
 def _way(entry: ModelEntry) -> tuple[Any, ...]:

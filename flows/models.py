@@ -16,7 +16,8 @@ from rich.table import Column, Table
 from flows.dialects import probe_model
 from flows.options import refused
 from flows.serving import say
-from schemas.chat import EMBEDDED_MODEL, USUAL_DIALECT, Dialect, ModelEntry
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.dialect import USUAL_DIALECT, Dialect
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
 from tasks.inference.dialects import choose_dialect, describe_dialect

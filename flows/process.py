@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 
+THRESHOLDS = (50_000, 20, 20)
+
+
 @contextmanager
 def imports() -> Iterator[None]:
     """Collect no garbage while the block imports; what it imported is never looked at again.
@@ -25,6 +28,8 @@ def imports() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        # Thousands of calls make and drop objects by the million, and next to none of them in circles.
+        gc.set_threshold(*THRESHOLDS)
         gc.enable()
 
 

@@ -3,16 +3,17 @@
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Any, Literal, NoReturn, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import require_plain_address
 from schemas.base import Frozen
+from schemas.dialect import SWITCH, USUAL_DIALECT, Dialect, Sampling, merge_objects
 from schemas.errors import UsageError
-from schemas.provider import ReasoningPlace, TokenLimit, Unsent
+from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
 EMBEDDED_MODEL = "smollm2"
@@ -22,19 +23,10 @@ EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea37
 EMBEDDED_IDENTITY = f"embedded/SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 
-OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
-"""Fields of a body that no setting may replace: without them it would be another call, or an answer nobody reads."""
-
-SWITCH = {"true": True, "false": False}
-"""Where reasoning is switched on and off instead of measured out, the body has a truth value."""
-
-
 NO_MESSAGES = '"messages": null'
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-DEEPEST_EXTRA = 64
-"""Levels of objects and lists in what is merged into every body."""
 
 
 class Message(Frozen):
@@ -42,72 +34,6 @@ class Message(Frozen):
 
     role: Literal["system", "user", "assistant"]
     content: str
-
-
-class Sampling(Frozen):
-    """Parameters that change what a model answers."""
-
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    max_tokens: int = Field(default=512, ge=1, description="longest reply, in the model's own tokens")
-    seed: int | None = None
-
-
-class Dialect(Frozen):
-    """What a model wants otherwise than the usual OpenAI chat API has it."""
-
-    token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
-    unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
-    reasoning_effort: str | None = Field(
-        default=None, min_length=1, description="how much to reason, in the provider's own words"
-    )
-    effort_path: str = Field(
-        default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
-    )
-    extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
-
-    @model_validator(mode="after")
-    def _effort_has_a_place_of_its_own(self) -> Self:
-        if (first := self.effort_path.split(".")[0]) in {*OWN_FIELDS, *Sampling.model_fields, "response_format"}:
-            raise ValueError(f"effort_path begins with {first}, which every call sets itself")
-        return self
-
-    @model_validator(mode="after")
-    def _extra_is_an_object(self) -> Self:
-        extra = {} if self.extra is None else _read_extra(self.extra)
-        if taken := sorted(OWN_FIELDS & extra.keys()):
-            raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
-        return self
-
-
-def _read_extra(text: str) -> dict[str, Any]:
-    try:
-        extra = json.loads(text, parse_constant=_refuse_constant)
-        # What is read can still be impossible to send: 1e999 becomes infinity, \ud800 is no character.
-        json.dumps(extra, ensure_ascii=False, allow_nan=False).encode()
-        depth = _depth(extra)
-    except RecursionError:
-        depth = DEEPEST_EXTRA + 1
-    except ValueError as error:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
-    if depth > DEEPEST_EXTRA:
-        raise ValueError(f"extra is nested more than {DEEPEST_EXTRA} levels deep: {text[:80]!r}")
-    is_object = isinstance(extra, dict)
-    if not is_object:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r}")
-    return dict(extra)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _depth(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
-
-
-USUAL_DIALECT = Dialect()
 
 
 class ModelEntry(Frozen):
@@ -225,12 +151,12 @@ class ChatRequest:
             for name in reversed(self.dialect.effort_path.split(".")):
                 added = {name: added}
             body |= added
-        return body if self.dialect.extra is None else _merge(body, json.loads(self.dialect.extra))
+        return body if self.dialect.extra is None else merge_objects(body, json.loads(self.dialect.extra))
 
     @cached_property
     def body_json(self) -> str:
         """The body as it is sent."""
-        return self._with_messages(json.dumps({**self.body(), "messages": None}, ensure_ascii=False))
+        return self.messages_json.join(self._frames().body)
 
     @cached_property
     def messages_json(self) -> str:
@@ -241,22 +167,38 @@ class ChatRequest:
     @cached_property
     def key(self) -> str:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
-        meaning = {"identity": self.identity, "body": {**self._meant(), "messages": None}, "repetition": self.repetition}
-        return sha256(self._with_messages(json.dumps(meaning, ensure_ascii=False, sort_keys=True)).encode()).hexdigest()
+        return sha256(self.messages_json.join(self._frames().meaning).encode()).hexdigest()
 
-    def _with_messages(self, text: str) -> str:
-        # The conversation is most of a call: it is encoded once, for the body, the key and the row.
-        return text.replace(NO_MESSAGES, f'"messages": {self.messages_json}', 1)
+    def _frames(self) -> "Frames":
+        settings = (self.sampling, self.json_schema, self.top_logprobs, self.dialect)
+        return _usual_frames(self.model, self.identity, self.repetition, settings)
 
 
-def _merge(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Both, objects within them likewise; elsewhere `extra` wins."""
-    inner = {
-        name: _merge(body[name], value)
-        for name, value in extra.items()
-        if isinstance(value, dict) and isinstance(body.get(name), dict)
-    }
-    return body | extra | inner
+class Frames(NamedTuple):
+    """What stands before and after the conversation, in a call's body and in what its key is the hash of."""
+
+    body: tuple[str, str]
+    meaning: tuple[str, str]
+
+
+def frame_call(body: dict[str, Any], meant: dict[str, Any], identity: str, repetition: int) -> Frames:
+    """The frames of a call; `meant` is its body by the usual names."""
+    meaning = {"identity": identity, "body": {**meant, "messages": None}, "repetition": repetition}
+    sent = json.dumps({**body, "messages": None}, ensure_ascii=False)
+    return Frames(_around(sent), _around(json.dumps(meaning, ensure_ascii=False, sort_keys=True)))
+
+
+def _around(text: str) -> tuple[str, str]:
+    before, after = text.split(NO_MESSAGES, 1)
+    return f'{before}"messages": ', after
+
+
+@lru_cache(maxsize=1024)
+def _usual_frames(model: str, identity: str, repetition: int, settings: tuple[Any, ...]) -> Frames:
+    # All calls of a partition share them: only the conversation is encoded for each call, once for body, key and row.
+    sampling, json_schema, top_logprobs, dialect = settings
+    call = ChatRequest(model, identity, (), sampling, repetition, json_schema, top_logprobs, dialect)
+    return frame_call(call.body(), call._meant(), identity, repetition)  # noqa: SLF001
 
 
 @dataclass(frozen=True)

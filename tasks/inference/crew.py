@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
 SPARE = 32
-"""Places beyond the calls that can be in flight, so that a free slot never waits for a question to be put together."""
+"""Least places beyond the calls that can be in flight, so that a free slot never waits for a question to be put together."""
 
 ResultT = TypeVar("ResultT")
 
@@ -31,7 +31,7 @@ class Crew:
     """
 
     def __init__(self, concurrency: int) -> None:
-        self._places = concurrency + SPARE
+        self._places = concurrency + max(SPARE, concurrency)
         self._heap: list[tuple[float, int, Callable[[], Awaitable[Any]], asyncio.Future[Any], list[asyncio.Future[Any]]]] = []
         self._order = count()
         self._members: set[asyncio.Task[None]] = set()

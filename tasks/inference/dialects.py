@@ -1,6 +1,6 @@
 """What a model wants otherwise than the usual OpenAI chat API: from what is said, found and known of it, to one dialect."""
 
-from schemas.chat import USUAL_DIALECT, Dialect
+from schemas.dialect import USUAL_DIALECT, Dialect
 from schemas.provider import UNSENT, ModelProbe, Quirks, TokenLimit, Unsent
 
 

@@ -13,8 +13,10 @@ from http import HTTPStatus
 from typing import Any
 
 from schemas.addresses import hide_credentials
-from schemas.chat import Chat, ChatReply, ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import Chat, ChatReply, Message, ModelEntry
+from schemas.dialect import Sampling
 from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit, Verdict
+from tasks.inference.probe_request import ProbeRequest
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
@@ -79,18 +81,6 @@ SAMPLING = (
     _parameter("temperature", "temperature", temperature=0.0),
 )
 """Besides the limit; what a run can do without comes first and is given up first."""
-
-
-@dataclass(frozen=True)
-class ProbeRequest(ChatRequest):
-    """A call with exactly these parameters and no others; `parameters` is JSON."""
-
-    parameters: str = "{}"
-
-    def body(self) -> dict[str, Any]:
-        """The JSON body of `POST /chat/completions`."""
-        messages = [message.model_dump() for message in self.messages]
-        return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from schemas.base import Frozen
-from schemas.chat import Message, ModelEntry, Sampling
+from schemas.chat import Message, ModelEntry
+from schemas.dialect import Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.letters import option_letters

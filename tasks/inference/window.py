@@ -5,8 +5,11 @@ from typing import NamedTuple
 from schemas.vocabulary import Failure
 
 LEAST_AT_FIRST = 8
-SHARE_AT_FIRST = 4
-"""A window begins with a quarter of its limit, which doubling turns into the limit in two round trips."""
+SHARE_AT_FIRST = 3
+"""A window begins with a third of its limit, and has all of it after one round trip in which every call was answered."""
+
+ADDED_AT_FIRST = 3
+"""Places added by each answer of the first phase: four times as many calls in each round trip."""
 
 LEAST_ROUND = 16
 """Answers of a round; fewer say too little."""
@@ -47,7 +50,7 @@ class Best(NamedTuple):
 class AdaptiveWindow:
     """Size of the window of calls in flight.
 
-    At first every answer adds a place, which doubles the window per round trip. That ends with the first sign of overload: a
+    At first every answer adds three places: four times as many per round trip. That ends with the first sign of overload: a
     failure, or a mean latency of twice the lowest while no more calls are answered per second. From then on the window grows by
     a tenth per round while latency holds, and shrinks by a fifth while calls queue: unless that turns out to be slower, in which
     case it is taken back for a while. A 429 halves it, a server error or a timeout takes three tenths, at most once per round.
@@ -60,7 +63,7 @@ class AdaptiveWindow:
         self._most = most
         self._first = min(most, max(LEAST_AT_FIRST, most // SHARE_AT_FIRST))
         self._size = float(self._first)
-        self._doubling = True
+        self._opening = True
         self._shrunk = False
         self._rest = 0
         self._best = Best(0.0, 0.0)
@@ -86,15 +89,15 @@ class AdaptiveWindow:
             self._began_s = max(self._began_s, now_s - latency_s)
         self._answers += 1
         self._latency_s += latency_s
-        if full and self._doubling:
-            self._resize(self._size + 1)
+        if full and self._opening:
+            self._resize(self._size + ADDED_AT_FIRST)
         if self._answers >= self._round:
             self._end_round(now_s, full=full)
 
     def note_failure(self, failure: Failure) -> None:
         """A call failed; some failures mean too much at once."""
         if failure in SHRINK and not self._shrunk:
-            self._shrunk, self._doubling, self._rest, self._best = True, False, 0, Best(0.0, 0.0)
+            self._shrunk, self._opening, self._rest, self._best = True, False, 0, Best(0.0, 0.0)
             # Only a 429 says that it is the number of calls: a server may as well be broken for some of them.
             least = 1.0 if failure == "http_429" else min(self._size, max(1.0, self._first / 2))
             self._resize(max(least, self._size * SHRINK[failure]))
@@ -114,8 +117,8 @@ class AdaptiveWindow:
         faster = per_s > self._best.per_s / AS_FAST
         best = self._best
         self._best = Best(self._size, per_s) if per_s >= best.per_s else best._replace(per_s=best.per_s * FORGET)
-        if self._doubling:
-            self._doubling = faster or not queued
+        if self._opening:
+            self._opening = faster or not queued
             return
         self._rest = max(0, self._rest - 1)
         if slower and self._size < best.size:

@@ -8,7 +8,8 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import USUAL_DIALECT, Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import USUAL_DIALECT
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from flows.dialects import ensure_probed, unprobed, with_dialects
-from schemas.chat import Dialect, ModelEntry
+from schemas.chat import ModelEntry
+from schemas.dialect import Dialect
 from schemas.settings import Plan
 from tasks.inference.probe_records import list_probes
 from tasks.inference.probing import QUESTION

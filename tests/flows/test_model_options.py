@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from flows import cli
-from schemas.chat import Dialect, ModelEntry, Sampling
+from schemas.chat import ModelEntry
+from schemas.dialect import Dialect, Sampling
 from schemas.settings import Plan
 from tests.flows.command import Ended, moodflow
 

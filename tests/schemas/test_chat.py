@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.chat import ChatRequest, Dialect, Message, Sampling
+from schemas.chat import ChatRequest, Message
+from schemas.dialect import Dialect, Sampling
 from schemas.provider import TokenLimit
 
 USUAL: TokenLimit = "max_tokens"

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from schemas.chat import USUAL_DIALECT, Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import USUAL_DIALECT
 from schemas.item import Item
 from tasks.inference.prompting import Prompts, build_messages, choose_sampling, choose_top_logprobs
 

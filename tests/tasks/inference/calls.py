@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import SecretStr
 
-from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
 from tasks.inference.client import HttpChat
 from tasks.inference.limits import RetryPolicy
 

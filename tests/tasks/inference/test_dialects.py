@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import Dialect
+from schemas.dialect import Dialect
 from schemas.provider import CAPABILITIES, Finding, ModelProbe, Quirks, TokenLimit, Verdict
 from tasks.inference.dialects import choose_dialect, describe_dialect, needs_probe
 

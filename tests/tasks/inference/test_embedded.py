@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.chat import EMBEDDED_MODEL, ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import EMBEDDED_MODEL, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
 from schemas.errors import EndpointError
 from tasks.backoff import Retry
 from tasks.inference import embedded
@@ -151,8 +152,9 @@ async def test_a_server_that_dies_is_replaced_while_calls_go_on() -> None:
     told: list[str] = []
     async with serve_embedded(told.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
         first, url = server.pid, server.base_url
-        in_flight = asyncio.create_task(chat(call("Count from one to three hundred.", 300)))
-        await asyncio.sleep(0.5)
+        # 1,500 tokens to read: seconds on any machine this runs on.
+        in_flight = asyncio.create_task(chat(call("one two three " * 500, 16)))
+        await asyncio.sleep(0.3)
         os.kill(first, signal.SIGKILL)
         reply = await in_flight
         assert (reply.failure, reply.error) == (None, None)

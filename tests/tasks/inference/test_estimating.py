@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.chat import ChatReply, Message, Sampling
+from schemas.chat import ChatReply, Message
+from schemas.dialect import Sampling
 from tasks.inference.estimating import Estimator, guess_tokens, measure_call
 from tests.tasks.inference.calls import request
 

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, Dialect, Message, Sampling
+from schemas.chat import ChatReply, ChatRequest, Message
+from schemas.dialect import Dialect, Sampling
 from schemas.errors import LakeError, UsageError
 from schemas.tables.journal import JournalReplies
 from tasks.inference import journal_files

@@ -61,11 +61,15 @@ def test_two_processes_send_each_call_once(tmp_path: Path) -> None:
 
 def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
     with ModelServer(echo, latency_s=0.05) as server:
-        with asker(tmp_path / "j.sqlite", server) as killed, asker(tmp_path / "j.sqlite", server) as other:
+        with asker(tmp_path / "j.sqlite", server) as killed:
             assert killed.stdout is not None
-            first = [killed.stdout.readline() for _ in range(10)]
-            killed.kill()
-            lines = printed(other)
+            # By its first answer it has claimed every call.
+            first = [killed.stdout.readline()]
+            with asker(tmp_path / "j.sqlite", server) as other:
+                first += [killed.stdout.readline() for _ in range(9)]
+                killed.kill()
+                lines = printed(other)
+            killed.wait()
         assert (len(first), killed.returncode, other.returncode) == (10, -9, 0)
         # What was on its way to the killed process is asked again, and nothing else.
         assert server.repeated <= CONCURRENCY

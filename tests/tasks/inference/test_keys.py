@@ -4,7 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import ChatRequest, Dialect, Message, ModelEntry, Sampling
+from schemas.chat import ChatRequest, Message, ModelEntry
+from schemas.dialect import Dialect, Sampling
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.provider import TokenLimit
 from tasks.inference.keys import responses_key

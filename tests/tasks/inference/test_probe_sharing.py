@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
 from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, Verdict
 from tasks.inference.journal import Journal

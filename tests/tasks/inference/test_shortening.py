@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.chat import EMBEDDED_MODEL, ChatReply, ChatRequest, Message, ModelEntry, Sampling
+from schemas.chat import EMBEDDED_MODEL, ChatReply, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
 from schemas.item import Item
 from schemas.lineage import PartitionRef
 from schemas.vocabulary import Language, TooLong

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry, Sampling
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import Sampling
 from schemas.pricing import Price, PriceTable
 from tasks.inference.client import HttpChat
 from tasks.inference.journal import Journal, JournaledChat

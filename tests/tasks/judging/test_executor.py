@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 from flows.asking import in_crew
-from schemas.chat import Chat, ChatReply, ChatRequest, Dialect, ModelEntry, Sampling
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import Dialect, Sampling
 from schemas.errors import LakeError, ScoringError
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items

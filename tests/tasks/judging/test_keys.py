@@ -4,7 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import Dialect, ModelEntry, Sampling
+from schemas.chat import ModelEntry
+from schemas.dialect import Dialect, Sampling
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from tasks.judging.keys import judgements_key

@@ -1,0 +1,94 @@
+"""How a model is called: sampling parameters, and what it wants otherwise than the usual OpenAI chat API has it."""
+
+import json
+from typing import Any, NoReturn, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import Frozen
+from schemas.provider import TokenLimit, Unsent
+
+OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
+"""Fields of a body that no setting may replace: without them it would be another call, or an answer nobody reads."""
+
+SWITCH = {"true": True, "false": False}
+"""Where reasoning is switched on and off instead of measured out, the body has a truth value."""
+
+DEEPEST_EXTRA = 64
+"""Levels of objects and lists in what is merged into every body."""
+
+
+class Sampling(Frozen):
+    """Parameters that change what a model answers."""
+
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    max_tokens: int = Field(default=512, ge=1, description="longest reply, in the model's own tokens")
+    seed: int | None = None
+
+
+class Dialect(Frozen):
+    """What a model wants otherwise than the usual OpenAI chat API has it."""
+
+    token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
+    unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
+    reasoning_effort: str | None = Field(
+        default=None, min_length=1, description="how much to reason, in the provider's own words"
+    )
+    effort_path: str = Field(
+        default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
+    )
+    extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
+
+    @model_validator(mode="after")
+    def _effort_has_a_place_of_its_own(self) -> Self:
+        if (first := self.effort_path.split(".")[0]) in {*OWN_FIELDS, *Sampling.model_fields, "response_format"}:
+            raise ValueError(f"effort_path begins with {first}, which every call sets itself")
+        return self
+
+    @model_validator(mode="after")
+    def _extra_is_an_object(self) -> Self:
+        extra = {} if self.extra is None else _read_extra(self.extra)
+        if taken := sorted(OWN_FIELDS & extra.keys()):
+            raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
+        return self
+
+
+def _read_extra(text: str) -> dict[str, Any]:
+    try:
+        extra = json.loads(text, parse_constant=_refuse_constant)
+        # What is read can still be impossible to send: 1e999 becomes infinity, \ud800 is no character.
+        json.dumps(extra, ensure_ascii=False, allow_nan=False).encode()
+        depth = _depth(extra)
+    except RecursionError:
+        depth = DEEPEST_EXTRA + 1
+    except ValueError as error:
+        raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
+    if depth > DEEPEST_EXTRA:
+        raise ValueError(f"extra is nested more than {DEEPEST_EXTRA} levels deep: {text[:80]!r}")
+    is_object = isinstance(extra, dict)
+    if not is_object:
+        raise ValueError(f"extra is no JSON object: {text[:80]!r}")
+    return dict(extra)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
+
+
+def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """Both, objects within them likewise; elsewhere `extra` wins."""
+    inner = {
+        name: merge_objects(body[name], value)
+        for name, value in extra.items()
+        if isinstance(value, dict) and isinstance(body.get(name), dict)
+    }
+    return body | extra | inner
+
+
+USUAL_DIALECT = Dialect()
