@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-
 THRESHOLDS = (50_000, 20, 20)
 
 
