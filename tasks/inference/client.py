@@ -16,13 +16,19 @@ from schemas.vocabulary import Failure
 from tasks.backoff import BUDGET_S
 from tasks.inference.failures import read_error
 from tasks.inference.limits import CircuitBreaker, RetryPolicy
-from tasks.inference.pace import Pace
+from tasks.inference.pace import Pace, Place
 from tasks.inference.rate_limits import read_pause, read_wait
 from tasks.inference.reading import read_completion
 from tasks.inference.scrubbing import Scrubber
 from tasks.inference.transport import Address, AioTransport, Answer, Transport, TransportError, require_sendable
+from tasks.inference.window import USUAL
 
 LONGEST_ERROR = 400
+KEPT_SHARE = 12
+"""A limit above the usual one has a twelfth of the rest in replies that are being kept and have left their places: writing them
+takes some milliseconds, in which the server has nothing to do with them. Up to the usual limit a call keeps its place until its
+reply is on disk, so that a crash costs no more than what the server was at work on."""
+
 NO_MONEY = "not sent: the budget of this run is spent; run again with a larger one"
 
 Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
@@ -87,6 +93,8 @@ class HttpChat:
         self._pace = Pace(entry, clock, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
+        self._being_kept = 0
+        self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
         self._transport: Transport = open_transport(entry, self._address)
 
     async def __aenter__(self) -> Self:
@@ -102,7 +110,7 @@ class HttpChat:
 
         Args:
             request: what to ask.
-            keep: takes an answer into safety before the call gives up its place: a crash costs at most what was in flight.
+            keep: takes an answer into safety, before the call gives up its place unless KEPT_SHARE says otherwise.
 
         Raises:
             What `keep` raises; after that nothing more is sent, since it would be paid for and lost.
@@ -127,6 +135,7 @@ class HttpChat:
 
     async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
         await self._pace.enter(again=attempt > 1)
+        place = Place(self._pace)
         try:
             if unsent := self._refuse():
                 return Attempt(unsent, sent=False)
@@ -140,10 +149,10 @@ class HttpChat:
                 if self._spending:
                     self._spending.settle(reserved, found.reply)
             if keep is not None and found.reply.failure is None:
-                await self._keep(keep, request, found.reply)
+                await self._keep(keep, request, found.reply, place)
             return found
         finally:
-            self._pace.leave()
+            place.leave()
 
     def _refuse(self) -> ChatReply | None:
         """Why nothing is sent at all any more, or for now."""
@@ -156,12 +165,18 @@ class HttpChat:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
 
-    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply) -> None:
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, place: Place) -> None:
+        leaves_first = self._being_kept < self._most_being_kept
+        if leaves_first:
+            place.leave()
+        self._being_kept += leaves_first
         try:
             await keep(request, reply)
         except Exception as error:
             self._unkept = error
             raise
+        finally:
+            self._being_kept -= leaves_first
 
     async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
         expected = await self._pace.keep_to_limits(request)

@@ -167,3 +167,21 @@ class Pace:
             if not place.done():
                 self._in_flight += 1
                 place.set_result(None)
+
+
+class Place:
+    """A place of one call, given back once.
+
+    Args:
+        pace: gave it.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._left = False
+
+    def leave(self) -> None:
+        """Give it back, if that was not done before."""
+        if not self._left:
+            self._left = True
+            self._pace.leave()

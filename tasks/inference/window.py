@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 from schemas.vocabulary import Failure
 
-LEAST_AT_FIRST = 8
-SHARE_AT_FIRST = 3
-"""A window begins with a third of its limit, and has all of it after one round trip in which every call was answered."""
+FIRST = 8
+"""Calls in flight at first: a small server of one's own answers these in time, however slow it is."""
+
+USUAL = 64
+"""The limit nobody has to set. Whoever allows more knows the server: it begins with half of that."""
 
 ADDED_AT_FIRST = 3
 """Places added by each answer of the first phase: four times as many calls in each round trip."""
@@ -61,7 +63,7 @@ class AdaptiveWindow:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._first = min(most, max(LEAST_AT_FIRST, most // SHARE_AT_FIRST))
+        self._first = most // 2 if most > USUAL else min(most, FIRST)
         self._size = float(self._first)
         self._opening = True
         self._shrunk = False
