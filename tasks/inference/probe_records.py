@@ -1,12 +1,10 @@
 """What probes found, kept in the lake, so that a model is probed once."""
 
 import json
-import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter
@@ -15,6 +13,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, ModelProbe
 from tasks.inference.probing import PROBE_VERSION
+from tasks.lineage.files import replace_file
 from tasks.lineage.fingerprint import hash_settings
 
 PROBES = Path("journal") / "models"
@@ -38,17 +37,9 @@ def write_probe(path: Path, found: ModelProbe) -> Path:
     Raises:
         LakeError: if the disk refuses it.
     """
-    temporary = path.with_name(f".{uuid4().hex}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(_PROBE.dump_json(found, indent=1) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        replace_file(path, _PROBE.dump_json(found, indent=1) + b"\n")
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise not_writable(path, error) from error
     return path
 

@@ -6,7 +6,6 @@ use.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pydantic import ValidationError
 
 from schemas.errors import LakeError
 from schemas.lineage import PartitionKey, PartitionRef
+from tasks.lineage.files import replace_file
 from tasks.lineage.fingerprint import canonical_json, content_sha256
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
@@ -175,30 +175,11 @@ def _measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
 
 
 def _write_atomically(path: Path, rows: pl.DataFrame, footer: dict[str, str]) -> None:
-    temporary = path.with_name(f".{path.stem[:16]}-{uuid4().hex}.tmp")
     # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
     encoded = BytesIO()
     rows.write_parquet(encoded, metadata=footer)
     with _io_errors("a partition cannot be written", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(encoded.getbuffer())
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    # Without this a power cut may forget the rename although the file itself is on disk.
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        replace_file(path, encoded.getbuffer())
 
 
 @contextmanager

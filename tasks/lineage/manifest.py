@@ -1,17 +1,15 @@
 """Manifests of runs: written once, read to reopen a run."""
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
-from uuid import uuid4
 
 from pydantic import ValidationError
 
 from schemas.errors import LakeError, UsageError
 from schemas.lineage import RunManifest
+from tasks.lineage.files import replace_file
 from tasks.lineage.lake import CodeVersion
 
 MANIFEST = "manifest.json"
@@ -44,18 +42,10 @@ def write_manifest(lake: Path, manifest: RunManifest) -> Path:
     Raises:
         LakeError: if the disk refuses the file.
     """
-    folder = run_folder(lake, manifest.run)
-    path, temporary = folder / MANIFEST, folder / f".{uuid4().hex}.tmp"
+    path = run_folder(lake, manifest.run) / MANIFEST
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(manifest.model_dump_json(indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise LakeError(
             "the manifest of the run cannot be written",
             where=str(path),

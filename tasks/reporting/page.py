@@ -1,15 +1,13 @@
 """The report as files: one page that needs nothing else, and the same in markdown."""
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
+from tasks.lineage.files import replace_file
 from tasks.reporting import wording
 from tasks.reporting.costs import HEADS, amount_cells
 from tasks.reporting.data import ReportData, ReportPaths
@@ -118,17 +116,9 @@ def heat_step(score: float) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.parent / f".{uuid4().hex}.tmp"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        replace_file(path, text.encode())
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
         raise LakeError(
             "the report cannot be written",
             where=str(path),
