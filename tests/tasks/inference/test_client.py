@@ -429,3 +429,27 @@ async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> No
     assert reply.failure == "invalid_json"
     assert "SECRET" not in str(reply.error)
     assert "[key]" in str(reply.error)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "places"),
+    # Up to 64 every call keeps its place; of 24 more, two may be without one while their replies are written.
+    [(64, 3), (88, 1)],
+)
+async def test_places_while_replies_are_kept(concurrency: int, places: int) -> None:
+    held: list[int] = []
+    together = asyncio.Event()
+
+    with ModelServer(lambda _: "B") as server:
+        async with client(entry(server.base_url, concurrency=concurrency), Pauses()) as chat:
+
+            async def keep(_: ChatRequest, __: ChatReply) -> None:
+                held.append(1)
+                if len(held) == 3:
+                    held.append(chat._pace._in_flight)
+                    together.set()
+                await together.wait()
+
+            await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), 10)
+            assert held == [1, 1, 1, places]
+            assert chat._pace._in_flight == 0
