@@ -49,7 +49,7 @@ def run_stage(stage: str, plan: Plan, *, redact: bool = False) -> Outcome:
 
 async def _run(stage: str, plan: Plan, *, redact: bool) -> Outcome:
     if stage in {"run", "infer"}:
-        await check_plan(plan)  # before a server is started: a wrong option should not take eight seconds to say so
+        await check_plan(plan)  # before a server is waited for: a wrong option is told at once
     else:
         resolve(plan).lake.require_writable()
     return await on_server(lambda: _run_flows(stage, plan, redact=redact))
