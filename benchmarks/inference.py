@@ -45,10 +45,10 @@ from schemas.settings import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
 from tasks.inference.asking import Asked, Endpoint, ask_items, read_item  # noqa: E402
+from tasks.inference.money.spending import Budget  # noqa: E402
 from tasks.inference.permuting import plan_asks  # noqa: E402
 from tasks.inference.prompting import build_messages, load_prompts  # noqa: E402
 from tasks.inference.solvers.direct import Transcript, direct  # noqa: E402
-from tasks.inference.spending import Budget  # noqa: E402
 from tasks.lineage.fingerprint import partition_key  # noqa: E402
 from tasks.lineage.lake import CodeVersion, Lake  # noqa: E402
 

@@ -15,9 +15,9 @@ from schemas.usage import Usage
 from schemas.watching import Watcher
 from schemas.working import DoAll
 from tasks.inference.asking import Endpoint
-from tasks.inference.crew import Crew, Work
-from tasks.inference.forecasting import find_journaled, plan_requests
-from tasks.inference.journal_table import JOURNAL
+from tasks.inference.calls.crew import Crew, Work
+from tasks.inference.journal.table import JOURNAL
+from tasks.inference.money.forecasting import find_journaled, plan_requests
 from tasks.inference.steps import InferJob, infer_partition
 from tasks.judging.steps import JudgeJob, judge_partition
 from tasks.steps import outcome

@@ -10,14 +10,14 @@ from schemas.provider import ModelProbe, Quirks
 from schemas.settings import Plan
 from schemas.vocabulary import FAILURES
 from tasks.backoff import Retry
-from tasks.inference.client import HttpChat, Spending
-from tasks.inference.dialects import choose_dialect, needs_probe
-from tasks.inference.limits import RetryPolicy
-from tasks.inference.preflight import resolve_api_key
-from tasks.inference.probe_records import alone, probe_file, recall, remember
-from tasks.inference.probing import probe
-from tasks.inference.providers import provider_at
-from tasks.inference.spending import Budget
+from tasks.inference.calls.client import HttpChat, Spending
+from tasks.inference.calls.limits import RetryPolicy
+from tasks.inference.calls.preflight import resolve_api_key
+from tasks.inference.money.spending import Budget
+from tasks.inference.probing.dialects import choose_dialect, needs_probe
+from tasks.inference.probing.probe_records import alone, probe_file, recall, remember
+from tasks.inference.probing.probing import probe
+from tasks.inference.probing.providers import provider_at
 
 AT_ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """A probe says what happens now; a run tries again."""

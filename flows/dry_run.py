@@ -24,11 +24,11 @@ from schemas.settings import Plan
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Expectation, Forecast, Role
-from tasks.inference.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
-from tasks.inference.forecasting import choose_unsent, expect_calls, find_journaled, plan_requests
-from tasks.inference.journal_table import JOURNAL
+from tasks.inference.journal.table import JOURNAL
+from tasks.inference.money.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
+from tasks.inference.money.forecasting import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.inference.money.pricing import check_budget
 from tasks.inference.permuting import plan_asks
-from tasks.inference.pricing import check_budget
 from tasks.judging.executor import judged_answers
 from tasks.judging.forecasting import plan_ratings
 from tasks.judging.rubrics import load_rubric

@@ -12,15 +12,15 @@ from schemas.chat import ModelEntry
 from schemas.lineage import CallCounts
 from schemas.settings import Plan
 from tasks.inference.asking import Endpoint
-from tasks.inference.client import HttpChat
-from tasks.inference.crew import Crew
-from tasks.inference.embedded import RESTART_RETRY, serve_embedded
-from tasks.inference.failures import RETRIES
-from tasks.inference.journal import Journal, JournaledChat
-from tasks.inference.journal_table import JOURNAL
-from tasks.inference.limits import RetryPolicy
-from tasks.inference.preflight import check_endpoint, resolve_api_key
-from tasks.inference.spending import Budget
+from tasks.inference.calls.client import HttpChat
+from tasks.inference.calls.crew import Crew
+from tasks.inference.calls.failures import RETRIES
+from tasks.inference.calls.limits import RetryPolicy
+from tasks.inference.calls.preflight import check_endpoint, resolve_api_key
+from tasks.inference.embedded.serving import RESTART_RETRY, serve_embedded
+from tasks.inference.journal.journal import Journal, JournaledChat
+from tasks.inference.journal.table import JOURNAL
+from tasks.inference.money.spending import Budget
 from tasks.lineage.lake import Lake
 
 TRANSPORT = (

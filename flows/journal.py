@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from tasks.inference.journal_files import Taken, export_replies, import_replies, merge_replies, summarise
-from tasks.inference.journal_table import JOURNAL
+from tasks.inference.journal.files import Taken, export_replies, import_replies, merge_replies, summarise
+from tasks.inference.journal.table import JOURNAL
 
 KIB = 1024
 

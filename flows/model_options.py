@@ -9,7 +9,7 @@ import typer
 from schemas.addresses import hide_credentials
 from schemas.errors import UsageError
 from schemas.provider import UNSENT
-from tasks.inference.providers import entry_for, find_provider
+from tasks.inference.probing.providers import entry_for, find_provider
 
 JudgeProvider = Annotated[str | None, typer.Option(help="provider of the judge, instead of --judge-base-url")]
 ReasoningEffort = Annotated[str | None, typer.Option(help="how much to reason, in the provider's words, such as low")]

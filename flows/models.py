@@ -20,11 +20,11 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dialect import USUAL_DIALECT, Dialect
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
-from tasks.inference.dialects import choose_dialect, describe_dialect
-from tasks.inference.embedded import serve_embedded
-from tasks.inference.preflight import check_endpoint, resolve_api_key
-from tasks.inference.probe_records import list_probes, probe_file, recall, remember
-from tasks.inference.providers import entry_for, find_provider, load_providers, provider_at
+from tasks.inference.calls.preflight import check_endpoint, resolve_api_key
+from tasks.inference.embedded.serving import serve_embedded
+from tasks.inference.probing.dialects import choose_dialect, describe_dialect
+from tasks.inference.probing.probe_records import list_probes, probe_file, recall, remember
+from tasks.inference.probing.providers import entry_for, find_provider, load_providers, provider_at
 
 DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 """Capabilities a provider's entry makes a statement about."""

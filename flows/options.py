@@ -15,7 +15,7 @@ from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.settings import Plan
 from schemas.vocabulary import PROFILES, Profile
-from tasks.inference.pricing import check_budget
+from tasks.inference.money.pricing import check_budget
 
 Benchmark = Annotated[str, typer.Argument(help="moodbench, moodbench-mini, or path of a blueprint file")]
 Models = Annotated[

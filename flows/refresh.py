@@ -12,7 +12,7 @@ from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
-from tasks.inference.pricing import check_budget
+from tasks.inference.money.pricing import check_budget
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")

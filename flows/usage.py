@@ -11,10 +11,10 @@ from schemas.settings import Plan
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Role, Usage, merge
 from schemas.watching import Watcher
-from tasks.inference import forecasting
-from tasks.inference.estimating import Estimator
-from tasks.inference.pricing import check_budget, find_rate, load_prices, price_usage
-from tasks.inference.spending import Budget
+from tasks.inference.money import forecasting
+from tasks.inference.money.estimating import Estimator
+from tasks.inference.money.pricing import check_budget, find_rate, load_prices, price_usage
+from tasks.inference.money.spending import Budget
 from tasks.lineage.lake import Lake
 
 ONE_CALL = ["item_id", "setting", "repetition"]

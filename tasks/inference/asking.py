@@ -10,7 +10,7 @@ import polars as pl
 from schemas.chat import Chat, ChatReply, ChatRequest
 from schemas.item import Item
 from schemas.tables.responses import Responses
-from tasks.inference.crew import Crew, Work
+from tasks.inference.calls.crew import Crew, Work
 from tasks.inference.permuting import Ask, show_in_order
 from tasks.inference.solvers.direct import Call, Transcript
 

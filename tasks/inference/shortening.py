@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
-from tasks.inference.failures import read_max_context
+from tasks.inference.calls.failures import read_max_context
 from tasks.inference.solvers.direct import Call, Transcript
 
 SHORTENING_VERSION = "1"

@@ -11,14 +11,28 @@ OURS = {"flows", "tasks", "schemas"}
 SHARED_IN_TASKS = {"tasks.lineage", "tasks.steps"}
 """Imported by every stage: the lake and the step decorator."""
 
-STAGES = {"sources", "datasets", "inference", "judging", "metrics", "reference", "scoring", "reporting", "checking"}
+STAGES = {
+    "sources",
+    "datasets",
+    "contexts",
+    "retrieval",
+    "inference",
+    "judging",
+    "metrics",
+    "reference",
+    "scoring",
+    "reporting",
+    "checking",
+}
 STAGE_MAY_READ = {
     ("datasets", "sources"),
+    ("datasets", "contexts"),
     ("reference", "metrics"),
     ("reporting", "datasets"),
     *(("checking", stage) for stage in ("sources", "datasets", "inference", "metrics", "scoring")),
 }
-"""Building items starts from files: the datasets stage calls the sources stage. The reference profile measures with our metrics
+"""Building items starts from files: the datasets stage calls the sources stage, and for long contexts the
+contexts stage. The reference profile measures with our metrics
 what it reads in its own way. The report says what constant answers earn, which is known of a dataset's items. Checking a dataset
 takes imagined replies through every stage. Nothing else crosses."""
 
@@ -78,7 +92,8 @@ def test_the_gate_itself(path: str, source: str, expected: list[str]) -> None:
 
 
 def test_only_the_client_speaks_http_to_models() -> None:
-    names = ("client", "transport", "http2", "preflight", "embedded", "supervision")
+    calls = ("client", "transport", "http2", "preflight")
+    names = (*(f"calls/{name}" for name in calls), "embedded/serving", "embedded/supervision")
     allowed = {f"tasks/inference/{name}.py" for name in names}
     allowed |= {path.relative_to(ROOT).as_posix() for path in modules("tasks/sources")}
     users = {

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tasks.backoff import Retry
-from tasks.inference.failures import FAILURE_KINDS
+from tasks.inference.calls.failures import FAILURE_KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 BEGIN = "<!-- table: python -m tests.faults.failures_page writes it -->\n"

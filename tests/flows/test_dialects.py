@@ -15,12 +15,12 @@ from flows.dialects import ensure_probed, unprobed, with_dialects
 from schemas.chat import ModelEntry
 from schemas.dialect import Dialect
 from schemas.settings import Plan
-from tasks.inference.probe_records import list_probes
-from tasks.inference.probing import QUESTION
+from tasks.inference.probing.probe_records import list_probes
+from tasks.inference.probing.probing import QUESTION
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
-from tests.tasks.inference.calls import closed_port
+from tests.tasks.inference.making_calls import closed_port
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 ITEMS = 16

@@ -9,13 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ModelEntry
-from tasks.inference.journal import Journal, JournaledChat
-from tasks.inference.journal_table import JOURNAL
-from tasks.inference.probe_records import list_probes, probe_file
+from tasks.inference.journal.journal import Journal, JournaledChat
+from tasks.inference.journal.table import JOURNAL
+from tasks.inference.probing.probe_records import list_probes, probe_file
 from tests.flows.command import moodflow
 from tests.model_server import ModelServer
 from tests.probed_server import ProbedServer, refusing
-from tests.tasks.inference.calls import Pauses, client, entry, request
+from tests.tasks.inference.making_calls import Pauses, client, entry, request
 
 KEY = "sk-marked-7f3a9c"
 STAMP = "2026-01-02T12:00:00.000+00:00"

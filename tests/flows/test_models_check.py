@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from flows import models
-from tasks.inference.providers import find_provider
+from tasks.inference.probing.providers import find_provider
 from tests.flows.command import Ended, moodflow
 from tests.probed_server import Answer, ProbedServer, completed, refused, refusing
-from tests.tasks.inference.calls import closed_port
+from tests.tasks.inference.making_calls import closed_port
 
 KEY = "sk-marked-7f3a9c"
 

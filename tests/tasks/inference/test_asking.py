@@ -13,12 +13,12 @@ from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.inference.asking import Asked, Endpoint, Solve, ask_items, read_item
-from tasks.inference.crew import Crew
+from tasks.inference.calls.crew import Crew
 from tasks.inference.permuting import Ask, Rounds, plan_asks
 from tasks.inference.prompting import build_messages, choose_sampling, load_prompts
 from tasks.inference.solvers.direct import Transcript, direct
 from tests.model_server import ModelServer
-from tests.tasks.inference.calls import Pauses, client, entry
+from tests.tasks.inference.making_calls import Pauses, client, entry
 
 NAMES = ("c", "a", "b")
 

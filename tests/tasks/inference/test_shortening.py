@@ -12,9 +12,9 @@ from schemas.dialect import Sampling
 from schemas.item import Item
 from schemas.lineage import PartitionRef
 from schemas.vocabulary import Language, TooLong
-from tasks.inference.client import HttpChat
-from tasks.inference.embedded import serve_embedded
-from tasks.inference.failures import FAILURE_KINDS, read_max_context
+from tasks.inference.calls.client import HttpChat
+from tasks.inference.calls.failures import FAILURE_KINDS, read_max_context
+from tasks.inference.embedded.serving import serve_embedded
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds
 from tasks.inference.prompting import load_prompts
@@ -30,7 +30,7 @@ from tasks.inference.shortening import (
 )
 from tasks.inference.solvers.direct import Call, Transcript, direct
 from tests.small_context import SmallContext, Wording, stated, unstated
-from tests.tasks.inference.calls import Pauses, client, entry
+from tests.tasks.inference.making_calls import Pauses, client, entry
 
 SENTENCES = " ".join(f"Sentence {number:03}." for number in range(100))
 """1,399 characters: each sentence has 13, and a blank after it."""

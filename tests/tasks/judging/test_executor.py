@@ -22,7 +22,7 @@ from schemas.errors import LakeError, ScoringError
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.inference.crew import SPARE, Crew
+from tasks.inference.calls.crew import SPARE, Crew
 from tasks.judging.executor import Judge, judge_responses
 from tasks.judging.rubrics import load_rubric
 

@@ -11,9 +11,9 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import Metric
 from tasks.inference.asking import Asked, Endpoint, ask_items
-from tasks.inference.client import HttpChat
-from tasks.inference.crew import Crew
-from tasks.inference.journal import Journal, JournaledChat
+from tasks.inference.calls.client import HttpChat
+from tasks.inference.calls.crew import Crew
+from tasks.inference.journal.journal import Journal, JournaledChat
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds, plan_asks
 from tasks.inference.prompting import load_prompts
