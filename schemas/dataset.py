@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
+from schemas.context import Construct
 from schemas.item import Adapter, Gather
 from schemas.vocabulary import Language, QuestionType
 
@@ -26,6 +27,7 @@ class PinnedFile(Frozen):
     revision: str = Field(description="commit or tag", min_length=7)
     path: str = Field(description="path inside the repository")
     sha256: Sha256 | None = Field(description="hash of the file's bytes; null if the file could not be had for the entry")
+    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$", description="its authors' own hash, where no other is known")
     member: str | None = Field(default=None, description="path inside the archive that `path` is; the hash is the archive's")
     record_format: RecordFormat | None = Field(default=None, description="of this file, where it is not the entry's")
 
@@ -72,6 +74,9 @@ class DatasetSpec:
 
     gather: Gather | None = None
     """Turns the records of all files into those the adapter reads: joins, groups; null = they are the same."""
+
+    construct: Construct | None = None
+    """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have no long context."""
 
     alternative: "DatasetSpec | None" = None
     """The same dataset from another source, used where these files are not here."""

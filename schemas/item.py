@@ -37,6 +37,10 @@ class Item(Frozen):
     * `ordered_recall`: `options` and `gold_indices`, a permutation: the option indices in true order.
     * `questionnaire`: `options` and `option_points`, the points each option earns; all null marks a filler item.
     * `extractive`, `open_ended`, `judged_summary`: `references`.
+    * `label_choice` (a label is answered, not a letter): as `single_choice`.
+    * `odd_one_out`: `options`, the segments in order, and `gold_indices`, the one that differs.
+    * `aspect_summary`: `references`, one per aspect of `schemas.context.ASPECTS`.
+    * `counselor_reply`: none. `emotion_expression`: none; `options` are the adjectives to be rated.
 
     `option_roles` says what each option stands for (StereoSet, BBQ). `wrong_references` of an open-ended item are answers known
     to be false (TruthfulQA). `fixed_order` forbids permuting the options: they name each other by letter or place.

@@ -97,6 +97,7 @@ class RunManifest(Frozen):
     partitions: tuple[PartitionRef, ...]
     missing: tuple[Missing, ...]
     calls: CallCounts
+    ablation: dict[str, Any] | None = Field(default=None, description="what was varied; null = an ordinary run, with totals")
     report: str | None = None
     datasets: tuple[DatasetNotice, ...] = Field(default=(), description="empty in manifests written before it was recorded")
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")

@@ -1,13 +1,16 @@
 """The one parameter of every flow."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Self
 
 from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
-from schemas.vocabulary import Profile, TooLong
+from schemas.context import ContextOptions
+from schemas.retrieval import RetrievalOptions
+from schemas.vocabulary import Profile, Setting, TooLong
 
 
 class Plan(Frozen):
@@ -16,10 +19,14 @@ class Plan(Frozen):
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
     models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
     judge: ModelEntry | None = Field(default=None, description="model that judges free-text answers")
+    panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
+    judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
+    sage: ModelEntry | None = Field(default=None, description="model that enriches chunks (CoEM); null = the model under test")
+    critic: ModelEntry | None = Field(default=None, description="model that criticises chunks (Self-RAG); null = the same")
     datasets: tuple[str, ...] | None = Field(default=None, min_length=1, description="only these; null = all the blueprint names")
-    settings: tuple[Annotated[str, Field(pattern="^base$")], ...] = Field(
-        default=("base",), min_length=1, description="how items are asked"
-    )
+    settings: tuple[Setting, ...] = Field(default=("base",), min_length=1, description="how items are asked")
+    contexts: ContextOptions = Field(default=ContextOptions(), description="how long contexts are built")
+    retrieval: RetrievalOptions = Field(default=RetrievalOptions(), description="how chunks are made, ranked and chosen")
     sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
     seed: int = Field(default=0, ge=0, description="of sampling and intervals")
     bootstrap: int = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
@@ -36,6 +43,24 @@ class Plan(Frozen):
     mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
     lake: Path = Field(default=Path("parquet"), description="folder of the Parquet layers")
     rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")
+
+    @property
+    def entries(self) -> tuple[ModelEntry, ...]:
+        """Every model that may be called, each once: those under test first, then judges and helpers."""
+        helpers = (entry for entry in (self.judge, *self.panel, self.sage, self.critic) if entry is not None)
+        return tuple(dict.fromkeys((*self.models, *helpers)))
+
+    def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
+        """The same plan with every model's entry changed."""
+        alone = {name: entry and change(entry) for name in ("judge", "sage", "critic") for entry in (getattr(self, name),)}
+        return self.model_copy(
+            update={"models": tuple(map(change, self.models)), "panel": tuple(map(change, self.panel)), **alone}
+        )
+
+    @property
+    def judges(self) -> tuple[ModelEntry, ...]:
+        """The judge whose ratings count, then the panel; none if no judge was named."""
+        return () if self.judge is None else tuple(dict.fromkeys((self.judge, *self.panel)))
 
     @property
     def title(self) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from schemas.base import Frozen
 
-Role = Literal["tested", "judge"]
+Role = Literal["tested", "judge", "sage", "critic"]
 """What a model does in a run."""
 
 
@@ -120,8 +120,8 @@ def _place(row: Usage) -> tuple[str, str, Role]:
     return row.dataset, row.model, row.role
 
 
-def _actor(row: Usage) -> tuple[bool, str, Role]:
-    return row.role == "judge", row.model, row.role
+def _actor(row: Usage) -> tuple[int, str, Role]:
+    return get_args(Role).index(row.role), row.model, row.role
 
 
 def _tokens(counts: Sequence[int | None]) -> int | None:

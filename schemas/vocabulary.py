@@ -11,6 +11,11 @@ QuestionType = Literal[
     "ranking",
     "questionnaire",
     "judged_summary",
+    "label_choice",
+    "odd_one_out",
+    "aspect_summary",
+    "counselor_reply",
+    "emotion_expression",
 ]
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
@@ -38,6 +43,9 @@ Metric = Literal[
     "order_accuracy",
     "questionnaire_points",
     "judged_rating",
+    "strict_accuracy",
+    "qa_f1",
+    "mean_rating",
 ]
 OptionRole = Literal["stereotype", "anti_stereotype", "unrelated", "target", "other", "unknown"]
 """What an option stands for, where bias metrics need it.
@@ -45,6 +53,25 @@ OptionRole = Literal["stereotype", "anti_stereotype", "unrelated", "target", "ot
 StereoSet: `stereotype`, `anti_stereotype`, `unrelated`. BBQ: `target` (what the bias would answer), `other` (the person the bias
 would not name) and `unknown` (not enough information).
 """
+
+LongTask = Literal["ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee"]
+"""What is asked of a long context; LongEmotion, section 3.
+
+`ec_emobench`, `ec_finentity`: the emotion of a person, the tone towards a company, in a passage hidden in a book. `ed`: the one
+segment of another emotion. `qa`: a question about a document. `es`: five aspects of a counselling report. `mc1` to `mc4`: the
+counselor's next reply in each stage of a dialogue. `ee`: living through a situation, in six steps.
+"""
+
+Setting = Literal["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"]
+"""How items are asked. All but `base` need a long context; `retrieve_only` shows what was retrieved in place of the context."""
+
+Ranking = Literal["dense", "bm25", "fused"]
+"""How chunks are ranked: by cosine of embeddings, by words, by reciprocal-rank fusion of both."""
+
+Preset = Literal["paper", "code_2026_01"]
+"""Parameters of the settings where LongEmotion's paper and its code of January 2026 disagree."""
+
+RetrievalStage = Literal["initial", "reranked", "search"]
 
 Profile = Literal["corrected", "reference"]
 """How replies are scored: by our parsing and gold, or as the released MoodBench code would have scored them."""
@@ -91,9 +118,15 @@ ItemStatus = Literal["scored", "unparsed", "call_failed", "judge_failed", "not_c
 apart. `call_failed`, `judge_failed`: our instrument failed, value is null. `not_counted`: a filler item of a questionnaire.
 """
 
+LONG_TYPES: tuple[QuestionType, ...] = ("label_choice", "odd_one_out", "aspect_summary", "counselor_reply", "emotion_expression")
+"""Asked of long contexts alone, by solvers that have prompts of their own."""
+
 QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LEVELS: tuple[Level, ...] = get_args(Level)
+LONG_TASKS: tuple[LongTask, ...] = get_args(LongTask)
+SETTINGS: tuple[Setting, ...] = get_args(Setting)
+RETRIEVAL_STAGES: tuple[RetrievalStage, ...] = get_args(RetrievalStage)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)
 PROFILES: tuple[Profile, ...] = get_args(Profile)

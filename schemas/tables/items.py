@@ -5,8 +5,8 @@ import polars as pl
 
 from schemas.vocabulary import LANGUAGES, OPTION_ROLES, QUESTION_TYPES
 
-CHOICES = ("single_choice", "multiple_answer", "ordered_recall", "ranking")
-REFERENCED = ("extractive", "open_ended", "judged_summary")
+CHOICES = ("single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice", "odd_one_out")
+REFERENCED = ("extractive", "open_ended", "judged_summary", "aspect_summary")
 
 
 class Items(dy.Schema):
@@ -52,7 +52,8 @@ class Items(dy.Schema):
 
     @dy.rule()
     def single_choice_has_one_gold(cls) -> pl.Expr:
-        return (pl.col("question_type") != "single_choice") | (pl.col("gold_indices").list.len() == 1).fill_null(value=False)
+        of_one = pl.col("question_type").is_in(["single_choice", "label_choice", "odd_one_out"])
+        return ~of_one | (pl.col("gold_indices").list.len() == 1).fill_null(value=False)
 
     @dy.rule()
     def ordered_recall_orders_every_option(cls) -> pl.Expr:

@@ -49,7 +49,7 @@ class Responses(dy.Schema):
 
 
 class Judgements(dy.Schema):
-    """Key: (dataset, item_id, model, setting, repetition, judge, dimension). Written by infer."""
+    """Key: (dataset, item_id, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
@@ -57,10 +57,13 @@ class Judgements(dy.Schema):
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)
     judge = dy.String(primary_key=True, min_length=1)
+    judge_repetition = dy.Int64(primary_key=True, min=0, description="times the judge rated this answer before")
     dimension = dy.String(primary_key=True, min_length=1)
     rubric = dy.String(min_length=1)
     call_key = dy.String(regex=r"^[0-9a-f]{64}$")
-    rating_1_5 = dy.Int64(nullable=True, min=1, max=5)
+    lowest = dy.Int64(description="end of the dimension's scale")
+    highest = dy.Int64(description="other end of the dimension's scale")
+    rating = dy.Int64(nullable=True, description="on the scale from lowest to highest")
     parse_status = dy.Enum(list(PARSE_STATUSES))
     raw_reply = dy.String(nullable=True)
     prompt_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
@@ -68,5 +71,9 @@ class Judgements(dy.Schema):
     error = dy.String(nullable=True, metadata=MEASURED)
 
     @dy.rule()
+    def rating_lies_on_its_scale(cls) -> pl.Expr:
+        return pl.col("rating").is_null() | pl.col("rating").is_between(pl.col("lowest"), pl.col("highest"))
+
+    @dy.rule()
     def parsed_has_a_rating(cls) -> pl.Expr:
-        return pl.col("rating_1_5").is_not_null() == (pl.col("parse_status") == "parsed")
+        return pl.col("rating").is_not_null() == (pl.col("parse_status") == "parsed")

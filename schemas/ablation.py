@@ -1,0 +1,62 @@
+"""An ablation: one or two factors of a plan that are varied, everything else being equal."""
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.settings import Plan
+
+Factor = Literal["reasoning_effort", "length", "depth", "chunk_tokens", "top_k", "ranking", "sage", "embedder", "preset"]
+FACTORS: tuple[Factor, ...] = get_args(Factor)
+
+
+class Varied(Frozen):
+    """A factor and its values, as they are given on the command line."""
+
+    factor: Factor
+    values: tuple[str, ...] = Field(min_length=1)
+
+
+class AblationRequest(Frozen):
+    """What is varied in which plan."""
+
+    name: str = Field(min_length=1, description="name of the ablation, such as `retrieval`")
+    plan: Plan = Field(description="everything that is not varied")
+    varied: tuple[Varied, ...] = Field(min_length=1, max_length=2)
+
+    @property
+    def title(self) -> str:
+        """How the run is named in the Prefect UI."""
+        models = ", ".join(model.name for model in self.plan.models)
+        return f"{self.name} {Path(self.plan.benchmark).stem} {models}"
+
+
+def number_of(value: str) -> float | None:
+    """A factor's value as a number, null if it is none."""
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def vary(plan: Plan, factor: Factor, value: str) -> dict[str, Any]:
+    """Fields of a plan whose factor has this value, as JSON; the plan's own checks are still to be made.
+
+    Args:
+        plan: everything else.
+        factor: what is varied.
+        value: as given on the command line.
+    """
+    fields = plan.model_dump(mode="json")
+    if factor == "reasoning_effort":
+        for entry in fields["models"]:
+            entry["dialect"] = {**(entry["dialect"] or {}), "reasoning_effort": value}
+    elif factor == "sage":
+        fields["sage"] = {**(fields["sage"] or fields["models"][0]), "name": value}
+    elif factor in {"length", "depth"}:
+        fields["contexts"][f"{factor}s"] = [value]
+    else:
+        fields["retrieval"][factor] = value
+    return fields

@@ -1,0 +1,74 @@
+"""A long context: where the text of a long item comes from, what is hidden in it and where, and how such items are built."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.item import Item, Record
+from schemas.vocabulary import LongTask
+
+ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
+"""What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
+
+NeedleStyle = Literal["matched", "as_is"]
+"""`matched`: needle and haystack have the same case and line layout, so that nothing but its content shows the needle."""
+
+
+class Context(Frozen):
+    """What is known of an item's long context besides its text.
+
+    The text itself is `Item.context` (segments of `odd_one_out`: `Item.options`). Character spans are offsets into it, end
+    exclusive; token spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
+    """
+
+    long_task: LongTask
+    query: str | None = Field(default=None, description="what ranks its chunks; null = the question, or the task has its own")
+    tokens: int = Field(ge=0, description="length of the context")
+    target_tokens: int | None = Field(default=None, ge=1, description="length that was asked for; null = as the source has it")
+    needle: str | None = Field(default=None, description="text that holds the answer; null where there is no such text")
+    needle_id: str | None = Field(default=None, description="name of the needle at its source")
+    needle_start: int | None = Field(default=None, ge=0)
+    needle_end: int | None = Field(default=None, ge=1)
+    needle_token_start: int | None = Field(default=None, ge=0)
+    needle_token_end: int | None = Field(default=None, ge=1)
+    target_depth_percent: float | None = Field(default=None, ge=0, le=100)
+    depth_percent: float | None = Field(default=None, ge=0, le=100, description="tokens before the needle / all but its own")
+    haystack: str | None = Field(default=None, description="where the text around the needle comes from, with its span there")
+    needle_style: NeedleStyle | None = None
+    renamed: tuple[tuple[str, str], ...] = Field(default=(), description="proper nouns changed, from and to, in needle and item")
+
+
+class ContextOptions(Frozen):
+    """How long contexts are built. Tasks that read whole documents as they are know none of this."""
+
+    lengths: tuple[int, ...] = Field(default=(), description="target lengths in tokens; several = a grid; none = drawn per task")
+    depths: tuple[float, ...] = Field(default=(), description="needle depths in percent; several = a grid; none = drawn")
+    needle_style: NeedleStyle = "matched"
+    emotion_pairs: Literal["published", "balanced"] = Field(
+        default="published", description="emotion detection: majority and odd emotion as often as published, or in balance"
+    )
+    length_demand: bool = Field(default=True, description="emotion expression asks for more than 3,000 tokens per stage")
+    tokenizer: Literal["minilm"] = Field(default="minilm", description="counts lengths: WordPiece of all-MiniLM-L6-v2")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An item that can be built: cheap to list, so that only those that are sampled are built.
+
+    `record` is the one the question comes from. `build` may take a while and raises ValueError, LookupError or TypeError where
+    the record does not allow an item.
+    """
+
+    item_id: str
+    record: Record
+    build: Callable[[], tuple[Item, Context]]
+
+
+Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[Draft]]
+"""From the records of all files of a dataset in order, the options and a seed to all items that there are.
+
+The same arguments give the same items, whichever of them are built and in which order. Record.file tells the files apart.
+"""

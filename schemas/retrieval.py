@@ -1,0 +1,69 @@
+"""Chunks of a context, how they are ranked, and the parameters of the settings that do it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.vocabulary import Language, Preset, Ranking
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of a text: `text[start:end]`, end exclusive; token spans count the tokens of the whole text."""
+
+    number: int
+    text: str
+    start: int
+    end: int
+    token_start: int
+    token_end: int
+
+
+class Ranked(NamedTuple):
+    """A text in a ranking: its place in the list given, and its scores; null where a ranking does not compute them.
+
+    `dense`: cosine with the query, in [-1, 1] (ranking of outliers: mean cosine with the other texts). `bm25`: Okapi BM25.
+    `fused`: reciprocal-rank fusion, k = 60.
+    """
+
+    place: int
+    dense: float | None = None
+    bm25: float | None = None
+    fused: float | None = None
+
+
+class Retriever(Protocol):
+    """Splits texts and ranks pieces of them. Passed to solvers, which know nothing of tokenizers and embeddings."""
+
+    async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+        """Chunks of at most so many tokens."""
+        ...
+
+    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """All texts, best first; equal scores in the order given."""
+        ...
+
+    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """All texts, the one least like the others first."""
+        ...
+
+
+class RetrievalOptions(Frozen):
+    """Parameters of the settings; what is null follows from preset, task and model (LongEmotion, Table 8)."""
+
+    preset: Preset = "paper"
+    chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="longest chunk")
+    overlap_tokens: int = Field(default=50, ge=0, description="most tokens that neighbouring chunks share; below chunk_tokens")
+    top_k: int | None = Field(default=None, ge=1, description="chunks shown to the model")
+    initial_k: int | None = Field(default=None, ge=1, description="chunks that CoEM enriches and ranks again")
+    ranking: Ranking = "dense"
+    embedder: str = Field(
+        default="auto",
+        description="sentence-transformers model or folder; auto = BAAI/bge-m3 if it is here, else minilm",
+    )
+    legacy_bos: bool = Field(default=False, description="count a beginning-of-text token per piece, as the released code does")
+    question_as_query: bool = Field(default=False, description="emotion classification ranks by the question, not the subject")
+    most_searches: int = Field(default=5, ge=1, le=20, description="Search-o1: most searches per item or step")

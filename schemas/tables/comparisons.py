@@ -1,0 +1,83 @@
+"""Layers of the score stage that compare: settings with base, judges with each other, variants of an ablation."""
+
+import dataframely as dy
+import polars as pl
+
+from schemas.vocabulary import METRICS
+
+OF_ALL = "total"
+"""Scope of a gain in the total; every other scope is a dataset."""
+
+
+class SettingGains(dy.Schema):
+    """One row per (model, setting, scope): what a setting gains over `base`, over the items scored in both."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    scope = dy.String(primary_key=True, min_length=1, description="a dataset, or `total`")
+    base_0_100 = dy.Float64(min=0, max=100)
+    setting_0_100 = dy.Float64(min=0, max=100)
+    gain = dy.Float64(min=-100, max=100, description="points; setting - base")
+    ci_low = dy.Float64(nullable=True, description="95 % interval of the gain, paired bootstrap over items; null = too few")
+    ci_high = dy.Float64(nullable=True)
+    n_items = dy.Int64(min=1, description="items scored in both settings")
+
+
+class Agreements(dy.Schema):
+    """One row per (dataset, model, setting, rubric, dimension): how far judges agree, and what else moves their ratings."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    rubric = dy.String(primary_key=True, min_length=1)
+    dimension = dy.String(primary_key=True, min_length=1)
+    judges = dy.List(dy.String(), description="sorted")
+    n_answers = dy.Int64(min=0, description="rated at least twice")
+    n_ratings = dy.Int64(min=0)
+    alpha = dy.Float64(nullable=True, max=1, description="Krippendorff's, interval; null = nothing to compare or no variance")
+    length_correlation = dy.Float64(nullable=True, min=-1, max=1, description="Spearman, rating and characters of the answer")
+    place_effect = dy.Float64(nullable=True, description="mean rating where asked first - where asked last; null = one order")
+
+
+class Ablations(dy.Schema):
+    """One row per (ablation, model, setting, dataset, variant): a score under each variant of what is varied."""
+
+    ablation = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    variant = dy.String(primary_key=True, min_length=1, description="values of all factors, readable")
+    factor = dy.String(min_length=1, description="what varies along x, such as `chunk_tokens`")
+    x = dy.String(min_length=1, description="its value")
+    x_value = dy.Float64(nullable=True, description="the same as a number, where it is one")
+    second_factor = dy.String(nullable=True, description="what varies along y; null = one factor")
+    y = dy.String(nullable=True)
+    y_value = dy.Float64(nullable=True)
+    method = dy.String(primary_key=True, min_length=1)
+    metric = dy.String(primary_key=True, min_length=1)
+    value_0_100 = dy.Float64(nullable=True, min=0, max=100)
+    ci_low = dy.Float64(nullable=True)
+    ci_high = dy.Float64(nullable=True)
+    n_scored = dy.Int64(min=0)
+    n_total = dy.Int64(min=0)
+
+    @dy.rule()
+    def nothing_scored_means_no_value(cls) -> pl.Expr:
+        return pl.col("value_0_100").is_null() == (pl.col("n_scored") == 0)
+
+
+class NeedleScores(dy.Schema):
+    """One row per (model, setting, dataset, method, metric, length, depth): scores of items with a needle, by where it is."""
+
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1)
+    method = dy.String(primary_key=True, min_length=1)
+    metric = dy.Enum(list(METRICS), primary_key=True)
+    length_tokens = dy.Int64(primary_key=True, min=0, description="target, or the bin's lower limit")
+    length_bin = dy.String(min_length=1)
+    depth_percent = dy.Float64(primary_key=True, min=0, max=100, description="target, or the bin's lower limit")
+    depth_bin = dy.String(min_length=1)
+    value = dy.Float64(nullable=True, min=0, max=1, description="mean over items; null = none was scored")
+    n = dy.Int64(min=0, description="items scored")
+    n_total = dy.Int64(min=0, description="items asked")
