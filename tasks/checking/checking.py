@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
+from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
 from schemas.tables.items import Items
 from tasks.checking.content import Content, describe_content
 from tasks.checking.reachable import Reachable, reachable_scores
 from tasks.datasets.building import make_items, split_by_rules
+from tasks.datasets.long_building import build_long_items
 from tasks.sources.choosing import choose_source, needs
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
@@ -43,15 +47,17 @@ class DatasetCheck:
     @property
     def pinned(self) -> bool:
         """Whether the content of every file is pinned by its hash."""
-        return all(file.sha256 is not None for file in self.spec.files if isinstance(file, PinnedFile))
+        return all(file.sha256 or file.md5 for file in self.spec.files if isinstance(file, PinnedFile))
 
 
-def check_dataset(spec: DatasetSpec, blueprint: Blueprint, locator: Locator) -> DatasetCheck:
+def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
     """Find or fetch the files, verify, read and validate them, and score imagined models on the items.
+
+    Of a dataset with long contexts, all items are built, with the usual options and seed 0.
 
     Args:
         spec: the catalogue entry.
-        blueprint: names the methods that score it.
+        blueprint: names the methods that score it; null = no blueprint has it, and nothing is scored.
         locator: where files may be.
     """
     chosen = choose_source(spec, locator)
@@ -63,13 +69,17 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint, locator: Locator) -> 
         return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
 
 
-def _check_files(spec: DatasetSpec, blueprint: Blueprint, paths: list[Path]) -> DatasetCheck:
+def _check_files(spec: DatasetSpec, blueprint: Blueprint | None, paths: list[Path]) -> DatasetCheck:
     records = read_dataset(spec, paths)
-    good, rejected = split_by_rules(make_items(spec, records))
-    items = Items.validate(good)
+    good: pl.DataFrame
+    if spec.construct is None:
+        good, rejected = split_by_rules(make_items(spec, records))
+    else:
+        built = build_long_items(spec, paths, ContextOptions(), None, 0)
+        good, rejected = built.items, built.rejected
     return DatasetCheck(
         spec,
         rows_read=len(records),
         content=describe_content(good, rejected),
-        reachable=reachable_scores(items, blueprint),
+        reachable=Reachable(None, {}) if blueprint is None else reachable_scores(Items.validate(good), blueprint),
     )

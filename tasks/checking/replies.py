@@ -1,9 +1,10 @@
-"""What imagined models answer: one that knows the gold, and those that always name the same letter.
+"""What imagined models answer: one that knows the gold, and those that always name the same letter, or what it would stand for.
 
 Both go through the same parsing and scoring as real replies, so that a ceiling below 100 shows a fault of the gold, of the prompt
 or of the parser, whichever it is.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -19,6 +20,9 @@ from tasks.checking.questions import gold_texts, question_key
 
 PERFECT = "perfect"
 WITH_TEXT = frozenset({"extractive", "open_ended", "judged_summary"})
+NAMED = frozenset({"label_choice", "odd_one_out"})
+"""Question types that are answered by a label or an index, as JSON."""
+
 
 Row = Mapping[str, Any]
 
@@ -34,14 +38,15 @@ def imagined_responses(items: dy.DataFrame[Items]) -> dy.DataFrame[Responses]:
     """
     rows = list(items.iter_rows(named=True))
     perfect = (_response(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
-    constant = (_response(row, letter, letter) for letter in letters_of(rows) for row in rows)
+    constant = (_response(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
     frame = pl.DataFrame([*perfect, *constant], schema=Responses.create_empty().schema)
     return Responses.validate(frame.sort(Responses.primary_key()))
 
 
 def letters_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Every letter that names an option of some item."""
-    longest = max((len(row["options"] or ()) for row in rows), default=0)
+    """Every letter that names an option of some item, or would; adjectives that are to be rated are no options."""
+    chosen_from = [row["options"] or () for row in rows if row["question_type"] != "emotion_expression"]
+    longest = max(map(len, chosen_from), default=0)
     return option_letters(longest) if longest else ()
 
 
@@ -74,11 +79,28 @@ def gold_reply(row: Row) -> str:
     """The right answer in the form the prompt asks for."""
     if row["question_type"] in WITH_TEXT:
         return str(row["references"][0])
+    if row["question_type"] in NAMED:
+        return named_reply(row, row["gold_indices"][0])
     letters: tuple[str, ...] = option_letters(len(row["options"]))
     if row["question_type"] == "questionnaire":
         points = [-1.0 if value is None else value for value in row["option_points"]]
         return letters[points.index(max(points))]
     return ", ".join(letters[index] for index in best_indices(row))
+
+
+def constant_reply(row: Row, letter: str) -> str:
+    """Always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
+    if row["question_type"] not in NAMED:
+        return letter
+    letters = option_letters(len(row["options"]))
+    return named_reply(row, letters.index(letter)) if letter in letters else letter
+
+
+def named_reply(row: Row, index: int) -> str:
+    """An option in the form the prompts of long contexts ask for."""
+    if row["question_type"] == "odd_one_out":
+        return f"```json\n{json.dumps({'index': index})}\n```"
+    return f"```json\n{json.dumps({'Emotion': row['options'][index]}, ensure_ascii=False)}\n```"
 
 
 def best_indices(row: Row) -> list[int]:

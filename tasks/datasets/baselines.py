@@ -1,7 +1,7 @@
 """What always giving the same answer would earn: the scores to beat on a dataset whose answers are a choice.
 
-A constant answer is a place, written as the letter shown there; a majority answer is a label, the text of an option, wherever it
-is shown.
+A constant answer is a place, written as the letter shown there, of labels as the letter it would have, of segments as their
+index; a majority answer is a label, the text of an option, wherever it is shown.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from schemas.letters import option_letters
 from schemas.vocabulary import Metric
 
 POSITIVE = "positive"
-CLOSED = frozenset({"single_choice", "multiple_answer"})
+CLOSED = frozenset({"single_choice", "multiple_answer", "label_choice", "odd_one_out"})
 ItemKey = tuple[str, str]
 """Dataset and item id."""
 
@@ -30,7 +30,7 @@ Score = Callable[[list[Labels], list[Labels]], float]
 
 @dataclass(frozen=True)
 class ConstantAnswer:
-    """Always the same letter, and what it earns, in [0, 1]."""
+    """Always the same letter (index, of segments), and what it earns, in [0, 1]."""
 
     letter: str
     share: float
@@ -138,10 +138,9 @@ def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[Shown
 def _letter_scores(shown: list[ShownItem], score: Score) -> dict[str, float]:
     gold = [item.gold for item in shown]
     places = max((len(item.options) for item in shown), default=0)
-    return {
-        letter: score([frozenset(item.options[place : place + 1]) for item in shown], gold)
-        for place, letter in enumerate(option_letters(places))
-    }
+    numbered = {item.question_type for item in shown} == {"odd_one_out"}
+    names = [str(place) for place in range(places)] if numbered else option_letters(places)
+    return {name: score([frozenset(item.options[place : place + 1]) for item in shown], gold) for place, name in enumerate(names)}
 
 
 def _as_classes(item: ShownItem) -> ShownItem:
@@ -208,6 +207,7 @@ def _macro_f1(predicted: list[Labels], gold: list[Labels]) -> float:
 
 _SCORES: Mapping[Metric, Score] = {
     "accuracy": _accuracy,
+    "strict_accuracy": _accuracy,
     "exact_match": _accuracy,
     "micro_f1": _micro_f1,
     "macro_f1": _macro_f1,

@@ -72,7 +72,7 @@ def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
             row_id = f"{row_id}-{copies[row_id]}"
         items = _adapt(spec, record)
         for item, item_id in zip(items, _name_items(items, row_id), strict=True):
-            rows.append(_row(spec.id, record, item, item_id))
+            rows.append(item_row(spec.id, record, item, item_id))
     return pl.DataFrame(rows, schema=pl.Schema(Items))
 
 
@@ -85,13 +85,13 @@ def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> Bui
     return BuiltItems(items=items, rejected=rejected, n_read=candidates.height, n_good=good.height)
 
 
-def split_by_rules(candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that break no rule of `Items`, and the others with the names of those they break in `broken_rules`.
+def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that break no rule of a schema, and the others with the names of those they break in `broken_rules`.
 
-    A rule that cannot be decided for a row counts as broken.
+    A rule that cannot be decided for a row counts as broken. The schema is `Items` unless another is given.
     """
     # dataframely lists its rules nowhere else, and its own filter() lets undecided rules pass.
-    rules = Items._validation_rules(with_cast=False)  # noqa: SLF001
+    rules = (schema or Items)._validation_rules(with_cast=False)  # noqa: SLF001
     broken = [
         # Rules named column|check are dataframely's own: undecided means that a column which may be null is null.
         pl.when(~rule.expr.fill_null(value="|" in name)).then(pl.lit(name))
@@ -140,9 +140,10 @@ def _name_items(items: Sequence[Item], row_id: str) -> Iterator[str]:
         yield item.item_id or (row_id if len(items) == 1 else f"{row_id}.{number}")
 
 
-def _row(dataset: str, record: Record, item: Item, item_id: str) -> dict[str, Any]:
+def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> dict[str, Any]:
+    """An item as a row of `Items`; of an item that could not be made only where it comes from."""
     return {
-        **item.model_dump(),
+        **(item.model_dump() if item else {}),
         "dataset": dataset,
         "item_id": item_id,
         "source_file": record.file,

@@ -18,6 +18,9 @@ from tasks.datasets.entries.empathy import EMPATHY
 from tasks.datasets.entries.exams import EXAMS
 from tasks.datasets.entries.feelings import FEELINGS
 from tasks.datasets.entries.foundational import FOUNDATIONAL
+from tasks.datasets.entries.long_mini import LONG_MINI
+from tasks.datasets.entries.longemotion import LONGEMOTION
+from tasks.datasets.entries.longemotion_classification import EMOTION_CLASSIFICATION
 from tasks.datasets.entries.questionnaires import QUESTIONNAIRES
 from tasks.datasets.entries.reasoning import REASONING
 from tasks.datasets.entries.safety import SAFETY
@@ -40,6 +43,9 @@ CATALOGUE: tuple[DatasetSpec, ...] = (
     *QUESTIONNAIRES,
     *COMPANIONSHIP,
     *BUNDLED,
+    *EMOTION_CLASSIFICATION,
+    *LONGEMOTION,
+    *LONG_MINI,
 )
 
 

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from tasks.datasets.building import build_items
+from tasks.datasets.long_building import build_long_items
 from tasks.lineage.lake import Lake
 from tasks.sources.locating import Locator
 from tasks.steps import step, up_to_date
@@ -21,6 +24,20 @@ class BuildJob:
 
     spec: DatasetSpec
     key: PartitionKey
+    sample: int
+    seed: int
+    required: bool
+    """The user named this dataset, so a missing source file is an error."""
+
+
+@dataclass(frozen=True)
+class LongBuildJob:
+    """One dataset of long items to build."""
+
+    spec: DatasetSpec
+    items: PartitionKey
+    contexts: PartitionKey
+    options: ContextOptions
     sample: int
     seed: int
     required: bool
@@ -43,6 +60,33 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
             raise
         return without_source(job.spec, error)
     return _write(job, lake, paths)
+
+
+@step("contexts/{job.spec.id}")
+async def build_long_partition(job: LongBuildJob, lake: Lake, locator: Locator) -> Any:
+    """Write the sampled, validated items of one dataset with long contexts, and what is known of the contexts.
+
+    Returns:
+        PartitionRefs of items and contexts, or Missing if a source file cannot be had and the dataset was not asked for by name.
+    """
+    found = [ref for key in (job.items, job.contexts) if (ref := lake.find(key))]
+    if len(found) == len((job.items, job.contexts)):
+        return up_to_date(found)
+    try:
+        paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
+    except SourceMissingError as error:
+        if job.required:
+            raise
+        return without_source(job.spec, error)
+    return await asyncio.to_thread(_write_long, job, lake, paths)
+
+
+def _write_long(job: LongBuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
+    built = build_long_items(job.spec, paths, job.options, job.sample, job.seed)
+    if built.rejected.height:
+        lake.write_rejected(job.items, built.rejected)
+    contexts = lake.write(job.contexts, built.contexts, Contexts)
+    return [lake.write(job.items, built.items, Items), contexts]
 
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:

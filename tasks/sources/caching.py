@@ -17,7 +17,7 @@ class Cache:
     """Files by the hash of their content, or by a key and, inside its folder, by that hash.
 
         ab/abcdef...                 a pinned file, by its sha256
-        unpinned/KEY/SHA256          a file pinned by its revision only
+        unpinned/KEY/SHA256          a file pinned by its revision only, or by its md5
         members/KEY/SHA256           a file out of an archive
         incoming/incoming-NAME.part  a download that goes on where it ended; with .part.etag and .lock
 

@@ -3,6 +3,7 @@
 from hashlib import file_digest, sha256
 from pathlib import Path
 
+from schemas.dataset import PinnedFile
 from schemas.errors import ChecksumError, SourceError
 
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
@@ -14,9 +15,13 @@ def hash_file(path: Path) -> str:
     Raises:
         SourceError: it cannot be read.
     """
+    return _digest(path, "sha256")
+
+
+def _digest(path: Path, kind: str) -> str:
     try:
         with path.open("rb") as stream:
-            return file_digest(stream, "sha256").hexdigest()
+            return file_digest(stream, kind).hexdigest()
     except OSError as error:
         raise SourceError(
             f"{path.name} cannot be read.", where=str(path), got=str(error), next_step="check the permissions of the file"
@@ -39,8 +44,22 @@ def verify(path: Path, expected: str | None, where: str, next_step: str = FETCH_
         raise not_the_pinned(where, expected, got, next_step)
 
 
-def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN) -> ChecksumError:
+def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = FETCH_AGAIN) -> None:
+    """Check a pinned file against its sha256, else against its authors' md5, if it has either.
+
+    An md5 tells other versions and damage apart. It is no proof against a file made to have it.
+
+    Raises:
+        ChecksumError: the file has another one; it names `where` as the file's place.
+        SourceError: it cannot be read.
+    """
+    verify(path, source.sha256, where, next_step)
+    if source.sha256 is None and source.md5 is not None and (got := _digest(path, "md5")) != source.md5:
+        raise not_the_pinned(where, source.md5, got, next_step, kind="md5")
+
+
+def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN, *, kind: str = "sha256") -> ChecksumError:
     """The error for other content than the pinned."""
     return ChecksumError(
-        f"{where} is not the pinned file.", where=where, expected=f"sha256 {expected}", got=f"sha256 {got}", next_step=next_step
+        f"{where} is not the pinned file.", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
     )

@@ -10,7 +10,7 @@ from schemas.errors import ChecksumError
 from tasks.sources.addresses import Addresses
 from tasks.sources.answers import DownloadError
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_names, not_the_pinned, verify
+from tasks.sources.checksums import hash_names, not_the_pinned, verify, verify_pinned
 from tasks.sources.downloading import Download
 from tasks.sources.naming import missing_source, pointer_in_place
 from tasks.sources.parts import Part
@@ -26,12 +26,13 @@ def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
         ChecksumError: what is there is not what was kept.
     """
     if source.sha256 is None:
-        return cache.find("unpinned", revision_key(source))
-    path = cache.path_of(source.sha256)
-    if not path.is_file():
-        return None
-    verify(path, source.sha256, str(path))
-    return path
+        found = cache.find("unpinned", revision_key(source))
+    else:
+        path = cache.path_of(source.sha256)
+        found = path if path.is_file() else None
+    if found is not None:
+        verify_pinned(found, source, str(found))
+    return found
 
 
 def is_fetched(source: PinnedFile, cache: Cache) -> bool:
@@ -42,7 +43,7 @@ def is_fetched(source: PinnedFile, cache: Cache) -> bool:
 
 
 def revision_key(source: PinnedFile) -> str:
-    """Key of a file that no hash pins."""
+    """Key of a file that no sha256 pins."""
     return hash_names(source.repository, source.revision, source.path)
 
 
@@ -77,9 +78,9 @@ class Fetcher:
             # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
             part = part.with_name(f"{part.name}.lfs")
             url = self._fetch_lfs(source, pointer, part, url)
-            _verify_or_remove(part, source.sha256 or pointer.sha256, url)
+            _verify_or_remove(part, source, url, pointer.sha256)
         else:
-            _verify_or_remove(part, source.sha256, url)
+            _verify_or_remove(part, source, url)
         if source.sha256 is None:
             return self.cache.keep(part, "unpinned", revision_key(source))
         return self.cache.move(part, self.cache.path_of(source.sha256))
@@ -97,9 +98,11 @@ class Fetcher:
         return lfs_url
 
 
-def _verify_or_remove(part: Path, expected: str | None, url: str) -> None:
+def _verify_or_remove(part: Path, source: PinnedFile, url: str, behind_pointer: str | None = None) -> None:
     try:
-        verify(part, expected, url, NOT_KEPT)
+        verify_pinned(part, source, url, NOT_KEPT)
+        if source.sha256 is None:
+            verify(part, behind_pointer, url, NOT_KEPT)
     except ChecksumError:
         Part(part).discard()
         raise

@@ -10,7 +10,7 @@ from schemas.errors import SourceError, UsageError
 from tasks.sources.addresses import Addresses
 from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_file, hash_names, verify
+from tasks.sources.checksums import hash_file, hash_names, verify, verify_pinned
 from tasks.sources.downloading import Download, HttpsDownload
 from tasks.sources.fetching import Fetcher, find_fetched, is_fetched
 from tasks.sources.naming import missing_source, name_source, pointer_in_place
@@ -55,7 +55,7 @@ class Locator:
 
         Raises:
             SourceMissingError: it is in none of the places, or a Git LFS pointer is in its place.
-            ChecksumError: what is there has another sha256; places further down are not tried.
+            ChecksumError: what is there has another sha256 or md5; places further down are not tried.
             SourceError: the path leaves the mirror, or the archive does not yield its member.
             UsageError: the mirror is not a folder.
         """
@@ -116,7 +116,7 @@ class Locator:
         return tuple(dict.fromkeys(lines))
 
     def fetch_unpinned(self, files: Iterable[SourceFile]) -> None:
-        """Bring here those of these files that no hash pins: until then, nobody knows the hash that `source_sha256` asks for.
+        """Bring here those of these files that no sha256 pins: until then, nobody knows the hash that `source_sha256` asks for.
 
         Raises:
             What `locate` raises.
@@ -178,10 +178,10 @@ def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
 def source_sha256(files: Iterable[SourceFile], locator: Locator) -> tuple[str, ...]:
     """Hash of what each file holds, for fingerprints, without a download.
 
-    A file pinned by a hash need not be here. Any other file is read. A member's stands for archive and path.
+    A file pinned by its sha256 need not be here. Any other file is read. A member's stands for archive and path.
 
     Raises:
-        SourceMissingError: a file without a pinned hash is not here.
+        SourceMissingError: a file without a pinned sha256 is not here.
         ChecksumError: a local file is not the one its hash names.
     """
     return tuple(_fingerprint(source, locator) for source in files)
@@ -226,7 +226,7 @@ def _find_in_mirror(source: PinnedFile, mirror: Path) -> Path | None:
         return None
     if _is_pointer(path):
         raise pointer_in_place(source, str(path))
-    verify(path, source.sha256, str(path))
+    verify_pinned(path, source, str(path))
     return path
 
 

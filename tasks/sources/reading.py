@@ -17,6 +17,9 @@ from tasks.sources.locating import name_source
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
 
+ROW_NAMES = "row_names"
+"""What the first column is called if its header is empty, as R writes it."""
+
 
 def read_records(
     path: Path,
@@ -137,6 +140,8 @@ def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] 
 
 
 def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
+    if len(header) > 1 and not header[0]:
+        header = (ROW_NAMES, *header[1:])
     if len(set(header)) != len(header) or not all(header):
         raise SourceError(
             "The header does not name each column once.",

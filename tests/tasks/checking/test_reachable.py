@@ -78,6 +78,17 @@ def test_text_answers_have_a_ceiling_and_no_letters() -> None:
     assert (found.ceiling, found.constant) == (100, {})
 
 
+def test_labels_and_segments_have_ceilings_and_constants_under_both_accuracies() -> None:
+    label: dict[str, Any] = {"question_type": "label_choice", "options": ["Joy", "Relief & Hope"]}
+    odd: dict[str, Any] = {"question_type": "odd_one_out", "options": ["x", "y", "z"]}
+    labels = [label | {"gold_indices": [gold]} for gold in (1, 1, 0, 1)]
+    segments = [odd | {"gold_indices": [gold]} for gold in (2, 0, 0, 1)]
+    for metric in ("accuracy", "strict_accuracy"):
+        found, places = (reachable_scores(items(*rows), scored_by(metric)) for rows in (labels, segments))
+        assert (found.ceiling, found.constant) == (100, {"A": 25, "B": 75})
+        assert (places.ceiling, places.constant) == (100, {"A": 50, "B": 25, "C": 25})
+
+
 def test_what_only_a_judge_decides_has_no_ceiling() -> None:
     free: dict[str, Any] = {"question_type": "judged_summary", "options": None, "references": ["hot tea"]}
     found = reachable_scores(items(free), scored_by("judged_rating", judged=True))

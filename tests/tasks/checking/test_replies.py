@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.checking.replies import gold_reply, letters_of, perfect_replies
+from tasks.checking.replies import constant_reply, gold_reply, letters_of, perfect_replies
 
 
 def row(item_id: str, **changed: Any) -> dict[str, Any]:
@@ -33,6 +33,17 @@ def test_gold_is_said_in_the_form_of_each_question_type() -> None:
     )
     points = {"question_type": "questionnaire", "gold_indices": None, "option_points": [0.0, 2.0]}
     assert gold_reply(row("a", **points)) == "B"
+
+
+def test_labels_and_indices_are_said_as_json() -> None:
+    label = row("a", question_type="label_choice", options=["Joy", "Relief & Hope"])
+    odd = row("a", question_type="odd_one_out", options=["x", "y", "z"], gold_indices=[2])
+    assert gold_reply(label) == '```json\n{"Emotion": "Relief & Hope"}\n```'
+    assert gold_reply(odd) == '```json\n{"index": 2}\n```'
+    assert constant_reply(label, "A") == '```json\n{"Emotion": "Joy"}\n```'
+    assert constant_reply(odd, "B") == '```json\n{"index": 1}\n```'
+    # a letter that this item has no option for, and an item that is answered by letter
+    assert (constant_reply(label, "C"), constant_reply(row("a"), "A")) == ("C", "A")
 
 
 def test_equal_prompts_get_the_more_frequent_gold() -> None:

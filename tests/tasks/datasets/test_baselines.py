@@ -52,6 +52,18 @@ def test_a_letter_that_an_item_lacks_is_wrong_there() -> None:
     assert found.constant == ConstantAnswer("C", near(2 / 3))
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "strict_accuracy"])
+def test_labels_have_letters_and_segments_numbers(metric: Metric) -> None:
+    labels = items(*({"question_type": "label_choice", "gold_indices": [index]} for index in (0, 1, 1, 1)))
+    odd = [
+        {"question_type": "odd_one_out", "gold_indices": [gold], "options": [f"{n}x", f"{n}y"]}
+        for n, gold in enumerate((0, 0, 1))
+    ]
+    assert measure_baselines(labels, metric) == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
+    # No segment is right twice.
+    assert measure_baselines(items(*odd), metric) == Baselines(ConstantAnswer("0", near(2 / 3)), None)
+
+
 def test_one_letter_is_wrong_where_two_options_are_right() -> None:
     both = {"question_type": "multiple_answer", "gold_indices": [0, 1]}
     one = {"question_type": "multiple_answer", "gold_indices": [0]}

@@ -13,7 +13,8 @@ from tasks.datasets.catalogue import CATALOGUE, find_dataset, local_dataset
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 
-PINNED = tuple(spec for spec in CATALOGUE if not spec.id.startswith("mini_"))
+LONG = tuple(spec for spec in CATALOGUE if spec.construct)
+PINNED = tuple(spec for spec in CATALOGUE if spec not in LONG and not spec.id.startswith("mini_"))
 BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
 SIXTY = (
     *("crows_pairs", "stereoset", "bbq", "safetybench_unfairness_bias", "safetybench_ethics_morality"),
@@ -75,10 +76,13 @@ def test_ids_are_unique_and_the_bundled_ones_are_one_per_task() -> None:
 
 def test_every_bundled_file_has_an_entry() -> None:
     folder = Locator().bundled
-    assert {path.stem for path in folder.glob("*.jsonl")} == {spec.id.removeprefix("mini_") for spec in BUNDLED}
+    named = {file.name for spec in (*BUNDLED, *LONG) for file in spec.files if isinstance(file, BundledFile)}
+    assert {path.name for path in folder.glob("*.jsonl")} == named
 
 
-@pytest.mark.parametrize("spec", PINNED, ids=lambda spec: spec.id)
+@pytest.mark.parametrize(
+    "spec", [spec for spec in (*PINNED, *LONG) if not spec.id.startswith("long_mini_")], ids=lambda spec: spec.id
+)
 def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
     for source in sources(spec):
         assert source.id == spec.id
@@ -86,7 +90,7 @@ def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
         assert source.paper
         assert source.files
         assert all(isinstance(file, PinnedFile) for file in source.files)
-        unpinned = [file for file in source.files if isinstance(file, PinnedFile) and file.sha256 is None]
+        unpinned = [file for file in source.files if isinstance(file, PinnedFile) and not (file.sha256 or file.md5)]
         # Whoever reads the entry has to be told that its content may change.
         assert not unpinned or source.differences
 

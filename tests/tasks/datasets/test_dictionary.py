@@ -30,7 +30,11 @@ def stated_rows() -> dict[str, int]:
 
 
 def from_moodbench(mirror: Path) -> list[DatasetSpec]:
-    chosen = [choose_source(spec, Locator(mirror=mirror)) for spec in CATALOGUE if not spec.id.startswith("mini_")]
+    chosen = [
+        choose_source(spec, Locator(mirror=mirror))
+        for spec in CATALOGUE
+        if not spec.construct and not spec.id.startswith("mini_")
+    ]
     here = [spec for spec in chosen if all(Locator(mirror=mirror).holds(file) for file in spec.files)]
     return [spec for spec in here if {file.repository for file in spec.files if isinstance(file, PinnedFile)} == {REPOSITORY}]
 

@@ -24,6 +24,10 @@ def test_the_restricted_datasets() -> None:
         *("lcsts", "cnewsum", "cosmos_qa", "truthfulqa", "agieval", "imdb", "sst2", "dianping"),
         *("semeval2018_task1", "semeval2018_task3", "vua20"),
         *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
+        *("longemotion_ec_finentity", "longemotion_ec_emobench_released", "longemotion_ec_finentity_released"),
+        *("longemotion_ed", "longemotion_ed_released", "longemotion_ed_backup", "longemotion_qa", "longemotion_es"),
+        *("longemotion_es_released", "longemotion_mc1", "longemotion_mc2", "longemotion_mc3", "longemotion_mc4"),
+        "longemotion_ee",
     }
 
 

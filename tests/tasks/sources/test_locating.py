@@ -12,6 +12,9 @@ CONTENT = b"a line of our own\n"
 # printf 'a line of our own\n' | sha256sum
 SHA256 = "634ad2a5adcdd6cddb713c2c7ed0179427c010d232a6a533043aab53e3538d1c"
 
+# printf 'a line of our own\n' | md5sum
+MD5 = "65f8e815d13d9571e0c6d938adcdd7a3"
+
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + SHA256.encode() + b"\nsize 18\n"
 
 
@@ -254,6 +257,48 @@ def test_file_that_only_its_revision_pins_is_kept_by_its_name_and_guarded_by_its
     kept.write_bytes(b"changed")
     with pytest.raises(ChecksumError):
         locator.locate(pinned(sha=None))
+
+
+def by_md5(md5: str = MD5) -> PinnedFile:
+    return pinned(sha=None).model_copy(update={"md5": md5})
+
+
+def test_a_file_without_sha256_is_checked_against_its_md5_in_the_mirror(tmp_path: Path) -> None:
+    path = fill(tmp_path)
+    assert Locator(mirror=tmp_path).locate(by_md5()) == path.resolve()
+    path.write_bytes(b"another line\n")
+    with pytest.raises(ChecksumError) as caught:
+        Locator(mirror=tmp_path).locate(by_md5())
+    error = caught.value
+    # printf 'another line\n' | md5sum
+    assert (error.expected, error.got) == (f"md5 {MD5}", "md5 103e86e4b4cf47c92557b9361444c960")
+    assert (error.what, error.where) == (f"{path.resolve()} is not the pinned file.", str(path.resolve()))
+    assert Locator(mirror=tmp_path).needs([by_md5()]) == (error.what,)
+
+
+def test_a_download_is_checked_against_its_md5_and_is_kept_only_if_it_agrees(tmp_path: Path) -> None:
+    wrong = Locator(cache=tmp_path, download=RecordingDownload(content=b"an error page"))
+    with pytest.raises(ChecksumError) as caught:
+        wrong.locate(by_md5())
+    assert caught.value.expected == f"md5 {MD5}"
+    assert files_in(tmp_path) == []
+    right = Locator(cache=tmp_path, download=RecordingDownload())
+    assert right.locate(by_md5()).read_bytes() == CONTENT
+    assert right.find_here(by_md5()) == right.locate(by_md5())
+    # The entry names another content now: what an earlier one kept is not it.
+    with pytest.raises(ChecksumError):
+        right.locate(by_md5("1" * 32))
+
+
+def test_where_both_hashes_are_given_the_sha256_decides(tmp_path: Path) -> None:
+    path = fill(tmp_path)
+    source = pinned().model_copy(update={"md5": "1" * 32})
+    assert Locator(mirror=tmp_path).locate(source) == path.resolve()
+
+
+def test_fingerprint_of_a_file_pinned_by_md5_is_its_sha256(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert source_sha256([by_md5()], Locator(mirror=tmp_path)) == (SHA256,)
 
 
 def test_pointer_in_the_mirror_is_named_as_one(tmp_path: Path) -> None:

@@ -159,7 +159,12 @@ def test_csv_row_with_broken_quotes(tmp_path: Path, text: str, row: int, got: st
     assert (caught.value.where, caught.value.got) == (f"{path}, row {row} (0-based)", got)
 
 
-@pytest.mark.parametrize("header", ["a,a", "a,", ""])
+def test_a_first_column_without_name_holds_row_names(tmp_path: Path) -> None:
+    records = read_records(write(tmp_path, '"","a"\n"1","one"\n"2","two"\n'), "csv")
+    assert [record.fields for record in records] == [{"row_names": "1", "a": "one"}, {"row_names": "2", "a": "two"}]
+
+
+@pytest.mark.parametrize("header", ["a,a", "a,", "", ",", ",row_names"])
 def test_header_names_each_column_once(tmp_path: Path, header: str) -> None:
     with pytest.raises(SourceError, match="header"):
         read_records(write(tmp_path, f"{header}\n1,2\n"), "csv")

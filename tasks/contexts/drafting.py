@@ -1,0 +1,46 @@
+"""What all constructions share: drafts that come one per record, and fields that must hold a text."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.item import Item, Record
+
+
+def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> Construct:
+    """A construction that makes one item of each record, as the source has it: options and seed change nothing.
+
+    Args:
+        name: of the item a record becomes; the second record of the same name gets the suffix `-2`, and so on.
+        build: from the record to its item; raises ValueError, LookupError or TypeError where it allows none.
+    """
+
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+        copies: Counter[str] = Counter()
+        drafts = []
+        for record in records:
+            item_id = name(record)
+            copies[item_id] += 1
+            numbered = item_id if copies[item_id] == 1 else f"{item_id}-{copies[item_id]}"
+            drafts.append(Draft(numbered, record, partial(build, record)))
+        return drafts
+
+    return construct
+
+
+def read_text(fields: Mapping[str, Any], name: str) -> str:
+    """The text of a field without white space around it.
+
+    Raises:
+        LookupError: there is no such field.
+        TypeError: it is no text.
+        ValueError: it is empty.
+    """
+    value = fields[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is no text but {type(value).__name__}")
+    if not value.strip():
+        raise ValueError(f"{name} is empty")
+    return value.strip()

