@@ -58,7 +58,7 @@ async def ask_items(asks: Sequence[Ask], asked: Asked, endpoint: Endpoint, on_re
 
     transcripts: list[Transcript] = await endpoint.crew.do_all([work_on(ask) for ask in asks])
     table = [
-        _row(ask, asked, turn, call)
+        response_row(ask, (asked.model, asked.setting), turn, call)
         for ask, transcript in zip(asks, transcripts, strict=True)
         for turn, call in enumerate(transcript)
     ]
@@ -76,15 +76,16 @@ def read_item(row: Mapping[str, Any]) -> Item:
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
-def _row(ask: Ask, asked: Asked, turn: int, call: Call) -> dict[str, Any]:
+def response_row(ask: Ask, asked: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
+    """One row of `responses`; `asked` are model and setting."""
     request, reply, left_out_characters = call
     found = reply.top_logprobs
     messages = request.messages_json
     return {
         "dataset": ask.row["dataset"],
         "item_id": ask.row["item_id"],
-        "model": asked.model,
-        "setting": asked.setting,
+        "model": asked[0],
+        "setting": asked[1],
         "repetition": ask.repetition,
         "turn": turn,
         "call_key": request.key,

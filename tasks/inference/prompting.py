@@ -20,8 +20,11 @@ from schemas.dialect import Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.letters import option_letters
-from schemas.vocabulary import QUESTION_TYPES, Language, QuestionType
+from schemas.vocabulary import LONG_TYPES, QUESTION_TYPES, Language, QuestionType
 from tasks.lineage.fingerprint import hash_settings
+
+PROMPTED = tuple(name for name in QUESTION_TYPES if name not in LONG_TYPES)
+"""Question types with a prompt file here; those of long contexts have prompts of their own."""
 
 PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
 WITH_OPTIONS = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "questionnaire"})
@@ -61,7 +64,7 @@ class Prompts(Frozen):
 
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
-        if missing := sorted(set(QUESTION_TYPES) - set(self.by_type)):
+        if missing := sorted(set(PROMPTED) - set(self.by_type)):
             raise ValueError(f"no prompt for {', '.join(missing)}")
         for question_type, prompt in self.by_type.items():
             asked = ["question", "options"] if question_type in WITH_OPTIONS else ["question"]
@@ -100,13 +103,13 @@ def load_prompts(folder: Path = PROMPTS) -> Prompts:
         UsageError: if a file is missing, is not YAML or lacks a field.
     """
     try:
-        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in QUESTION_TYPES}
+        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in PROMPTED}
         return Prompts.model_validate({"by_type": contents})
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise UsageError(
             "the prompt files cannot be used",
             where=str(folder),
-            expected=f"one file each of {', '.join(QUESTION_TYPES)}",
+            expected=f"one file each of {', '.join(PROMPTED)}",
             got=str(error),
             next_step="restore data/prompts from the package, then repeat your edits one by one",
         ) from error

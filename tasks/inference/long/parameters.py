@@ -1,0 +1,187 @@
+"""How long chunks are and how many of them are shown: LongEmotion, Table 8, or what its code of January 2026 does."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from schemas.errors import UsageError
+from schemas.retrieval import RetrievalOptions
+from schemas.vocabulary import LongTask, Preset, Setting
+
+Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]
+FAMILIES: dict[LongTask, Family] = {
+    "ec_emobench": "ec",
+    "ec_finentity": "ec",
+    "ed": "ed",
+    "qa": "qa",
+    "es": "es",
+    "mc1": "mc",
+    "mc2": "mc",
+    "mc3": "mc",
+    "mc4": "mc",
+    "ee": "ee",
+}
+"""Variants of a task share their prompts and parameters."""
+
+SEARCH_HITS: dict[Family, int] = {"ec": 1, "ed": 4, "qa": 4, "es": 3, "mc": 4, "ee": 4}
+"""Chunks that one search of Search-o1 shows."""
+
+RETRIEVED: dict[Family, int] = {"ec": 1, "ed": 8, "es": 4, "mc": 4, "ee": 4}
+INITIAL: dict[Family, int] = {"ec": 1, "es": 8, "mc": 16, "ee": 8}
+"""Emotion detection has none: all its segments are enriched."""
+
+CHUNK_TOKENS = 128
+
+
+class Counts(NamedTuple):
+    """How many chunks: shown to the model, and, in CoEM, enriched and ranked again (null = all, or not CoEM)."""
+
+    top_k: int
+    initial_k: int | None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Of one task, setting and model. All but `retrieves` counts only where that is true.
+
+    `top_k`: chunks shown, per query where there are several. `initial_k`: chunks that CoEM enriches; null = all, or not CoEM.
+    `final_k`: chunks that CoEM keeps after ranking again, which are those it shows; null = not CoEM.
+    `steps`: the same two numbers of steps 2 to 5 of emotion expression, whose largest `top_k` and `initial_k` are.
+    `chunk_tokens` does not hold for emotion detection, whose chunks are its segments.
+    """
+
+    retrieves: bool
+    chunk_tokens: int
+    overlap_tokens: int
+    top_k: int
+    initial_k: int | None
+    final_k: int | None
+    steps: tuple[Counts, ...] = ()
+
+    @property
+    def counts(self) -> Counts:
+        """Of a task whose queries all have the same."""
+        return Counts(self.top_k, self.initial_k)
+
+
+class QaRow(NamedTuple):
+    """QA's row of Table 8 for one model."""
+
+    chunk_tokens: int
+    initial_k: int
+    final_k: int
+
+
+QA_ROWS: tuple[tuple[str, QaRow], ...] = (
+    (r"gpt-?4o-mini", QaRow(128, 16, 8)),
+    (r"gpt-?4o", QaRow(128, 16, 4)),
+    (r"deepseek-v3", QaRow(512, 8, 4)),
+    (r"qwen-?3-8b", QaRow(128, 16, 4)),
+    (r"(?:meta[-.])?llama-?v?3[-.p]1-8b", QaRow(512, 8, 4)),
+)
+"""By how a model's name begins, its provider's prefix left out; the first that fits."""
+
+OTHER_QA_ROW = QaRow(128, 16, 4)
+"""Of models that are not in the table: what most of its rows have in each column, and what Qwen3-8B has."""
+
+CODE_QA_RAG = QaRow(512, 16, 16)
+CODE_QA_COEM = QaRow(128, 8, 4)
+CODE_ES_INITIAL = 10
+SELF_RAG_QA = QaRow(128, 8, 8)
+SEARCH_QA = QaRow(128, 4, SEARCH_HITS["qa"])
+
+
+def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: Setting, model: str) -> Parameters:
+    """What a setting works with; a number that the options give replaces that of the preset.
+
+    Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
+    as many chunks as it shows.
+
+    Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do.
+
+    Args:
+        options: preset and overrides.
+        long_task: what is asked.
+        setting: how.
+        model: name of the model under test.
+
+    Raises:
+        UsageError: if neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
+
+    Source: LongEmotion, Table 8 (`paper`); its released code (`code_2026_01`); both: the spread over the steps of EE.
+    """
+    family = task_family(long_task)
+    qa = _qa_row(options.preset, setting, model) if family == "qa" else None
+    retrieves = setting != "base" and (setting == "retrieve_only" or long_task not in {"mc1", "mc2", "mc3"})
+    chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
+    if retrieves and family != "ed":
+        _require_progress(chunk_tokens, options.overlap_tokens)
+    counts = _override(Counts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting)
+    first = Counts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
+    return Parameters(
+        retrieves=retrieves,
+        chunk_tokens=chunk_tokens,
+        overlap_tokens=options.overlap_tokens,
+        top_k=counts.top_k,
+        initial_k=counts.initial_k,
+        final_k=counts.top_k if setting == "coem" else None,
+        steps=(_override(first, options, setting), counts, counts, counts) if family == "ee" else (),
+    )
+
+
+def task_family(long_task: LongTask) -> Family:
+    """The task without its variant."""
+    return FAMILIES[long_task]
+
+
+def _qa_row(preset: Preset, setting: Setting, model: str) -> QaRow:
+    if setting == "self_rag":
+        return SELF_RAG_QA
+    if setting == "search_o1":
+        return SEARCH_QA
+    if preset == "code_2026_01":
+        return CODE_QA_COEM if setting == "coem" else CODE_QA_RAG
+    name = re.sub(r"[\s_:]", "-", model.lower().split("/")[-1])
+    return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
+
+
+def _top_k(family: Family, setting: Setting, qa: QaRow | None) -> int:
+    if setting == "search_o1":
+        return SEARCH_HITS[family]
+    return qa.final_k if qa else RETRIEVED[family]
+
+
+def _initial_k(family: Family, setting: Setting, qa: QaRow | None, preset: Preset) -> int | None:
+    if setting != "coem" or family == "ed":
+        return None
+    if family == "es" and preset == "code_2026_01":
+        return CODE_ES_INITIAL
+    return qa.initial_k if qa else INITIAL[family]
+
+
+def _override(counts: Counts, options: RetrievalOptions, setting: Setting) -> Counts:
+    if counts.initial_k is None:
+        return Counts(options.top_k or counts.top_k, None)
+    # Options hold for all tasks of a run, so the number that is not given makes way for the one that is.
+    top_k = options.top_k or min(counts.top_k, options.initial_k or counts.top_k)
+    initial_k = options.initial_k or max(counts.initial_k, top_k)
+    if initial_k < top_k:
+        raise UsageError(
+            "fewer chunks would be enriched than are shown",
+            where=f"retrieval of setting {setting}",
+            expected=f"initial_k of at least top_k, which is {top_k}",
+            got=f"initial_k {initial_k}",
+            next_step="lower top_k or raise initial_k",
+        )
+    return Counts(top_k, initial_k)
+
+
+def _require_progress(chunk_tokens: int, overlap_tokens: int) -> None:
+    if overlap_tokens >= chunk_tokens:
+        raise UsageError(
+            "neighbouring chunks would overlap as a whole",
+            where="overlap_tokens of the retrieval options",
+            expected=f"less than chunk_tokens, which is {chunk_tokens}",
+            got=str(overlap_tokens),
+            next_step="lower overlap_tokens or raise chunk_tokens",
+        )
