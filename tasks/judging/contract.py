@@ -3,16 +3,14 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from schemas.vocabulary import Language
-from tasks.judging.rubrics import HIGHEST, LOWEST
-
-Rating = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
+from tasks.judging.rubrics import Rubric, Scale
 
 _FORMAT: dict[Language, str] = {
     "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; each value is a whole number from "
@@ -20,6 +18,9 @@ _FORMAT: dict[Language, str] = {
     "zh": "只回复一个 JSON 对象，不要写任何其他内容。键必须正好是 {keys}；每个值是 {lowest} 到 {highest} 的整数。例如：{example}",
 }
 
+
+EXAMPLE_RATINGS = 5
+"""Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
 
 _LISTED = re.compile(r"\[\s*\{")
 
@@ -34,27 +35,41 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Contract:
-    """The reply to a rubric with these dimensions."""
+    """The reply to a rubric with these dimensions, in the order in which they are asked."""
 
     dimensions: tuple[str, ...]
+    scale: Scale = field(default_factory=Scale)
+
+    @classmethod
+    def of(cls, rubric: Rubric, repetition: int = 0) -> Self:
+        """What a judge must reply when it rates an answer by the rubric for the so-manieth time."""
+        return cls(tuple(dimension.name for dimension in rubric.ask_in_turn(repetition)), rubric.scale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
-        """Model with one required whole number from 1 to 5 per dimension and no other field."""
-        fields: dict[str, Any] = dict.fromkeys(self.dimensions, (Rating, ...))
+        """Model with one required whole number of the scale per dimension and no other field."""
+        rating = Annotated[int, Field(strict=True, ge=self.scale.lowest, le=self.scale.highest)]
+        fields: dict[str, Any] = dict.fromkeys(self.dimensions, (rating, ...))
         return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
 
     @cached_property
     def json_schema(self) -> str:
-        """JSON schema of the reply as text, for endpoints that can enforce one."""
-        return json.dumps(self.reply_type.model_json_schema(), sort_keys=True)
+        """JSON schema of the reply as text, for endpoints that can enforce one.
+
+        Dimensions stand in the order in which they are asked: servers make the reply follow the schema's order, not the words'.
+        """
+        schema = json.loads(json.dumps(self.reply_type.model_json_schema(), sort_keys=True))
+        schema["properties"] = {name: schema["properties"][name] for name in self.dimensions}
+        return json.dumps(schema)
 
     def instruction(self, language: Language) -> str:
         """How to reply, in words; derived from the same fields the reply is checked against."""
         names = list(self.reply_type.model_fields)
-        example = json.dumps({name: LOWEST + place % HIGHEST for place, name in enumerate(names, start=2)})
+        ratings = self.scale.ratings
+        apart = max(1, len(ratings) // EXAMPLE_RATINGS)
+        example = json.dumps({name: ratings[place * apart % len(ratings)] for place, name in enumerate(names, start=2)})
         keys = ", ".join(f'"{name}"' for name in names)
-        return _FORMAT[language].format(keys=keys, lowest=LOWEST, highest=HIGHEST, example=example)
+        return _FORMAT[language].format(keys=keys, lowest=self.scale.lowest, highest=self.scale.highest, example=example)
 
     def parse(self, reply: str) -> Parsed:
         """Read a judge's reply: exactly one JSON object with a whole number for each dimension.

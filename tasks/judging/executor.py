@@ -1,6 +1,6 @@
-"""The only place where a judge is called: one call per response, all dimensions in one reply."""
+"""The only place where a judge is called: one call per rating of a response, all dimensions in one reply."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,12 +9,12 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.dialect import USUAL_DIALECT
-from schemas.errors import ScoringError
+from schemas.dialect import USUAL_DIALECT, Sampling
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
 from schemas.working import DoAll
+from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
@@ -22,19 +22,22 @@ from tasks.judging.rubrics import Rubric
 ATTEMPTS = 3
 """Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
 
-TOKENS_PER_DIMENSION, TOKENS_AROUND = 12, 16
+TOKENS_AROUND = 16
+LEAST_TOKENS_PER_DIMENSION = 12
 """Length of the embedded model's reply: 64 tokens for four dimensions. Other judges may reason first, up to their own limit."""
 
-RESPONSE = ["dataset", "item_id", "model", "setting", "repetition"]
+TOKENS_OF_A_RATING, CHARACTERS_PER_TOKEN = 8, 3
+"""What a dimension takes besides its name, and how few characters of a name the embedded model puts into a token."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of judging one response."""
+    """What became of judging one response; `repetition` counts how often the judge rated it before."""
 
     call_key: str
     reply: ChatReply
     parsed: Parsed | None
+    repetition: int = 0
 
     @property
     def status(self) -> ParseStatus:
@@ -46,37 +49,52 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply."""
+    """A judge model, with its own sampling parameters, its rubric and its client; `on_reply` is told of every reply.
+
+    It rates each answer `repetitions` times. Each time it is asked for the dimensions in another order (`Rubric.ask_in_turn`), so
+    that what their order does averages out and can be measured. Beyond as many repetitions as there are dimensions the orders
+    come again: a judge that always says the same then repeats itself.
+    """
 
     entry: ModelEntry
     rubric: Rubric
     chat: Chat
     on_reply: Callable[[ChatReply], None] = lambda _reply: None
+    repetitions: int = 1
 
-    async def rate(self, item: Mapping[str, Any], answer: str) -> Verdict:
-        """Ask for the ratings of one answer, again if the reply cannot be read."""
-        contract = Contract(self.rubric.names)
-        sampling = self.entry.sampling
-        if self.entry.base_url is None:
-            longest = TOKENS_AROUND + TOKENS_PER_DIMENSION * len(self.rubric.names)
-            sampling = sampling.model_copy(update={"max_tokens": longest})
-        for repetition in range(ATTEMPTS):
+    async def rate(self, item: Mapping[str, Any], answer: str, repetition: int = 0) -> Verdict:
+        """Ask for the ratings of one answer, again if the reply cannot be read.
+
+        Args:
+            item: row of the items layer.
+            answer: what is rated.
+            repetition: times the judge rated it before.
+        """
+        contract = Contract.of(self.rubric, repetition)
+        messages = judge_messages(item, answer, self.rubric, repetition)
+        for number in call_numbers(repetition):
             request = ChatRequest(
                 model=self.entry.name,
                 identity=self.entry.identity,
-                messages=judge_messages(item, answer, self.rubric),
-                sampling=sampling,
-                repetition=repetition,
+                messages=messages,
+                sampling=self._sampling(),
+                repetition=number,
                 json_schema=contract.json_schema,
                 dialect=self.entry.dialect or USUAL_DIALECT,
             )
             reply = await self.chat(request)
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
-            verdict = Verdict(request.key, reply, parsed)
+            verdict = Verdict(request.key, reply, parsed, repetition)
             if verdict.status != "unparsed":
                 break
         return verdict
+
+    def _sampling(self) -> Sampling:
+        sampling = self.entry.sampling
+        if self.entry.base_url is not None:
+            return sampling
+        return sampling.model_copy(update={"max_tokens": reply_tokens(self.rubric.names)})
 
     def rows(self, response: Mapping[str, Any], verdict: Verdict) -> list[dict[str, Any]]:
         """One row of the judgements layer per dimension."""
@@ -85,6 +103,9 @@ class Judge:
         shared = {
             **{name: response[name] for name in RESPONSE},
             "judge": self.entry.name,
+            "judge_repetition": verdict.repetition,
+            "lowest": self.rubric.scale.lowest,
+            "highest": self.rubric.scale.highest,
             "rubric": self.rubric.id,
             "call_key": verdict.call_key,
             "parse_status": verdict.status,
@@ -93,7 +114,22 @@ class Judge:
             "completion_tokens": reply.completion_tokens,
             "error": parsed.reason if parsed else reply.error or reply.failure,
         }
-        return [{**shared, "dimension": name, "rating_1_5": ratings.get(name)} for name in self.rubric.names]
+        return [{**shared, "dimension": name, "rating": ratings.get(name)} for name in self.rubric.names]
+
+
+def call_numbers(repetition: int) -> range:
+    """Numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
+
+    They tell calls apart that are otherwise the same. Every repetition has numbers of its own, so that it never finds the reply
+    to another one in the journal: 0, 1, 2 are the first, 3, 4, 5 the second.
+    """
+    return range(repetition * ATTEMPTS, (repetition + 1) * ATTEMPTS)
+
+
+def reply_tokens(dimensions: Sequence[str]) -> int:
+    """Length that just holds the embedded model's ratings of these dimensions."""
+    of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
+    return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
 
 
 async def judge_responses(
@@ -102,54 +138,36 @@ async def judge_responses(
     judging: Judge,
     do_all: DoAll,
 ) -> dy.DataFrame[Judgements]:
-    """Have a judge rate every answer, the longest first.
-
-    Only answers are judged: the last turn of each (item, model, setting, repetition), if it came and holds a word.
+    """Have a judge rate every answer as often as it does, the longest first.
 
     Args:
         items: the dataset's items.
-        responses: replies to them.
+        responses: replies to them; which of them are judged, `judged_answers` says.
         judging: the judge with its rubric; the embedded one gets a length that just holds the ratings.
         do_all: begins the calls, as many at once as is of use.
 
     Returns:
-        One row per judged response and dimension, sorted by key. If the judge's reply cannot be read it is asked for again as
-        repetition 1 and 2; then the dimensions are `unparsed`, with the last reply kept. A failed call is `failed`.
+        One row per judged response, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
+        is asked for again, twice at most; then the dimensions are `unparsed`, with the last reply kept. A failed call is
+        `failed`. Neither has a rating.
 
     Raises:
-        ScoringError: if a response belongs to no item.
+        ScoringError: if a response belongs to no item, or an item has not the references that the rubric shows.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
-    answers = judged_answers(responses)
-    check_items(answers, items)
-    rated = ((by_item[row["dataset"], row["item_id"]], row["reply"]) for row in answers.iter_rows(named=True))
-    verdicts = await do_all([(_length(item, answer), partial(judging.rate, item, answer)) for item, answer in rated])
-    judged = zip(answers.iter_rows(named=True), verdicts, strict=True)
-    rows = [row for response, verdict in judged for row in judging.rows(response, verdict)]
+    answers = judged_answers(responses, items).rows(named=True)
+    asked = [(response, repetition) for response in answers for repetition in range(judging.repetitions)]
+    works = []
+    for response, repetition in asked:
+        item, answer = by_item[response["dataset"], response["item_id"]], response["answer"]
+        works.append((_length(item, answer), partial(judging.rate, item, answer, repetition)))
+    verdicts = await do_all(works)
+    judged = zip(asked, verdicts, strict=True)
+    rows = [row for (response, _), verdict in judged for row in judging.rows(response, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
-
-
-def judged_answers(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
-    """The last turns that were answered with at least one letter, digit or Chinese character."""
-    last = responses.sort("turn").unique(RESPONSE, keep="last", maintain_order=True)
-    return last.filter(pl.col("reply").str.contains(r"[\p{L}\p{N}]").fill_null(value=False))
 
 
 def _length(item: Mapping[str, Any], answer: str) -> float:
     """Characters that differ from one call about a dataset to the next: the item's and the answer's."""
     return len(item["context"] or "") + len(item["question"]) + len(answer)
-
-
-def check_items(answers: pl.DataFrame, items: dy.DataFrame[Items]) -> None:
-    """Raise ScoringError if an answer belongs to no item."""
-    unknown = answers.join(items, on=["dataset", "item_id"], how="anti")
-    if not unknown.is_empty():
-        first = unknown.row(0, named=True)
-        raise ScoringError(
-            "Responses belong to no item.",
-            where=f"{first['dataset']}, item {first['item_id']}",
-            expected="responses to the items given",
-            got=f"{unknown.height} without item",
-            next_step="run the build and infer stages again for this dataset",
-        )

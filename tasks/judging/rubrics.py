@@ -15,55 +15,139 @@ from schemas.errors import UsageError
 from schemas.vocabulary import LANGUAGES, Language
 
 RUBRICS = Path(__file__).resolve().parents[2] / "data" / "prompts" / "rubrics"
-LOWEST, HIGHEST = 1, 5
 
 Text = Annotated[str, Field(min_length=1)]
-Anchors = Annotated[tuple[Text, ...], Field(min_length=HIGHEST, max_length=HIGHEST)]
+Anchors = dict[Language, tuple[Text, ...]]
+"""What each rating means, the lowest first."""
+
+ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
+"""Context, question, references and options of the item."""
+
+Layout = Literal["plain", "aspects"]
+"""How reference and answer are shown: as they are, or as the five labelled lines of `tasks.aspects`."""
 
 
-ShownText = Literal["SOURCE", "TASK", "REFERENCE"]
-"""Context, question and references of the item."""
+class Scale(Frozen):
+    """Ratings are the whole numbers from `lowest` to `highest`; the higher, the better."""
+
+    lowest: int = 1
+    highest: int = 5
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> Self:
+        if self.lowest >= self.highest:
+            raise ValueError(f"a scale goes from lowest to highest, got {self.lowest} to {self.highest}")
+        return self
+
+    @property
+    def ratings(self) -> range:
+        """All of them, in order."""
+        return range(self.lowest, self.highest + 1)
+
+
+class Band(Frozen):
+    """Neighbouring ratings that mean the same."""
+
+    lowest: int
+    highest: int
+    meaning: dict[Language, Text]
 
 
 class Dimension(Frozen):
-    """One thing the judge rates from 1 to 5."""
+    """One thing the judge rates."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="key in the judge's reply and in the judgements layer")
     definition: dict[Language, Text] = Field(description="the question the rating answers")
-    anchors: dict[Language, Anchors] = Field(description="what each rating means, from 1 to 5")
-
-    @model_validator(mode="after")
-    def _speaks_every_language(self) -> Self:
-        for field in (self.definition, self.anchors):
-            check_languages(field, f"dimension {self.name}")
-        return self
+    anchors: Anchors | None = Field(default=None, description="of this dimension; null = those of all dimensions")
 
 
 class Rubric(Frozen):
-    """What a judge is asked, in each language."""
+    """What a judge is asked, in each language.
+
+    What ratings mean is said in one of three ways: by anchors of each dimension, by anchors that all dimensions share, or, on a
+    scale too long for them, by bands that all dimensions share.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     version: str = Field(min_length=1, description="bumped when a rating comes to mean something else")
     instruction: dict[Language, Text]
     texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), min_length=1, description="shown beside the answer")
+    layout: Layout = "plain"
+    scale: Scale = Scale()
+    anchors: Anchors | None = None
+    bands: tuple[Band, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _dimensions_differ(self) -> Self:
+    def _speaks_every_language(self) -> Self:
         check_languages(self.instruction, "instruction")
+        for dimension in self.dimensions:
+            check_languages(dimension.definition, f"dimension {dimension.name}")
+        for band in self.bands or ():
+            check_languages(band.meaning, f"band {band.lowest} to {band.highest}")
+        return self
+
+    @model_validator(mode="after")
+    def _dimensions_differ(self) -> Self:
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"dimension names must be unique, got {', '.join(self.names)}")
         return self
+
+    @model_validator(mode="after")
+    def _every_rating_means_something(self) -> Self:
+        if self.anchors is not None:
+            self._check_anchors(self.anchors, "anchors")
+        if self.bands is not None:
+            covered = [rating for band in self.bands for rating in range(band.lowest, band.highest + 1)]
+            if covered != list(self.scale.ratings):
+                raise ValueError(f"bands cover each rating from {self.scale.lowest} to {self.scale.highest} once, in order")
+        for dimension in self.dimensions:
+            where = f"dimension {dimension.name}"
+            if sum(said is not None for said in (dimension.anchors, self.anchors, self.bands)) != 1:
+                raise ValueError(f"{where}: anchors of its own, shared anchors or shared bands, exactly one of them")
+            if dimension.anchors is not None:
+                self._check_anchors(dimension.anchors, where)
+        return self
+
+    def _check_anchors(self, anchors: Anchors, where: str) -> None:
+        check_languages(anchors, where)
+        wanted = len(self.scale.ratings)
+        for language, texts in anchors.items():
+            if len(texts) != wanted:
+                raise ValueError(f"{where}: {len(texts)} anchors in {language} for {wanted} ratings")
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the dimensions, in order."""
         return tuple(dimension.name for dimension in self.dimensions)
 
+    def ask_in_turn(self, repetition: int) -> tuple[Dimension, ...]:
+        """The dimensions in the order in which a judge is asked for them when it rates an answer for the so-manieth time.
+
+        Rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once at each place.
+        """
+        first = repetition % len(self.dimensions)
+        return self.dimensions[first:] + self.dimensions[:first]
+
     @property
     def sha256(self) -> str:
-        """Hash of the whole content; enters fingerprints."""
-        return sha256(json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+        """Hash of the whole content; enters fingerprints.
+
+        Fields that came later are left out where they say what was true before them, so that older rubrics keep their hash.
+        """
+        later = ("layout", "scale", "anchors", "bands")
+        unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
+        content = self.model_dump(mode="json", exclude=unsaid)
+        return sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
+    """The place, from 0, at which a judge was asked for a dimension; `repetition` is `judge_repetition` of the judgements.
+
+    Raises:
+        ValueError: if the rubric has no such dimension.
+    """
+    return (rubric.names.index(dimension) - repetition) % len(rubric.names)
 
 
 def check_languages(texts: Mapping[Language, object], where: str) -> None:

@@ -1,4 +1,4 @@
-"""The infer stage's second step: let a judge rate one partition of responses."""
+"""The infer stage's second step: let a judge rate one partition of responses; and how far judges agree, of the score stage."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,11 +8,15 @@ import polars as pl
 
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.watching import Watcher
 from schemas.working import DoAll
+from tasks.judging.agreement import agreements
+from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses
+from tasks.judging.keys import agreements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.lineage.lake import Lake
 from tasks.steps import step, up_to_date
@@ -20,7 +24,7 @@ from tasks.steps import step, up_to_date
 
 @dataclass(frozen=True)
 class JudgeJob:
-    """One partition of responses to rate."""
+    """One partition of responses to rate, each answer `repetitions` times."""
 
     dataset: str
     model: str
@@ -29,6 +33,7 @@ class JudgeJob:
     items: PartitionRef
     responses: PartitionRef
     key: PartitionKey
+    repetitions: int = 1
 
 
 @step("judge {job.dataset}/{job.model} by {job.judge.name}")
@@ -48,8 +53,39 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: DoAll, 
     if found := lake.find(job.key):
         return up_to_date(found)
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    watcher.expect(responses.filter(pl.col("status") == "answered").height)
-    judging = Judge(job.judge, load_rubric(job.rubric), chat, watcher.on_reply)
+    watcher.expect(judged_answers(responses, items).height * job.repetitions)
+    judging = Judge(job.judge, load_rubric(job.rubric), chat, watcher.on_reply, job.repetitions)
     judgements = await judge_responses(items, responses, judging, do_all)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
+
+
+@dataclass(frozen=True)
+class AgreementJob:
+    """Ratings of a benchmark's answers by all judges, the responses they rate and the items these reply to."""
+
+    benchmark: str
+    items: tuple[PartitionRef, ...]
+    responses: tuple[PartitionRef, ...]
+    judgements: tuple[PartitionRef, ...]
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of what is found."""
+        return agreements_key(self.benchmark, [*self.items, *self.responses, *self.judgements])
+
+
+@step("compare judges")
+async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
+    """How far judges agree, and what else than the answer moves their ratings.
+
+    Returns:
+        PartitionRef of the agreements.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
+    responses = Responses.validate(pl.concat([lake.read(ref, Responses) for ref in job.responses]))
+    judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
+    rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
+    return lake.write(job.key, agreements(judgements, responses, items, rubrics), Agreements)

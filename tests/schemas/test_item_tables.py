@@ -8,7 +8,7 @@ import pytest
 
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tests.schemas.breaches import accepts, rejects
+from tests.schemas.breaches import accepts, frame, rejects
 
 Row = dict[str, Any]
 ITEM: Row = {
@@ -73,10 +73,13 @@ JUDGED: Row = {
     "setting": "base",
     "repetition": 0,
     "judge": "j",
+    "judge_repetition": 0,
     "dimension": "fluency",
     "rubric": "summary",
     "call_key": "1" * 64,
-    "rating_1_5": 4,
+    "lowest": 1,
+    "highest": 5,
+    "rating": 4,
     "parse_status": "parsed",
     "raw_reply": '{"fluency": 4}',
     "prompt_tokens": None,
@@ -97,14 +100,24 @@ JUDGED: Row = {
         (Items, OPEN),
         (Items, OPEN | {"question_type": "extractive"}),
         (Items, OPEN | {"question_type": "judged_summary", "references": ["a", "b"]}),
+        (Items, ITEM | {"question_type": "label_choice"}),
+        (Items, ITEM | {"question_type": "odd_one_out"}),
+        (Items, OPEN | {"question_type": "aspect_summary", "references": list("abcde")}),
+        (Items, OPEN | {"question_type": "counselor_reply", "references": None}),
+        (Items, OPEN | {"question_type": "emotion_expression", "references": None, "options": ["calm", "upset"]}),
         (Responses, CALL),
         (Responses, CALL | {"reply": ""}),
         (Responses, CALL | {"token_logprobs": [{"token": "A", "logprob": -0.5}, {"token": " ", "logprob": -9999.0}]}),
         (Responses, CALL | {"token_logprobs": []}),
         (Responses, FAILED),
         (Judgements, JUDGED),
-        (Judgements, JUDGED | {"parse_status": "unparsed", "rating_1_5": None}),
-        (Judgements, JUDGED | {"parse_status": "failed", "rating_1_5": None, "raw_reply": None}),
+        (Judgements, JUDGED | {"rating": 1}),
+        (Judgements, JUDGED | {"rating": 5}),
+        (Judgements, JUDGED | {"lowest": 0, "rating": 0}),
+        (Judgements, JUDGED | {"lowest": 0, "highest": 100, "rating": 100}),
+        (Judgements, JUDGED | {"judge_repetition": 3}),
+        (Judgements, JUDGED | {"parse_status": "unparsed", "rating": None}),
+        (Judgements, JUDGED | {"parse_status": "failed", "rating": None, "raw_reply": None}),
     ],
 )
 def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
@@ -123,6 +136,10 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
         (Items, SEVERAL | {"gold_indices": []}, "gold_indices_point_at_options"),
         (Items, SEVERAL | {"gold_indices": None}, "gold_indices_point_at_options"),
         (Items, ITEM | {"gold_indices": [0, 1]}, "single_choice_has_one_gold"),
+        (Items, ITEM | {"question_type": "label_choice", "gold_indices": [0, 1]}, "single_choice_has_one_gold"),
+        (Items, ITEM | {"question_type": "odd_one_out", "gold_indices": [0, 1]}, "single_choice_has_one_gold"),
+        (Items, ITEM | {"question_type": "odd_one_out", "gold_indices": [3]}, "gold_indices_point_at_options"),
+        (Items, OPEN | {"question_type": "aspect_summary", "references": None}, "references_are_given_and_not_empty"),
         (Items, ORDERED | {"gold_indices": [2, 0]}, "ordered_recall_orders_every_option"),
         (Items, OPEN | {"references": None}, "references_are_given_and_not_empty"),
         (Items, OPEN | {"references": []}, "references_are_given_and_not_empty"),
@@ -144,10 +161,18 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
         ),
         (Responses, CALL | {"token_logprobs": [{"token": "A", "logprob": -inf}]}, "token_logprobs|inner_inner_logprob_inf"),
         (Responses, CALL | {"call_key": "x"}, "call_key|regex"),
-        (Judgements, JUDGED | {"rating_1_5": None}, "parsed_has_a_rating"),
+        (Judgements, JUDGED | {"rating": None}, "parsed_has_a_rating"),
         (Judgements, JUDGED | {"parse_status": "unparsed"}, "parsed_has_a_rating"),
-        (Judgements, JUDGED | {"rating_1_5": 0}, "rating_1_5|min"),
-        (Judgements, JUDGED | {"rating_1_5": 6}, "rating_1_5|max"),
+        (Judgements, JUDGED | {"parse_status": "failed"}, "parsed_has_a_rating"),
+        (Judgements, JUDGED | {"rating": 0}, "rating_lies_on_its_scale"),
+        (Judgements, JUDGED | {"rating": 6}, "rating_lies_on_its_scale"),
+        (Judgements, JUDGED | {"lowest": 0, "highest": 100, "rating": 101}, "rating_lies_on_its_scale"),
+        (Judgements, JUDGED | {"lowest": 0, "highest": 100, "rating": -1}, "rating_lies_on_its_scale"),
+        (Judgements, JUDGED | {"lowest": None}, "lowest|nullability"),
+        (Judgements, JUDGED | {"highest": None}, "highest|nullability"),
+        (Judgements, JUDGED | {"judge_repetition": -1}, "judge_repetition|min"),
+        (Judgements, JUDGED | {"judge_repetition": None}, "judge_repetition|nullability"),
+        (Judgements, JUDGED | {"call_key": "x"}, "call_key|regex"),
     ],
 )
 def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None:
@@ -156,3 +181,9 @@ def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None
 
 def test_single_choice_needs_options_and_gold() -> None:
     rejects(Items, ITEM | {"options": ["this"], "gold_indices": [0]}, "choices_have_two_options_or_more")
+
+
+def test_repetitions_of_a_judge_are_rows_of_their_own() -> None:
+    again = frame(Judgements, JUDGED | {"judge_repetition": 1, "rating": 2})
+    assert Judgements.is_valid(frame(Judgements, JUDGED).vstack(again))
+    assert not Judgements.is_valid(frame(Judgements, JUDGED).vstack(frame(Judgements, JUDGED | {"rating": 2})))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.judging.contract import Contract
+from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
 
 CONTRACT = Contract(("fluency", "faithfulness"))
 GOOD = '{"fluency": 4, "faithfulness": 2}'
@@ -120,3 +121,45 @@ def test_schema_says_what_the_parser_checks() -> None:
     assert schema["required"] == ["fluency", "faithfulness"]
     assert schema["additionalProperties"] is False
     assert all(rating.items() <= schema["properties"][name].items() for name in CONTRACT.dimensions)
+
+
+@pytest.mark.parametrize(
+    ("scale", "rating", "reason"),
+    [
+        (Scale(lowest=0, highest=5), 0, None),
+        (Scale(lowest=0, highest=5), 5, None),
+        (Scale(lowest=0, highest=5), -1, "fluency: Input should be greater than or equal to 0"),
+        (Scale(lowest=0, highest=5), 6, "fluency: Input should be less than or equal to 5"),
+        (Scale(lowest=0, highest=100), 0, None),
+        (Scale(lowest=0, highest=100), 100, None),
+        (Scale(lowest=0, highest=100), 101, "fluency: Input should be less than or equal to 100"),
+        (Scale(lowest=0, highest=100), 72.5, "fluency: Input should be a valid integer"),
+    ],
+)
+def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | None) -> None:
+    parsed = Contract(("fluency",), scale).parse(json.dumps({"fluency": rating}))
+    assert parsed.ratings == ({"fluency": rating} if reason is None else None)
+    assert (parsed.reason or "") == (reason or "")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in RUBRICS.glob("*.yaml")))
+@pytest.mark.parametrize("repetition", [0, 1, 2])
+def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
+    rubric = load_rubric(name)
+    contract = Contract.of(rubric, repetition)
+    order = [dimension.name for dimension in rubric.ask_in_turn(repetition)]
+    instruction = contract.instruction("en")
+    assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in instruction
+    assert list(contract.parse(instruction).ratings or {}) == order
+    # Servers that enforce a schema have the reply follow the order of its properties.
+    schema = json.loads(contract.json_schema)
+    assert list(schema["properties"]) == schema["required"] == order
+    ends = {(rating["minimum"], rating["maximum"]) for rating in schema["properties"].values()}
+    assert ends == {(rubric.scale.lowest, rubric.scale.highest)}
+
+
+def test_example_spreads_over_a_long_scale() -> None:
+    names = tuple("abcdef")
+    instruction = Contract(names, Scale(lowest=0, highest=100)).instruction("en")
+    assert '{"a": 40, "b": 60, "c": 80, "d": 100, "e": 19, "f": 39}' in instruction
+    assert '{"a": 2, "b": 3, "c": 4, "d": 5, "e": 0, "f": 1}' in Contract(names, Scale(lowest=0, highest=5)).instruction("en")

@@ -23,8 +23,8 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.inference.calls.crew import SPARE, Crew
-from tasks.judging.executor import Judge, judge_responses
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, reply_tokens
+from tasks.judging.rubrics import load_rubric, place_of
 
 HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
@@ -150,7 +150,7 @@ async def test_one_call_yields_a_row_per_dimension() -> None:
     told: list[ChatReply] = []
     with serve(lambda _: (200, GOOD)) as server:
         judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server, told.append)
-    assert judged.select("dimension", "rating_1_5", "parse_status").rows() == [
+    assert judged.select("dimension", "rating", "parse_status").rows() == [
         ("completeness", 5, "parsed"),
         ("conciseness", 4, "parsed"),
         ("faithfulness", 3, "parsed"),
@@ -179,7 +179,7 @@ async def test_what_the_judge_wants_otherwise() -> None:
     body = server.bodies[0]
     assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
     assert not {"temperature", "response_format", "max_tokens"} & set(body)
-    assert judged["rating_1_5"].to_list() == [5, 4, 3, 2]
+    assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
 async def test_tokens_of_the_call_stand_in_every_row_of_it() -> None:
@@ -196,6 +196,13 @@ async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
         await rate(items("a"), responses(("a", "Beth is coming.", 0)), ModelEntry(name="smollm2"), server)
     # 16 tokens around four ratings of 12
     assert server.bodies[0]["max_tokens"] == 64
+
+
+def test_embedded_judge_has_room_for_its_longest_reply() -> None:
+    # As the embedded model's tokenizer counts the object with the highest ratings, indented.
+    counted = {"summary": 36, "mc_stage1": 45, "mc_stage2": 42, "mc_stage3": 40, "mc_stage4": 55, "ee_expression": 112}
+    for name, tokens in {**counted, "es_aspects": 208}.items():
+        assert tokens < reply_tokens(load_rubric(name).names) < 2 * tokens
 
 
 async def test_only_last_turns_that_say_something_are_judged() -> None:
@@ -233,19 +240,95 @@ async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
     with serve(lambda _: (200, "All fives!")) as server:
         judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert len(server.bodies) == 3
-    assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
+    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [
         (None, "unparsed", "All fives!", "no JSON object")
     ]
     assert judged.height == 4
+
+
+def test_numbers_of_calls_never_meet() -> None:
+    numbers = [number for repetition in range(4) for number in call_numbers(repetition)]
+    assert numbers == list(range(4 * ATTEMPTS))
+
+
+async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:
+    requests: list[ChatRequest] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        requests.append(request)
+        asked = list(json.loads(request.json_schema or "{}")["properties"])
+        # 1 for what is asked first, 2 for the next and so on.
+        return ChatReply(text=json.dumps({name: place for place, name in enumerate(asked, start=1)}))
+
+    asked, answers = items("a", "b"), responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
+    async with Crew(1) as crew:
+        judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
+        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_crew(crew))
+    assert len({request.key for request in requests}) == len(requests) == 6
+    assert {request.repetition for request in requests} == {0, 3, 6}
+    assert judged.filter(pl.col("item_id") == "a").select("judge_repetition", "dimension", "rating").rows() == [
+        (0, "completeness", 1),
+        (0, "conciseness", 2),
+        (0, "faithfulness", 3),
+        (0, "fluency", 4),
+        (1, "completeness", 4),
+        (1, "conciseness", 1),
+        (1, "faithfulness", 2),
+        (1, "fluency", 3),
+        (2, "completeness", 3),
+        (2, "conciseness", 4),
+        (2, "faithfulness", 1),
+        (2, "fluency", 2),
+    ]
+    places = [
+        place_of(RUBRIC, dimension, repetition)
+        for dimension, repetition in judged.select("dimension", "judge_repetition").iter_rows()
+    ]
+    assert [place + 1 for place in places] == judged["rating"].to_list()
+
+
+async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay() -> None:
+    numbers: list[int] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        numbers.append(request.repetition)
+        if request.repetition in call_numbers(1):
+            return ChatReply(text="All fives!")
+        return ChatReply(text=GOOD) if request.repetition in call_numbers(0) else ChatReply(failure="timeout_total", error="late")
+
+    async with Crew(1) as crew:
+        judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), RUBRIC, chat, repetitions=3)
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_crew(crew))
+    assert sorted(numbers) == [0, 3, 4, 5, 6]
+    fluency = judged.filter(pl.col("dimension") == "fluency")
+    assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
+        (0, 2, "parsed"),
+        (1, None, "unparsed"),
+        (2, None, "failed"),
+    ]
+
+
+@pytest.mark.parametrize(("rubric", "lowest", "highest"), [("summary", 1, 5), ("mc_stage2", 0, 5), ("ee_expression", 0, 100)])
+async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowest: int, highest: int) -> None:
+    loaded = load_rubric(rubric)
+    ends = [lowest if place % 2 else highest for place in range(len(loaded.names))]
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        assert f"from {lowest} to {highest}" in request.messages[0].content
+        return ChatReply(text=json.dumps(dict(zip(loaded.names, ends, strict=True))))
+
+    async with Crew(1) as crew:
+        judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), loaded, chat)
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_crew(crew))
+    assert judged.select("lowest", "highest", "judge_repetition").unique().rows() == [(lowest, highest, 0)]
+    assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 
 
 async def test_failed_call_is_recorded_and_not_repeated() -> None:
     with serve(lambda _: (500, "")) as server:
         judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
     assert len(server.bodies) == 1
-    assert judged.select("rating_1_5", "parse_status", "raw_reply", "error").unique().rows() == [
-        (None, "failed", None, "HTTP 500")
-    ]
+    assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [(None, "failed", None, "HTTP 500")]
 
 
 async def test_one_bad_reply_does_not_touch_the_others() -> None:

@@ -8,7 +8,7 @@ from schemas.chat import ModelEntry
 from schemas.dialect import Dialect, Sampling
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
-from tasks.judging.keys import judgements_key
+from tasks.judging.keys import agreements_key, judgements_key
 
 RESPONSES = PartitionRef(
     layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
@@ -42,3 +42,20 @@ def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> No
 )
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert fingerprint(**changed) == fingerprint()
+
+
+def repeated(*repetitions: int) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1")
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64, *repetitions).fingerprint
+
+
+def test_repetitions_count_only_if_there_are_several() -> None:
+    assert repeated(1) == repeated()
+    assert len({repeated(), repeated(2), repeated(3)}) == 3
+
+
+def test_agreements_follow_every_rating_in_any_order() -> None:
+    ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
+    keys = [agreements_key("b", [RESPONSES, *chosen]).fingerprint for chosen in (ratings, ratings[::-1], ratings[:2])]
+    assert keys[0] == keys[1] != keys[2]
+    assert agreements_key("other", [RESPONSES, *ratings]).place == (("benchmark", "other"),)

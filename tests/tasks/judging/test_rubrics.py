@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -5,8 +6,11 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from schemas.context import ASPECTS
 from schemas.errors import UsageError
-from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric
+from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, place_of
+
+Damage = Callable[[dict[str, Any]], None]
 
 
 def rubric_fields() -> dict[str, Any]:
@@ -17,6 +21,69 @@ def rubric_fields() -> dict[str, Any]:
 
 def test_summary_has_its_four_dimensions() -> None:
     assert load_rubric("summary").names == ("completeness", "conciseness", "faithfulness", "fluency")
+
+
+@pytest.mark.parametrize(
+    ("name", "sha256"),
+    [
+        ("summary", "33edad30d8b8b86abd15f90ba97e0465640a93113a410231ba7003699132989b"),
+        ("answer", "06fcea4bc31c4e1d36a2bcafb88954c137cf475e99ff9d014e6af0beb99dde67"),
+    ],
+)
+def test_hash_of_a_rubric_outlives_fields_that_it_does_not_use(name: str, sha256: str) -> None:
+    """It is part of the key of stored judgements."""
+    assert load_rubric(name).sha256 == sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions", "lowest", "highest"),
+    [
+        ("summary", 4, 1, 5),
+        ("es_aspects", 15, 1, 5),
+        *((f"mc_stage{stage}", 3, 0, 5) for stage in (1, 2, 3, 4)),
+        ("ee_expression", 6, 0, 100),
+    ],
+)
+def test_dimensions_and_scale(name: str, dimensions: int, lowest: int, highest: int) -> None:
+    rubric = load_rubric(name)
+    assert (len(rubric.names), rubric.scale.lowest, rubric.scale.highest) == (dimensions, lowest, highest)
+
+
+def test_aspects_are_rated_by_three_criteria_each() -> None:
+    criteria = ("factual_consistency", "completeness", "clarity")
+    assert load_rubric("es_aspects").names == tuple(f"{aspect}_{criterion}" for aspect in ASPECTS for criterion in criteria)
+
+
+def test_stages_of_a_dialogue_have_dimensions_of_their_own() -> None:
+    names = [name for stage in (1, 2, 3, 4) for name in load_rubric(f"mc_stage{stage}").names]
+    assert len(set(names)) == 12
+
+
+def test_bands_of_emotion_expression() -> None:
+    bands = load_rubric("ee_expression").bands or ()
+    assert [(band.lowest, band.highest) for band in bands] == [(0, 20), (21, 40), (41, 60), (61, 80), (81, 100)]
+
+
+def test_each_dimension_comes_to_each_place_once() -> None:
+    rubric = load_rubric("summary")
+    orders = [[dimension.name[:4] for dimension in rubric.ask_in_turn(repetition)] for repetition in range(5)]
+    assert orders == [
+        ["comp", "conc", "fait", "flue"],
+        ["conc", "fait", "flue", "comp"],
+        ["fait", "flue", "comp", "conc"],
+        ["flue", "comp", "conc", "fait"],
+        ["comp", "conc", "fait", "flue"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["answer", "summary", "es_aspects"])
+def test_place_is_where_the_dimension_stands(name: str) -> None:
+    rubric = load_rubric(name)
+    for repetition in range(20):
+        order = [dimension.name for dimension in rubric.ask_in_turn(repetition)]
+        assert [place_of(rubric, dimension, repetition) for dimension in order] == list(range(len(order)))
+    with pytest.raises(ValueError, match="not in tuple"):
+        place_of(rubric, "beauty", 0)
 
 
 @pytest.mark.parametrize("path", sorted(RUBRICS.glob("*.yaml")), ids=lambda path: path.stem)
@@ -31,10 +98,45 @@ def test_hash_follows_every_text() -> None:
     assert Rubric.model_validate(fields).sha256 != before
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scale": {"lowest": 0, "highest": 4}},
+        {"layout": "aspects"},
+        {"texts": ["SOURCE"]},
+    ],
+    ids=str,
+)
+def test_hash_follows_scale_and_what_is_shown(change: dict[str, Any]) -> None:
+    fields = rubric_fields()
+    assert Rubric.model_validate({**fields, **change}).sha256 != Rubric.model_validate(fields).sha256
+
+
+def test_hash_follows_shared_anchors_and_bands() -> None:
+    shared = shared_fields()
+    banded = shared | {"bands": [band(1, 3), band(4, 5)]}
+    del banded["anchors"]
+    other = banded | {"bands": [band(1, 2), band(3, 5)]}
+    assert len({Rubric.model_validate(fields).sha256 for fields in (rubric_fields(), shared, banded, other)}) == 4
+
+
 def test_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UsageError, match="There is no rubric 'sumary'") as caught:
         load_rubric("sumary")
     assert "did you mean summary?" in str(caught.value)
+
+
+def shared_fields() -> dict[str, Any]:
+    """The same with the anchors of its first dimension for all."""
+    fields = rubric_fields()
+    fields["anchors"] = fields["dimensions"][0]["anchors"]
+    for dimension in fields["dimensions"]:
+        del dimension["anchors"]
+    return fields
+
+
+def band(lowest: int, highest: int) -> dict[str, Any]:
+    return {"lowest": lowest, "highest": highest, "meaning": {"en": "so", "zh": "这样"}}
 
 
 def drop_language(fields: dict[str, Any]) -> None:
@@ -47,6 +149,46 @@ def drop_anchor_language(fields: dict[str, Any]) -> None:
 
 def drop_anchor(fields: dict[str, Any]) -> None:
     fields["dimensions"][0]["anchors"]["en"].pop()
+
+
+def drop_all_anchors(fields: dict[str, Any]) -> None:
+    del fields["dimensions"][1]["anchors"]
+
+
+def share_anchors_too(fields: dict[str, Any]) -> None:
+    fields["anchors"] = fields["dimensions"][0]["anchors"]
+
+
+def share_anchors_and_bands(fields: dict[str, Any]) -> None:
+    fields.update(shared_fields(), bands=[band(1, 5)])
+
+
+def lengthen_scale(fields: dict[str, Any]) -> None:
+    fields["scale"] = {"lowest": 0, "highest": 5}
+
+
+def lengthen_scale_of_shared_anchors(fields: dict[str, Any]) -> None:
+    fields.update(shared_fields(), scale={"lowest": 0, "highest": 5})
+
+
+def turn_scale(fields: dict[str, Any]) -> None:
+    fields["scale"] = {"lowest": 5, "highest": 5}
+
+
+def give_bands(*bands: tuple[int, int]) -> Damage:
+    def damage(fields: dict[str, Any]) -> None:
+        fields.update(shared_fields(), bands=[band(*ends) for ends in bands], anchors=None)
+
+    return damage
+
+
+def leave_a_band_untranslated(fields: dict[str, Any]) -> None:
+    give_bands((1, 5))(fields)
+    del fields["bands"][0]["meaning"]["zh"]
+
+
+def show_something_else(fields: dict[str, Any]) -> None:
+    fields["texts"] = ["EMOTION"]
 
 
 def repeat_dimension(fields: dict[str, Any]) -> None:
@@ -62,13 +204,25 @@ def misspell(fields: dict[str, Any]) -> None:
     [
         (drop_language, "instruction: no text in zh"),
         (drop_anchor_language, "dimension completeness: no text in en"),
-        (drop_anchor, "at least 5 items"),
+        (drop_anchor, "dimension completeness: 4 anchors in en for 5 ratings"),
+        (drop_all_anchors, "dimension conciseness: anchors of its own, shared anchors or shared bands, exactly one"),
+        (share_anchors_too, "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one"),
+        (share_anchors_and_bands, "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one"),
+        (lengthen_scale, "dimension completeness: 5 anchors in en for 6 ratings"),
+        (lengthen_scale_of_shared_anchors, "anchors: 5 anchors in en for 6 ratings"),
+        (turn_scale, "a scale goes from lowest to highest, got 5 to 5"),
+        (give_bands((1, 3)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands((1, 3), (3, 5)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands((4, 5), (1, 3)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands((1, 2), (4, 5)), "bands cover each rating from 1 to 5 once, in order"),
+        (leave_a_band_untranslated, "band 1 to 5: no text in zh"),
+        (show_something_else, "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
         (repeat_dimension, "dimension names must be unique"),
         (misspell, "Extra inputs are not permitted"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_damaged_rubric_is_refused(damage: Any, message: str, tmp_path: Path) -> None:
+def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path) -> None:
     fields = rubric_fields()
     damage(fields)
     with pytest.raises(ValidationError, match=message):

@@ -1,0 +1,124 @@
+"""How far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.errors import ScoringError
+from schemas.tables.comparisons import Agreements
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tasks.judging.answers import RESPONSE, judged_answers
+from tasks.judging.reliability import FEWEST_RATINGS, krippendorff_alpha
+from tasks.judging.rubrics import Rubric, place_of
+
+SCOPE = ["dataset", "model", "setting", "rubric", "dimension"]
+ASKED = ["rubric", "dimension", "judge_repetition"]
+
+FEWEST_PAIRS = 3
+"""For a correlation: two pairs always lie on a line."""
+
+
+def agreements(
+    judgements: dy.DataFrame[Judgements],
+    responses: dy.DataFrame[Responses],
+    items: dy.DataFrame[Items],
+    rubrics: Mapping[str, Rubric],
+) -> dy.DataFrame[Agreements]:
+    """Compare all ratings of the same answers.
+
+    A rater is a judge in one of its repetitions: with one judge asked several times, alpha says how far it agrees with itself;
+    with several, both kinds of disagreement count. Ratings that failed are missing, and nothing takes their place.
+
+    Args:
+        judgements: of all judges.
+        responses: that they rated.
+        items: the responses reply to.
+        rubrics: by id, as the judges were asked.
+
+    Returns:
+        One row per dataset, model, setting, rubric and dimension, sorted by key; also where nothing can be compared.
+        `n_ratings` counts all ratings that came, also those that stand alone; all of them are in `length_correlation`, the rank
+        correlation of rating and length of the answer in characters; null below three ratings or without variance.
+        `place_effect`: the mean, over answers and judges, of the rating at the first of the places at which the dimension was
+        asked, less that at the last, where a judge gave both; in points of the scale. What the example in the instruction says
+        at a place is part of the effect.
+
+    Raises:
+        ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
+    """
+    lengths = judged_answers(responses, items).select(*RESPONSE, characters=pl.col("answer").str.len_chars())
+    _check_answers(judgements, lengths)
+    rated = judgements.join(lengths, on=RESPONSE).join(_places(judgements, rubrics), on=ASKED)
+    rows = [_compare(group) for _, group in rated.group_by(SCOPE)]
+    frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema)
+    return Agreements.validate(frame.sort(Agreements.primary_key()))
+
+
+def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
+    unknown = judgements.join(lengths, on=RESPONSE, how="anti")
+    if not unknown.is_empty():
+        first = unknown.row(0, named=True)
+        raise ScoringError(
+            "Ratings belong to no answer.",
+            where=", ".join(f"{name} {first[name]}" for name in RESPONSE),
+            expected="ratings of the responses given",
+            got=f"{unknown.height} without answer",
+            next_step="run the infer stage again for this dataset",
+        )
+
+
+def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataFrame:
+    """Columns ASKED, and `place`, from 0."""
+    asked = judgements.select(ASKED).unique()
+    rows = []
+    for row in asked.iter_rows(named=True):
+        rubric = rubrics.get(row["rubric"])
+        if rubric is None or row["dimension"] not in rubric.names:
+            raise ScoringError(
+                "Ratings belong to no rubric that is known.",
+                where=f"rubric {row['rubric']}, dimension {row['dimension']}",
+                expected="; ".join(f"{name}: {', '.join(known.names)}" for name, known in rubrics.items()),
+                next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
+            )
+        rows.append({**row, "place": place_of(rubric, row["dimension"], row["judge_repetition"])})
+    return pl.DataFrame(rows, schema={**asked.schema, "place": pl.Int64})
+
+
+def _compare(group: pl.DataFrame) -> dict[str, Any]:
+    given = group.filter(pl.col("rating").is_not_null())
+    of_answers = given.group_by(RESPONSE).agg("rating")["rating"].to_list()
+    return {
+        **group.select(SCOPE).row(0, named=True),
+        "judges": sorted(group["judge"].unique()),
+        "n_answers": sum(len(ratings) >= FEWEST_RATINGS for ratings in of_answers),
+        "n_ratings": given.height,
+        "alpha": krippendorff_alpha(of_answers),
+        "length_correlation": rank_correlation(given["rating"], given["characters"]),
+        "place_effect": _place_effect(given),
+    }
+
+
+def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
+    """Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
+
+    Returns:
+        From -1 to 1; null below three pairs, or if one of the columns is constant.
+    """
+    if len(left) < FEWEST_PAIRS or min(left.n_unique(), right.n_unique()) == 1:
+        return None
+    found = pl.select(pl.corr(left, right, method="spearman")).item()
+    return round(float(found), 12)  # arithmetic may go past 1 by its last digit
+
+
+def _place_effect(given: pl.DataFrame) -> float | None:
+    """See `agreements`; null if the dimension was asked at one place only, or no judge rated an answer at both."""
+    whole = [*RESPONSE, "judge"]
+    first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
+    means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]
+    pairs = means[0].join(means[1], on=whole, suffix="_last")
+    if given["place"].n_unique() == 1 or pairs.is_empty():
+        return None
+    return float(pairs.select((pl.col("rating") - pl.col("rating_last")).mean()).item())

@@ -1,0 +1,98 @@
+"""Which replies are answers that a judge rates, and what of them it is shown."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.errors import ScoringError
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.vocabulary import Language
+
+ITEM = ["dataset", "item_id"]
+RESPONSE = [*ITEM, "model", "setting", "repetition"]
+
+EXPRESSION_STEPS = 6
+"""Of emotion expression: ratings of the statements, then five stages of the narrative. LongEmotion, section 3."""
+
+RESULTS = "<|begin_search_result|>"
+"""Stands in a message that gives a model what it searched for (Search-o1), and in no other."""
+
+_SEARCHES = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>|\Z)", re.DOTALL)
+_HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
+
+
+def judged_answers(responses: dy.DataFrame[Responses], items: dy.DataFrame[Items]) -> pl.DataFrame:
+    """The answers that a judge rates: those with at least one letter, digit or Chinese character.
+
+    The answer is the last turn, if it came. Of an `emotion_expression` item it is what was written in all six steps, headed by
+    their numbers, and only if every turn came: without its middle it would be rated lower for a call that failed.
+
+    Args:
+        responses: replies.
+        items: the items they reply to.
+
+    Returns:
+        One row per answer: columns RESPONSE, and `answer`, the text; sorted.
+
+    Raises:
+        ScoringError: if a response belongs to no item.
+    """
+    check_items(responses, items)
+    known = items.select(*ITEM, "language", in_steps=pl.col("question_type") == "emotion_expression")
+    turns = responses.select(*RESPONSE, "turn", "messages", "reply").join(known, on=ITEM).sort("turn")
+    last = turns.filter(~pl.col("in_steps")).unique(RESPONSE, keep="last").select(*RESPONSE, answer="reply")
+    narratives = (
+        {**dict(zip(RESPONSE, response, strict=True)), "answer": join_steps(of_one.rows(named=True))}
+        for response, of_one in turns.filter("in_steps").group_by(RESPONSE, maintain_order=True)
+    )
+    answers = pl.concat([last, pl.DataFrame(list(narratives), schema=last.schema)])
+    return answers.filter(_says_something(pl.col("answer"))).sort(RESPONSE)
+
+
+def _says_something(answer: pl.Expr) -> pl.Expr:
+    unheaded = answer.str.replace_all(r"(?m)^\[(?:Step|步骤) \d\]$", "")
+    return unheaded.str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
+
+
+def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
+    """What a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
+
+    A step may take several turns: after a search the model goes on writing. Each step begins with one message of the user, so
+    the conversation says which step a turn belongs to.
+
+    Args:
+        turns: rows of the responses layer, with the item's `language`, in order.
+
+    Returns:
+        The text; null if a turn did not come or a step is missing.
+    """
+    texts: dict[int, str] = {}
+    for turn in turns:
+        if turn["reply"] is None:
+            return None
+        asked = [message["content"] for message in json.loads(turn["messages"]) if message["role"] == "user"]
+        step = sum(RESULTS not in content for content in asked) - 1
+        texts[step] = f"{texts.get(step, '')}{_SEARCHES.sub('', turn['reply'])}"
+        head = _HEAD[turn["language"]]
+    if list(texts) != list(range(EXPRESSION_STEPS)):
+        return None
+    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in texts.items())
+
+
+def check_items(responses: pl.DataFrame, items: dy.DataFrame[Items]) -> None:
+    """Raise ScoringError if a response belongs to no item."""
+    unknown = responses.join(items, on=ITEM, how="anti")
+    if not unknown.is_empty():
+        first = unknown.row(0, named=True)
+        raise ScoringError(
+            "Responses belong to no item.",
+            where=f"{first['dataset']}, item {first['item_id']}",
+            expected="responses to the items given",
+            got=f"{unknown.height} without item",
+            next_step="run the build and infer stages again for this dataset",
+        )

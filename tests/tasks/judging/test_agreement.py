@@ -1,0 +1,205 @@
+"""How far judges agree, and what else moves their ratings."""
+
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+from scipy.stats import spearmanr
+
+from schemas.errors import ScoringError
+from schemas.lineage import PartitionKey
+from schemas.tables.comparisons import Agreements
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tasks.judging.agreement import agreements, rank_correlation
+from tasks.judging.rubrics import load_rubric
+from tasks.judging.steps import AgreementJob, compare_judges
+from tasks.lineage.lake import CodeVersion, Lake
+from tests.tasks.judging.rows import Row, items, judgement, judgements, response, responses
+
+RUBRIC = load_rubric("mc_stage1")
+FIRST, SECOND, THIRD = RUBRIC.names
+RUBRICS = {RUBRIC.id: RUBRIC}
+NAMES = ("a", "b", "c")
+ASKED = items("counselor_reply", *NAMES)
+REPLIES = responses(*(response(name, 0, "x" * (10 + place)) for place, name in enumerate(NAMES)))
+
+
+def rated(dimension: str, judge: str, repetition: int, *ratings: int | None) -> list[Row]:
+    """Ratings of a, b, c."""
+    return [
+        judgement(RUBRIC, dimension, name, rating, judge=judge, judge_repetition=repetition)
+        for name, rating in zip(NAMES, ratings, strict=True)
+    ]
+
+
+def compare(*rows: Row) -> pl.DataFrame:
+    return agreements(judgements(*rows), REPLIES, ASKED, RUBRICS)
+
+
+def only(*rows: Row) -> Row:
+    return compare(*rows).row(0, named=True)
+
+
+def test_two_judges_agree_as_far_as_by_hand() -> None:
+    # Units [1, 1], [2, 4], [5, 5]: alpha 22/27, see test_reliability.
+    row = only(*rated(FIRST, "beta", 0, 1, 2, 5), *rated(FIRST, "alpha", 0, 1, 4, 5))
+    assert row["alpha"] == pytest.approx(22 / 27)
+    assert (row["judges"], row["n_answers"], row["n_ratings"]) == (["alpha", "beta"], 3, 6)
+    assert (row["dataset"], row["model"], row["setting"]) == ("own", "m", "base")
+    assert (row["rubric"], row["dimension"]) == ("mc_stage1", FIRST)
+    # Both asked once, in the same order.
+    assert row["place_effect"] is None
+
+
+def test_repetitions_of_one_judge_are_raters() -> None:
+    row = only(*rated(FIRST, "alpha", 0, 1, 2, 5), *rated(FIRST, "alpha", 1, 1, 4, 5))
+    assert row["alpha"] == pytest.approx(22 / 27)
+    assert row["judges"] == ["alpha"]
+
+
+def test_missing_ratings_are_missing_and_not_low() -> None:
+    row = only(*rated(FIRST, "alpha", 0, 5, 4, None), *rated(FIRST, "beta", 0, 5, 4, 3), *rated(FIRST, "gamma", 0, None, None, 3))
+    assert (row["alpha"], row["n_answers"], row["n_ratings"]) == (1.0, 3, 6)
+
+
+def test_single_ratings_are_counted_but_not_compared() -> None:
+    row = only(*rated(FIRST, "alpha", 0, 1, 3, 5))
+    assert (row["alpha"], row["n_answers"], row["n_ratings"], row["place_effect"]) == (None, 0, 3, None)
+    # Lengths 10, 11, 12.
+    assert row["length_correlation"] == 1
+
+
+def test_where_no_rating_came_there_still_is_a_row() -> None:
+    row = only(*rated(FIRST, "alpha", 0, None, None, None))
+    assert [row[name] for name in ("alpha", "length_correlation", "place_effect", "n_answers", "n_ratings")] == [None] * 3 + [
+        0,
+        0,
+    ]
+
+
+def test_no_variance_is_null() -> None:
+    row = only(*rated(FIRST, "alpha", 0, 4, 4, 4), *rated(FIRST, "beta", 0, 4, 4, 4))
+    assert (row["alpha"], row["length_correlation"]) == (None, None)
+
+
+def test_each_dimension_and_each_model_is_compared_on_its_own() -> None:
+    others = [{**row, "model": "n"} for row in rated(FIRST, "alpha", 0, 1, 2, 3)]
+    table = agreements(
+        judgements(*rated(FIRST, "alpha", 0, 1, 2, 3), *rated(SECOND, "alpha", 0, 3, 2, 1), *others),
+        responses(*(response(name, 0, "x" * place, model=model) for model in "mn" for place, name in enumerate(NAMES, start=1))),
+        ASKED,
+        RUBRICS,
+    )
+    assert table.select("model", "dimension", "length_correlation").rows() == [
+        ("m", SECOND, -1.0),
+        ("m", FIRST, 1.0),
+        ("n", FIRST, 1.0),
+    ]
+
+
+def test_place_effect_by_hand() -> None:
+    # Three repetitions ask for FIRST at places 0, 2, 1. First - last: a 5 - 1 = 4, b 3 - 3 = 0, c has no last: mean 2.
+    row = only(*rated(FIRST, "alpha", 0, 5, 3, 5), *rated(FIRST, "alpha", 1, 1, 3, None), *rated(FIRST, "alpha", 2, 2, 2, 2))
+    assert row["place_effect"] == 2
+
+
+def test_place_effect_compares_a_judge_with_itself() -> None:
+    # alpha is milder than beta by 3 throughout; of beta there is no rating at the last place.
+    row = only(
+        *rated(FIRST, "alpha", 0, 5, 5, 5),
+        *rated(FIRST, "alpha", 1, 4, 4, 4),
+        *rated(FIRST, "beta", 0, 2, 2, 2),
+        *rated(FIRST, "beta", 1, None, None, None),
+    )
+    assert row["place_effect"] == 1
+
+
+def test_place_effect_takes_the_ends_of_the_places_asked() -> None:
+    # Two repetitions ask for SECOND at places 1 and 0: first - last is the second less the first.
+    assert only(*rated(SECOND, "alpha", 0, 1, 1, 1), *rated(SECOND, "alpha", 1, 3, 4, 5))["place_effect"] == 3
+    # The fourth repetition asks in the order of the first again: its ratings are averaged. 3 - (1 + 5) / 2 = 0 at place 0.
+    row = only(
+        *rated(SECOND, "alpha", 0, 1, 1, 1),
+        *rated(SECOND, "alpha", 3, 5, 5, 5),
+        *rated(SECOND, "alpha", 1, 3, 3, 3),
+    )
+    assert row["place_effect"] == 0
+
+
+def test_a_judge_that_rates_by_place_alone_is_found_out() -> None:
+    # It says 4, 3, 2 in the order asked, whatever it reads: 4 - 2 = 2, and over all orders each dimension has the same mean.
+    rows = []
+    for repetition in range(3):
+        for place, dimension in enumerate(RUBRIC.ask_in_turn(repetition)):
+            rows += rated(dimension.name, "alpha", repetition, *([4 - place] * 3))
+    table = compare(*rows)
+    assert table["place_effect"].to_list() == [2, 2, 2]
+    assert judgements(*rows).group_by("dimension").agg(pl.col("rating").mean())["rating"].to_list() == [3, 3, 3]
+
+
+def test_length_of_a_narrative_is_that_of_all_its_steps() -> None:
+    rubric = load_rubric("ee_expression")
+    dimension = rubric.names[0]
+    # The last step grows shorter, the whole longer.
+    rows = [
+        response(name, turn, "word " * (40 * place if turn < 5 else 4 - place))
+        for place, name in enumerate(NAMES, start=1)
+        for turn in range(6)
+    ]
+    rates = [judgement(rubric, dimension, name, rating) for name, rating in zip(NAMES, (10, 50, 90), strict=True)]
+    situations = items("emotion_expression", *NAMES, options=["calm", "upset"])
+    table = agreements(judgements(*rates), responses(*rows), situations, {rubric.id: rubric})
+    assert table["length_correlation"].to_list() == [1.0]
+
+
+def test_rank_correlation_is_scipys() -> None:
+    random = Random(5)
+    for size in (3, 4, 10, 200):
+        left = [random.randrange(6) for _ in range(size)]
+        right = [value * 40 + random.randrange(90) for value in left]
+        expected = spearmanr(left, right).statistic
+        assert rank_correlation(pl.Series(left), pl.Series(right)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("left", "right"), [([], []), ([1, 2], [3, 4]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [7, 7, 7])])
+def test_rank_correlation_of_too_little_is_null(left: list[int], right: list[int]) -> None:
+    assert rank_correlation(pl.Series(left, dtype=pl.Int64), pl.Series(right, dtype=pl.Int64)) is None
+
+
+def test_no_ratings_are_no_rows() -> None:
+    assert compare().is_empty()
+
+
+def test_ratings_of_no_answer_are_an_error() -> None:
+    with pytest.raises(ScoringError, match="belong to no answer") as caught:
+        compare(judgement(RUBRIC, FIRST, "z", 3))
+    assert "item_id z" in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"rubric": "other"}, {"dimension": "beauty"}], ids=str)
+def test_ratings_by_an_unknown_rubric_are_an_error(change: Row) -> None:
+    with pytest.raises(ScoringError, match="no rubric that is known"):
+        compare({**judgement(RUBRIC, FIRST, "a", 3), **change})
+
+
+async def test_the_step_reads_every_partition_and_finds_its_own_again(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake", CodeVersion("0.0.test", "c0ffee"))
+
+    def write(layer: str, mark: str, table: pl.DataFrame, schema: type) -> object:
+        place = (("dataset", "own"), ("part", mark))
+        return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark * 64, settings={}, parents=()), table, schema)
+
+    asked = write("items", "1", ASKED, Items)
+    told = write("responses", "2", REPLIES, Responses)
+    ratings = [
+        write("judgements", "3", judgements(*rated(FIRST, "alpha", 0, 1, 4, 5)), Judgements),
+        write("judgements", "4", judgements(*rated(FIRST, "beta", 0, 1, 2, 5)), Judgements),
+    ]
+    job = AgreementJob("b", (asked, asked), (told,), tuple(ratings))  # type: ignore[arg-type]
+    found = lake.read(await compare_judges.fn(job, lake), Agreements)
+    assert found.select("judges", "n_answers").rows() == [(["alpha", "beta"], 3)]
+    assert found["alpha"].item() == pytest.approx(22 / 27)
+    again = await compare_judges.fn(job, lake)
+    assert again.name == "UpToDate"

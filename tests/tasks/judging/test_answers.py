@@ -1,0 +1,100 @@
+"""What of the responses is rated."""
+
+import pytest
+
+from schemas.errors import ScoringError
+from tasks.judging.answers import RESULTS, judged_answers
+from tests.tasks.judging.rows import Row, items, response, responses
+
+TEXTS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
+NARRATIVE = (
+    "[Step 0]\ncalm 2\n\n[Step 1]\nA jolt.\n\n[Step 2]\nThey forgot me.\n\n"
+    "[Step 3]\nI blush.\n\n[Step 4]\nI breathe.\n\n[Step 5]\nI will ask."
+)
+SITUATIONS = items("emotion_expression", "a", options=["calm", "upset"])
+
+
+def told(*texts: str | None) -> list[Row]:
+    return [response("a", turn, text) for turn, text in enumerate(texts)]
+
+
+def answers(rows: list[Row], question_type: str = "emotion_expression") -> list[tuple[str, str]]:
+    judged = judged_answers(responses(*rows), items(question_type, "a", "b", options=["calm", "upset"]))
+    return [(row["item_id"], row["answer"]) for row in judged.iter_rows(named=True)]
+
+
+def test_all_six_steps_are_one_answer() -> None:
+    assert answers(told(*TEXTS)) == [("a", NARRATIVE)]
+
+
+def test_rows_may_come_in_any_order() -> None:
+    rows = [response("b", turn, text) for turn, text in enumerate(TEXTS)]
+    assert answers([*reversed(told(*TEXTS)), *rows[3:], *rows[:3]]) == [("a", NARRATIVE), ("b", NARRATIVE)]
+
+
+def test_steps_are_headed_in_the_items_language() -> None:
+    judged = judged_answers(responses(*told(*TEXTS)), items("emotion_expression", "a", language="zh"))
+    assert judged["answer"].item().startswith("[步骤 0]\ncalm 2\n\n[步骤 1]\nA jolt.")
+
+
+@pytest.mark.parametrize("failed", range(6))
+def test_a_failed_step_leaves_nothing_to_rate(failed: int) -> None:
+    assert answers(told(*TEXTS[:failed], None, *TEXTS[failed + 1 :])) == []
+    assert answers(told(*TEXTS[:failed], None)) == []
+
+
+@pytest.mark.parametrize("count", [1, 5, 7])
+def test_there_are_six_steps(count: int) -> None:
+    assert answers(told(*[*TEXTS, "more"][:count])) == []
+
+
+def test_an_empty_step_is_the_models_and_is_rated() -> None:
+    assert answers(told(*TEXTS[:5], "")) == [("a", NARRATIVE.removesuffix("I will ask."))]
+
+
+def test_steps_without_a_word_are_not_rated() -> None:
+    assert answers(told("", "...", "-", "!", "", "?")) == []
+
+
+def test_a_step_with_searches_is_its_text_without_them() -> None:
+    found = f"{RESULTS} a jolt <|end_search_result|> Searches left: 4"
+    asked = [f"question {number}" for number in range(4)]
+    rows = [
+        *told(*TEXTS[:3]),
+        response("a", 3, "I <|begin_search_query|>body<|end_search_query|>", asked),
+        response("a", 4, "bl<|begin_search_query|>face<|end_search_query|>", [*asked, found]),
+        response("a", 5, f"ush.<|begin_search_query|>more{RESULTS}made up", [*asked, found, found]),
+        response("a", 6, TEXTS[4], [*asked, found, found, "question 4"]),
+        response("a", 7, TEXTS[5], [*asked, found, found, "question 4", "question 5"]),
+    ]
+    assert answers(rows) == [("a", NARRATIVE)]
+    # The same where later steps are not shown the searches of earlier ones.
+    assert answers([*rows[:6], response("a", 6, TEXTS[4], [*asked, "4"]), response("a", 7, TEXTS[5], [*asked, "4", "5"])]) == [
+        ("a", NARRATIVE)
+    ]
+
+
+@pytest.mark.parametrize("question_type", ["counselor_reply", "judged_summary"])
+def test_of_other_items_the_last_turn_is_the_answer(question_type: str) -> None:
+    asked = items(question_type, "a", references=["x"])
+    judged = judged_answers(responses(*told("First.", "Second.")), asked)
+    assert judged["answer"].to_list() == ["Second."]
+    assert judged_answers(responses(*told("First.", None)), asked).is_empty()
+    assert judged_answers(responses(*told("First.", "...")), asked).is_empty()
+
+
+def test_both_kinds_stand_beside_each_other() -> None:
+    asked = SITUATIONS.vstack(items("counselor_reply", "b"))
+    judged = judged_answers(responses(*told(*TEXTS), response("b", 0, "Go on.")), asked)  # type: ignore[arg-type]
+    assert judged.select("item_id", "answer").rows() == [("a", NARRATIVE), ("b", "Go on.")]
+
+
+def test_repetitions_are_answers_of_their_own() -> None:
+    again = [{**row, "repetition": 1} for row in told(*TEXTS)]
+    judged = judged_answers(responses(*told(*TEXTS), *again), SITUATIONS)
+    assert judged.select("repetition", "answer").rows() == [(0, NARRATIVE), (1, NARRATIVE)]
+
+
+def test_a_response_without_item_is_an_error() -> None:
+    with pytest.raises(ScoringError, match="belong to no item"):
+        judged_answers(responses(response("z", 0, "x")), SITUATIONS)
