@@ -10,15 +10,17 @@ from schemas.letters import option_letters
 from schemas.vocabulary import Metric, OptionRole, QuestionType
 from tasks.mathematics import is_mathematical, same_answer
 from tasks.metrics.choice import label_f1, positive_label, set_equality, unread_label
+from tasks.metrics.long_replies import LONG_READERS
 from tasks.metrics.overlap import bleu, exact_match, rouge_1, rouge_l, token_f1, word_recall
 from tasks.metrics.parsing import parse_choice, parse_choices, parse_free_text, parse_order
+from tasks.metrics.question_answering import qa_f1
 from tasks.metrics.questionnaire import is_filler, points_share
 from tasks.metrics.ranking import order_accuracy, rank_by_logprobs, recall_at_k, reciprocal_rank
 from tasks.metrics.roles import BIAS, PREFERENCE, bias_share, is_counted, preference_share
 from tasks.metrics.truthfulness import truthful_bleu, truthful_rouge_l, truthful_similarity
 
-LABELLED: frozenset[QuestionType] = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking"})
-"""Question types whose gold is options: their label columns are filled."""
+LABELLED: frozenset[QuestionType] = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice"})
+"""Question types whose gold is options: their label columns are filled. Not `odd_one_out`, whose options are whole segments."""
 
 _TEXT: frozenset[QuestionType] = frozenset({"extractive", "open_ended"})
 _WRITTEN: frozenset[QuestionType] = _TEXT | {"judged_summary"}
@@ -26,9 +28,14 @@ _CHOICE: frozenset[QuestionType] = frozenset({"single_choice", "multiple_answer"
 _SINGLE: frozenset[QuestionType] = frozenset({"single_choice"})
 _RANKING: frozenset[QuestionType] = frozenset({"ranking"})
 _OPEN: frozenset[QuestionType] = frozenset({"open_ended"})
+_LONG_CHOICE: frozenset[QuestionType] = frozenset(LONG_READERS)
+_JUDGED: frozenset[QuestionType] = frozenset(
+    {"judged_summary", "open_ended", "aspect_summary", "counselor_reply", "emotion_expression"}
+)
 
 SUITED: Mapping[Metric, frozenset[QuestionType]] = {
-    "accuracy": _CHOICE | {"extractive"},
+    "accuracy": _CHOICE | _LONG_CHOICE | {"extractive"},
+    "strict_accuracy": _LONG_CHOICE,
     "macro_f1": _CHOICE,
     "micro_f1": _CHOICE,
     "binary_f1": _SINGLE,
@@ -50,7 +57,9 @@ SUITED: Mapping[Metric, frozenset[QuestionType]] = {
     "mrr": _RANKING,
     "order_accuracy": frozenset({"ordered_recall"}),
     "questionnaire_points": frozenset({"questionnaire"}),
-    "judged_rating": frozenset({"judged_summary", "open_ended"}),
+    "qa_f1": frozenset({"extractive"}),
+    "judged_rating": _JUDGED,
+    "mean_rating": _JUDGED,
 }
 """Question types each metric can score. Accuracy of an extractive item is exact match: exams mix both kinds."""
 
@@ -120,10 +129,14 @@ TokenLogprobs = Sequence[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reply was read as: `shown` for people, and either options or a text."""
+    """What a reply was read as: `shown` for people, and either options or a text.
+
+    `strict_indices` are the options as the released LongEmotion code reads them; none of types it does not know.
+    """
 
     shown: str
     indices: tuple[int, ...] = ()
+    strict_indices: tuple[int, ...] = ()
 
 
 def check_order(question: Question, order: Sequence[int]) -> None:
@@ -163,26 +176,29 @@ def read_answer(
     """
     shown = question if order is None else replace(question, options=tuple(question.options[index] for index in order))
     ranked = rank_by_logprobs(token_logprobs, len(shown.options)) if question.question_type == "ranking" else ()
-    answer = _lettered(shown, ranked) if len(ranked) > 1 else _read_shown(shown, reply, cut=cut)
+    answer = _named(shown, ranked) if len(ranked) > 1 else _read_shown(shown, reply, cut=cut)
     if order is None:
         return answer
     if answer is None or not answer.indices:
         return answer
-    indices = tuple(order[place] for place in answer.indices)
-    return _lettered(question, tuple(sorted(indices)) if question.question_type == "multiple_answer" else indices)
+    indices, strict = (tuple(order[place] for place in places) for places in (answer.indices, answer.strict_indices))
+    return _named(question, tuple(sorted(indices)) if question.question_type == "multiple_answer" else indices, strict)
 
 
 def _read_shown(question: Question, reply: str, *, cut: bool) -> Answer | None:
     if question.question_type in ("single_choice", "questionnaire"):
         index = parse_choice(reply, question.options, cut=cut).index
-        return None if index is None else _lettered(question, (index,))
+        return None if index is None else _named(question, (index,))
     if question.question_type == "multiple_answer":
         indices = parse_choices(reply, question.options, cut=cut).indices
-        return None if indices is None else _lettered(question, tuple(sorted(indices)))
+        return None if indices is None else _named(question, tuple(sorted(indices)))
     if question.question_type in ("ordered_recall", "ranking"):
         order = parse_order(reply, question.options, cut=cut)
         usable = order.indices is not None and (order.complete or question.question_type == "ranking")
-        return _lettered(question, order.indices or ()) if usable else None
+        return _named(question, order.indices or ()) if usable else None
+    if reader := LONG_READERS.get(question.question_type):
+        read = reader(reply, question.options, cut=cut)
+        return None if read.index is None else _named(question, (read.index,), () if read.strict is None else (read.strict,))
     text = parse_free_text(reply).text
     return None if text is None else Answer(text)
 
@@ -192,21 +208,30 @@ def measure(question: Question, answer: Answer, metric: MetricSpec) -> float | N
 
     Null if the answer can be read but leaves open what the metric asks (a ranking that stops early).
 
+    Metrics of tasks.metrics.ratings are not measured here: a judge gives them.
+
     Raises:
         ScoringError: if the item's points or references do not allow a number.
     """
     return _MEASURES[metric.metric](question, answer, metric)
 
 
-def _lettered(question: Question, indices: tuple[int, ...]) -> Answer:
-    letters = option_letters(len(question.options))
-    return Answer(",".join(letters[index] for index in indices), indices)
+def _named(question: Question, indices: tuple[int, ...], strict: tuple[int, ...] = ()) -> Answer:
+    """Options by letter, or as the question type names them: by their text, by their number."""
+    if question.question_type == "odd_one_out":
+        return Answer(str(indices[0]), indices, strict)
+    names = question.options if question.question_type == "label_choice" else option_letters(len(question.options))
+    return Answer(",".join(names[index] for index in indices), indices, strict)
 
 
 def _accuracy(question: Question, answer: Answer, _metric: MetricSpec) -> float:
     if question.question_type in _TEXT:
         return _text_match(question, answer.shown)
     return set_equality(answer.indices, question.gold_indices)
+
+
+def _strict_accuracy(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+    return set_equality(answer.strict_indices, question.gold_indices)
 
 
 def _text_match(question: Question, text: str) -> float:
@@ -248,11 +273,13 @@ def _by_truth(measure_text: Callable[[str, Sequence[str], Sequence[str]], float]
 _Measure = Callable[[Question, Answer, MetricSpec], float | None]
 _MEASURES: Mapping[Metric, _Measure] = {
     "accuracy": _accuracy,
+    "strict_accuracy": _strict_accuracy,
     "macro_f1": _label_f1,
     "micro_f1": _label_f1,
     "binary_f1": _binary,
     "exact_match": _accuracy,
     "token_f1": _by_reference(token_f1),
+    "qa_f1": _by_reference(qa_f1),
     "word_recall": _by_reference(word_recall),
     "rouge_1": _by_reference(rouge_1),
     "rouge_l": _by_reference(rouge_l),

@@ -6,6 +6,7 @@ questionnaire); a failed call or an unusable judge is ours, and its value is mis
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import dataframely as dy
@@ -18,7 +19,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
 from tasks.metrics.answers import SUITED, Answer, Question, check_order, measure, read_answer
-from tasks.metrics.ratings import rating_share
+from tasks.metrics.ratings import RATED, Rating
 
 METRICS_VERSION = "3"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
@@ -39,20 +40,26 @@ class Outcome:
     status: ItemStatus
 
 
+RatingsOfOne = dict[int, dict[str, Rating | None]]
+"""Ratings of one response by judge repetition and dimension, null where the judge failed."""
+
+
 @dataclass(frozen=True)
 class Ratings:
-    """A judge's ratings: per response and dimension, null where the judge failed, and the dimensions it was asked for."""
+    """A judge's ratings of all responses, and the dimensions it was asked for."""
 
-    by_response: Mapping[ResponseKey, Mapping[str, int | None]]
+    by_response: Mapping[ResponseKey, RatingsOfOne]
     dimensions: frozenset[str]
 
-    def rate(self, response: ResponseKey) -> Outcome:
-        """Mean over the dimensions; missing if one of them is."""
-        ratings = self.by_response.get(response, {})
-        known = [rating for rating in ratings.values() if rating is not None]
-        if not known or len(known) < len(self.dimensions):
-            return Outcome(None, "judge_failed")
-        return Outcome(rating_share(known), "scored")
+    def rate(self, response: ResponseKey, metric: Metric) -> Outcome:
+        """Mean over the judge's repetitions of what the metric makes of all dimensions.
+
+        A repetition in which a dimension is missing is left out; with none left the value is missing.
+        """
+        asked = self.by_response.get(response, {}).values()
+        known = [[rating for rating in ratings.values() if rating is not None] for ratings in asked]
+        complete = [RATED[metric](ratings) for ratings in known if ratings and len(ratings) == len(self.dimensions)]
+        return Outcome(fmean(complete), "scored") if complete else Outcome(None, "judge_failed")
 
 
 def score_items(
@@ -65,8 +72,8 @@ def score_items(
 
     Args:
         items: the dataset's items.
-        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer. Each (model, setting,
-            repetition) covers every item.
+        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer, unless a turn failed.
+            Each (model, setting, repetition) covers every item.
         judgements: of these responses, needed by a judged method; rows of other rubrics are ignored.
         method: names the metrics, one row each.
 
@@ -95,8 +102,8 @@ def score_items(
 
 
 def last_turns(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
-    """One row per (item, model, setting, repetition): its last turn."""
-    return responses.sort("turn").unique(RESPONSE, keep="last", maintain_order=True)
+    """One row per (item, model, setting, repetition): its last turn, or a turn that failed: then there is no whole answer."""
+    return responses.sort(pl.col("status") == "failed", "turn").unique(RESPONSE, keep="last", maintain_order=True)
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
@@ -159,9 +166,10 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
             got=", ".join(sorted(of_rubric["judge"].unique())),
             next_step="score each judge's ratings on their own",
         )
-    by_response: dict[ResponseKey, dict[str, int | None]] = {}
+    by_response: dict[ResponseKey, RatingsOfOne] = {}
     for row in of_rubric.iter_rows(named=True):
-        by_response.setdefault(_response_key(row), {})[row["dimension"]] = row["rating_1_5"]
+        rating = None if row["rating"] is None else Rating(row["rating"], row["lowest"], row["highest"])
+        by_response.setdefault(_response_key(row), {}).setdefault(row["judge_repetition"], {})[row["dimension"]] = rating
     return Ratings(by_response, frozenset(of_rubric["dimension"]))
 
 
@@ -179,7 +187,8 @@ def _score_response(
     tokens = [(entry["token"], entry["logprob"]) for entry in response["token_logprobs"] or ()]
     answer = None if reply is None else read_answer(question, reply, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
-        outcome = _outcome(question, answer, spec, ratings.rate(_response_key(response)), answered=reply is not None)
+        rated = ratings.rate(_response_key(response), spec.metric) if spec.metric in RATED else None
+        outcome = _outcome(question, answer, spec, rated, answered=reply is not None)
         read = None if outcome.status == "unparsed" else answer
         yield {
             **{name: response[name] for name in RESPONSE},
@@ -199,14 +208,14 @@ def _labels(question: Question, metric: Metric, read: Answer | None) -> list[str
     return question.predicted_labels(metric, read.indices) if read else question.unread_labels(metric)
 
 
-def _outcome(question: Question, answer: Answer | None, spec: MetricSpec, rated: Outcome, *, answered: bool) -> Outcome:
+def _outcome(question: Question, answer: Answer | None, spec: MetricSpec, rated: Outcome | None, *, answered: bool) -> Outcome:
     if not question.is_counted_by(spec.metric):
         return Outcome(None, "not_counted")
     if not answered:
         return Outcome(None, "call_failed")
     if answer is None:
         return Outcome(0.0, "unparsed")
-    if spec.metric == "judged_rating":
+    if rated is not None:
         return rated
     value = measure(question, answer, spec)
     return Outcome(0.0, "unparsed") if value is None else Outcome(value, "scored")

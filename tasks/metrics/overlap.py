@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGN = r"(?<![\w)\]}])-"
 _WORD = re.compile(rf"[{_CHINESE}]|{_SIGN}\d+(?:\.\d+)*|{_SIGN}(?=\\)|\d+(?:\.\d+)+|[^\W_{_CHINESE}]+")
-_CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
+CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _APOSTROPHES = str.maketrans("", "", "'’‘")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -89,7 +89,7 @@ def _word_recall(said: str, true: str) -> float:
 
 
 def _sentence_bleu(said: str, true: str) -> float:
-    scorer = _bleu("zh" if _CHINESE_CHARACTER.search(said + true) else "13a")
+    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a")
     # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
     return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
 

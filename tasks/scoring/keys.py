@@ -7,6 +7,9 @@ from schemas.lineage import PartitionKey, PartitionRef
 from tasks.lineage.fingerprint import hash_settings, partition_key
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings
 
+COMPARISONS_VERSION = "1"
+"""Bumped when grids of needles or tables of ablations are computed differently."""
+
 
 def aggregate_key(layer: str, item_scores: Sequence[PartitionRef], blueprint: Blueprint, settings: ScoreSettings) -> PartitionKey:
     """Key of one aggregated layer over all the item scores of a run."""
@@ -18,6 +21,17 @@ def aggregate_key(layer: str, item_scores: Sequence[PartitionRef], blueprint: Bl
     }
     parents = [ref.identity for ref in item_scores]
     return partition_key(layer, {"benchmark": blueprint.name}, resolved, parents, SCORING_VERSION)
+
+
+def compared_key(layer: str, benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
+    """Key of a layer that lays scores side by side, from nothing but its inputs."""
+    return partition_key(layer, {"benchmark": benchmark}, {}, [ref.identity for ref in parents], COMPARISONS_VERSION)
+
+
+def ablation_key(name: str, benchmark: str, variants: Sequence[str], parents: Sequence[PartitionRef]) -> PartitionKey:
+    """Key of the scores of an ablation's variants."""
+    place = {"benchmark": benchmark, "ablation": name}
+    return partition_key("ablations", place, {"variants": list(variants)}, [ref.identity for ref in parents], COMPARISONS_VERSION)
 
 
 def blueprint_sha256(blueprint: Blueprint) -> str:

@@ -1,6 +1,9 @@
 """Tables of the papers, scored by the functions that runs use."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -8,13 +11,18 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
 from schemas.tables.scores import AbilityScores, Totals
+from schemas.vocabulary import Setting
+from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.veto import rank_models, total_scores
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "data" / "published" / "moodbench_table4.csv"
+SchemaT = TypeVar("SchemaT", bound=dy.Schema)
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "published"
+PUBLISHED = FOLDER / "moodbench_table4.csv"
 ABILITIES = ["foundational", "emotional", "companionship", "values_safety"]
 SETTING = "base"
-"""The papers ask their items plainly."""
+"""MoodBench asks its items plainly."""
 
 
 class PublishedScores(dy.Schema):
@@ -33,8 +41,60 @@ class PublishedScores(dy.Schema):
     parameters = dy.String()
 
 
+class PublishedLongEmotion(dy.Schema):
+    """LongEmotion, Table 2: one row per method and model. Column names are the paper's."""
+
+    method = dy.Enum(["Base", "RAG", "CoEM"], primary_key=True)
+    model = dy.String(primary_key=True, min_length=1)
+    EC = dy.Float64(min=0, max=100, description="accuracy, percent")
+    ED = dy.Float64(min=0, max=100, description="accuracy, percent")
+    QA = dy.Float64(min=0, max=100, description="F1, percent")
+    ES = dy.Float64(min=1, max=5, description="mean rating on 1 to 5")
+    MC4 = dy.Float64(min=0, max=5, description="mean rating on 0 to 5")
+    EE = dy.Float64(min=0, max=100, description="mean rating on 0 to 100")
+    avg = dy.Float64(min=0, max=100, description="overall average as printed")
+
+
+class Column(NamedTuple):
+    """A column of a table, and what its numbers are multiplied by to lie on 0-100."""
+
+    name: str
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A paper's table: which column holds which main ability, and the setting of each method; without methods all is `base`."""
+
+    file: Path
+    schema: type[dy.Schema]
+    abilities: Mapping[str, Column]
+    total: str
+    methods: Mapping[str, Setting] = field(default_factory=dict)
+
+
+TABLES = (
+    Table(PUBLISHED, PublishedScores, {name: Column(name) for name in ABILITIES}, "overall"),
+    Table(
+        FOLDER / "longemotion_table2.csv",
+        PublishedLongEmotion,
+        {
+            "emotion_classification": Column("EC"),
+            "emotion_detection": Column("ED"),
+            "emotion_qa": Column("QA"),
+            "emotion_summary": Column("ES", 20),
+            "emotion_conversation": Column("MC4", 20),
+            "emotion_expression": Column("EE"),
+        },
+        "avg",
+        {"Base": "base", "RAG": "rag", "CoEM": "coem"},
+    ),
+)
+_KNOWN = [ability for table in TABLES for ability in table.abilities]
+
+
 def load_published(file: Path = PUBLISHED) -> dy.DataFrame[PublishedScores]:
-    """Read a published table, rows in the printed order.
+    """Read MoodBench's table, rows in the printed order.
 
     Args:
         file: CSV with the columns of PublishedScores.
@@ -43,44 +103,83 @@ def load_published(file: Path = PUBLISHED) -> dy.DataFrame[PublishedScores]:
         SourceMissingError: if the file is not there.
         SourceError: if it is not such a table.
     """
+    return read_table(file, PublishedScores)
+
+
+def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
+    """Read a published table, rows in the printed order; raises as load_published."""
     if not file.is_file():
         raise SourceMissingError("the published table is missing", where=str(file), next_step="reinstall the package")
-    columns = {name: column.dtype for name, column in PublishedScores.columns().items()}
+    columns = {name: column.dtype for name, column in schema.columns().items()}
     try:
-        return PublishedScores.validate(pl.read_csv(file, schema=columns))
+        return schema.validate(pl.read_csv(file, schema=columns))
     except (pl.exceptions.PolarsError, dy.exc.ValidationError, dy.exc.SchemaError) as error:
         raise SourceError(
             "the published table cannot be used",
             where=str(file),
-            expected=f"a CSV with the columns {', '.join(columns)}, one row per model, scores on 0-100",
+            expected=f"a CSV with the columns {', '.join(columns)}, one row per model, scores on the paper's scales",
             got=str(error).splitlines()[0],
             next_step="compare the file with the paper's table",
         ) from error
 
 
+def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
+    """The paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
+
+    Variants of a benchmark (`-mini`, `-released`) have its abilities and weights, hence its table: it says where published models
+    stand, not that they were asked the variant's items.
+
+    Args:
+        benchmark: name or path of a blueprint.
+
+    Returns:
+        model, setting, one column on 0-100 per main ability, `overall` (the total as printed), rows in the printed order; None if
+        no paper has published scores of these abilities.
+
+    Raises:
+        BlueprintError: if there is no such blueprint.
+        SourceMissingError, SourceError: as load_published.
+    """
+    main = {ability.id for ability in load_blueprint(benchmark).abilities}
+    table = next((table for table in TABLES if main & set(table.abilities)), None)
+    if table is None:
+        return None
+    printed = read_table(table.file, table.schema).cast({pl.Enum: pl.String})
+    setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(SETTING)
+    scaled = {ability: pl.col(column.name) * column.factor for ability, column in table.abilities.items()}
+    return printed.select("model", setting.alias("setting"), overall=table.total, **scaled)
+
+
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
-    """The ability columns of a published table, one row per model and ability.
+    """The ability columns of a published table, one row per model, setting and ability.
+
+    Args:
+        published: model, columns named as main abilities, and setting unless all rows are `base`.
 
     Returns:
         model, setting, ability, score_0_100; null where the table has no number.
     """
-    long = published.unpivot(ABILITIES, index="model", variable_name="ability", value_name="score_0_100")
-    return long.with_columns(setting=pl.lit(SETTING)).select("model", "setting", "ability", "score_0_100")
+    named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(SETTING))
+    abilities = [name for name in _KNOWN if name in published.columns]
+    long = named.unpivot(abilities, index=["model", "setting"], variable_name="ability", value_name="score_0_100")
+    return long.select("model", "setting", "ability", "score_0_100")
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:
     """Totals, veto and ranks of a paper's models, from its ability columns, by the functions that runs use.
 
     Args:
-        published: model and one column per main ability, on 0-100.
+        published: model, one column per main ability on 0-100, and setting unless all rows are `base`.
         blueprint: weights and gate. An ability with a number counts as fully measured: the papers state no coverage.
 
     Returns:
-        Rows of `totals`, by model, without intervals and item counts.
+        Rows of `totals`, by model and setting, without intervals and item counts. All rows are ranked together, whatever their
+        setting, as the papers list them; runs are ranked within each setting.
     """
-    totals = rank_models(total_scores(complete_abilities(published, blueprint), blueprint), blueprint)
+    totals = total_scores(complete_abilities(published, blueprint), blueprint)
+    ranked = rank_models(totals, blueprint, within=())
     none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
-    return Totals.validate(totals.with_columns(none).select(Totals.column_names()).sort("model", "setting"))
+    return Totals.validate(ranked.with_columns(none).select(Totals.column_names()).sort("model", "setting"))
 
 
 def complete_abilities(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[AbilityScores]:

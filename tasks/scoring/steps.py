@@ -9,10 +9,16 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
+from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
+from schemas.tables.contexts import Contexts
 from tasks.lineage.lake import Lake
+from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.keys import aggregate_key
-from tasks.steps import step
+from tasks.scoring.gains import setting_gains
+from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
+from tasks.scoring.needles import needle_grid
+from tasks.scoring.uncertainty import Resampling
+from tasks.steps import step, up_to_date
 
 LAYERS: dict[str, type[dy.Schema]] = {
     "raw_scores": tables.RawScores,
@@ -57,3 +63,99 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
         ref or lake.write(job.key(layer), scored.layer(layer), schema)
         for ref, (layer, schema) in zip(found, LAYERS.items(), strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class GainsJob:
+    """All item scores of a run with several settings."""
+
+    blueprint: Blueprint
+    settings: ScoreSettings
+    item_scores: tuple[PartitionRef, ...]
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the gains."""
+        return aggregate_key("setting_gains", self.item_scores, self.blueprint, self.settings)
+
+
+@step("gains {job.blueprint.name}")
+async def compare_settings(job: GainsJob, lake: Lake) -> Any:
+    """What each setting gains over `base`.
+
+    Returns:
+        PartitionRef of the gains.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
+    gains = setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
+    return lake.write(job.key, gains, SettingGains)
+
+
+@dataclass(frozen=True)
+class NeedlesJob:
+    """Item scores of a run, and the contexts of those items that have one."""
+
+    benchmark: str
+    contexts: tuple[PartitionRef, ...]
+    item_scores: tuple[PartitionRef, ...]
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the grid."""
+        return compared_key("needle_scores", self.benchmark, [*self.contexts, *self.item_scores])
+
+
+@step("needles {job.benchmark}")
+async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
+    """Scores by length of the context and depth of the needle.
+
+    Returns:
+        PartitionRef of the grid; it has no rows if no item has a needle.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
+    contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
+    return lake.write(job.key, needle_grid(scores.lazy(), contexts), NeedleScores)
+
+
+@dataclass(frozen=True)
+class AblationJob:
+    """Scores of every variant of an ablation."""
+
+    name: str
+    blueprint: Blueprint
+    variants: tuple[VariantScores, ...]
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of the comparison."""
+        named = [one.variant.named for one in self.variants]
+        return ablation_key(
+            self.name, self.blueprint.name, named, [ref for one in self.variants for ref in (one.raw, one.normalized)]
+        )
+
+
+@step("ablation {job.name}")
+async def collect_ablation(job: AblationJob, lake: Lake) -> Any:
+    """Lay the scores of all variants side by side.
+
+    Returns:
+        PartitionRef of the comparison.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    scored = (
+        (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
+        for one in job.variants
+    )
+    ratios = frozenset(
+        (name, method.id, spec.metric)
+        for name, dataset in job.blueprint.datasets.items()
+        for method in dataset.methods
+        for spec in method.metrics
+        if spec.normalisation.type == "ratio"
+    )
+    return lake.write(job.key, ablation_rows(job.name, scored, ratios), Ablations)

@@ -80,10 +80,10 @@ def bootstrap_intervals(
             leaf = leaves[dataset, method, metric]
             part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
             replicates = replicate(part, metric, (units.height, items.height), weights)[leaf["unit"].to_numpy()]
-            limits.append(leaf.select(KEY).hstack(_limits(replicates)))
+            limits.append(leaf.select(KEY).hstack(limits_of(replicates)))
             _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
-    bounded = _limits(totals).with_columns(pl.all().clip(0, 100))
+    bounded = limits_of(totals).with_columns(pl.all().clip(0, 100))
     return Intervals(pl.concat(limits), units.drop("unit").hstack(bounded))
 
 
@@ -128,8 +128,8 @@ def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
         yield batch
 
 
-def _limits(replicates: Floats) -> pl.DataFrame:
-    """Percentiles of each row over its defined replicates; null where there are none."""
+def limits_of(replicates: Floats) -> pl.DataFrame:
+    """Limits of the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)
     whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
@@ -149,10 +149,12 @@ def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> No
     known = ~np.isnan(drawn)
     # Rows without any replicate have too few items: they stay NaN and take the total's interval with them.
     stand_in = np.where(known.any(axis=1), own["value"].to_numpy(), np.nan)
-    totals[units] += own["contribution"].to_numpy()[:, None] * _normalised(np.where(known, drawn, stand_in[:, None]), own)
+    normalised = normalise_replicates(np.where(known, drawn, stand_in[:, None]), own)
+    totals[units] += own["contribution"].to_numpy()[:, None] * normalised
 
 
-def _normalised(raw: Floats, leaf: pl.DataFrame) -> Floats:
+def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:
+    """Replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
     kind, low, high = leaf.select("kind", "low", "high").row(0)
     if kind == "grade":
         return np.full_like(raw, np.nan)

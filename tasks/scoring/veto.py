@@ -1,5 +1,7 @@
 """Algorithm 5: main abilities to one total, the one-vote veto of the gate, and the rank."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from schemas.blueprint import Blueprint, Gate
@@ -59,13 +61,16 @@ def apply_veto(totals: pl.LazyFrame, gate: Gate | None) -> pl.LazyFrame:
     )
 
 
-def rank_models(totals: pl.DataFrame, blueprint: Blueprint, *, rank_incomplete: bool = False) -> pl.DataFrame:
+def rank_models(
+    totals: pl.DataFrame, blueprint: Blueprint, *, rank_incomplete: bool = False, within: Sequence[str] = ("setting",)
+) -> pl.DataFrame:
     """Rank by total, the highest first, within each setting; equal totals share the smaller rank.
 
     Args:
         totals: rows of `totals`, with or without rank.
         blueprint: says what share of the items must be scored.
         rank_incomplete: rank models with missing datasets or items too.
+        within: columns that name the groups to rank in; none = all rows together.
 
     Returns:
         The same rows, rank null for vetoed, unscored and (unless asked for) incomplete models.
@@ -77,4 +82,5 @@ def rank_models(totals: pl.DataFrame, blueprint: Blueprint, *, rank_incomplete: 
     if not rank_incomplete:
         eligible &= complete & asked
     ranked = pl.when(eligible).then(pl.col("total").round(9))
-    return totals.with_columns(rank=ranked.rank("min", descending=True).over("setting").cast(pl.Int64))
+    rank = ranked.rank("min", descending=True)
+    return totals.with_columns(rank=(rank.over(*within) if within else rank).cast(pl.Int64))

@@ -2,7 +2,6 @@ import pytest
 
 from schemas.errors import ScoringError
 from tasks.metrics.questionnaire import is_filler, points_share
-from tasks.metrics.ratings import rating_share
 
 RISING, FALLING = (1.0, 2.0, 3.0, 4.0, 5.0), (5.0, 4.0, 3.0, 2.0, 1.0)
 
@@ -47,17 +46,3 @@ def test_unusable_key_is_an_error(points: tuple[float | None, ...]) -> None:
 @pytest.mark.parametrize(("points", "expected"), [((None, None), True), ((None, 1.0), False), (RISING, False)])
 def test_filler_earns_nothing_anywhere(points: tuple[float | None, ...], expected: bool) -> None:
     assert is_filler(points) == expected
-
-
-@pytest.mark.parametrize(
-    ("ratings", "expected"),
-    [
-        ((1, 1, 1, 1), 0.0),
-        ((5, 5, 5, 5), 1.0),
-        # mean (2 + 3 + 4 + 5) / 4 = 3.5, (3.5 - 1) / 4 = 0.625
-        ((2, 3, 4, 5), 0.625),
-        ((4,), 0.75),
-    ],
-)
-def test_rating_share(ratings: tuple[int, ...], expected: float) -> None:
-    assert rating_share(ratings) == expected

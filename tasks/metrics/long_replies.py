@@ -1,0 +1,161 @@
+"""Replies to questions about a long context that are answered by a label or an index, read in two ways.
+
+Lenient, as `accuracy` counts: a JSON object, fenced or among words, or the answer alone; labels whatever their case, composites
+such as "Relief & Gratitude" in any order. Strict, as the released LongEmotion code reads them, for `strict_accuracy`. Neither
+guesses: what is no choice, or several of them, is not read.
+
+Source: LongEmotion (arXiv 2509.07403), released code of January 2026. Differs: it asks up to five times until something can be
+read, and runs forever on malformed JSON in a fence where an index is asked; here such a reply is wrong.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.vocabulary import QuestionType
+from tasks.metrics.reply import clean_reply, level_text, plain_text, strip_reasoning
+
+_OBJECT_START = re.compile(r'\{\s*"')
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+_DECODER = json.JSONDecoder(object_pairs_hook=tuple)
+"""Gives objects as pairs, so that a key that occurs twice is seen."""
+
+_LEAD = re.compile(
+    r"(?:(?:the\s+)?(?:final\s+|correct\s+)?(?:emotion|tone|answer|label|choice|index|segment)\s*(?:is\b|:|=)"
+    r"|(?:答案|情绪|情感|语气|标签|编号|序号)\s*(?:是|为|:|=))\s*:?",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"\s*(?:&|,|、|\band\b)\s*")
+_INTEGER = re.compile(r"([0-9]{1,9})(?:\.0+)?")
+_EDGES = " \t\n.,;:!\"'`*_。"
+
+
+@dataclass(frozen=True)
+class LongChoice:
+    """Index of the option that a reply names, null if it names none: as we read it, and as the released code does."""
+
+    index: int | None
+    strict: int | None
+
+
+def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> LongChoice:
+    """Read a reply that gives one of these labels under the key `Emotion`, or alone.
+
+    Args:
+        reply: the model's text as it came.
+        choices: labels as shown.
+        cut: the reply ended at its token limit, so that a label alone may be the beginning of a longer one.
+    """
+    found = _one(_answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
+    strict = strict_value(reply, "Emotion", fenced_only=False)
+    return LongChoice(found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
+
+
+def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> LongChoice:
+    """Read a reply that gives the 0-based index of one of these segments under the key `index`, or alone; `cut` as above."""
+    found = _one(_answers(reply, "index", cut=cut), lambda value: _in_range(whole_number(value), len(segments)))
+    strict = strict_value(reply, "index", fenced_only=True)
+    # True and 24.0 are no integers of JSON, though Python calls them equal to 1 and 24.
+    return LongChoice(found, _in_range(strict, len(segments)) if type(strict) is int else None)
+
+
+LONG_READERS: Mapping[QuestionType, Callable[..., LongChoice]] = {"label_choice": read_label, "odd_one_out": read_index}
+"""By question type; each takes the reply, the options as shown, and `cut`."""
+
+
+def final_answer(text: str) -> str:
+    """The text of a reply in words: what its last JSON object has under `answer`, else all of it.
+
+    Search-o1 asks for such an object, the other settings for words alone.
+    """
+    values = keyed_values(text, "answer")
+    return values[0] if values and len(values) == 1 and isinstance(values[0], str) else text
+
+
+def match_label(value: Any, choices: Sequence[str]) -> int | None:
+    """Index of the one choice that a value is, or null: case and white space made equal, parts of composites in any order."""
+    if not isinstance(value, str):
+        return None
+    for normalise in (str, _plain, _parts):
+        wanted = normalise(value)
+        found = [index for index, choice in enumerate(choices) if wanted and normalise(choice) == wanted]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def whole_number(value: Any) -> int | None:
+    """The number that a value is, or writes: 24, 24.0, "24"; null if it is none."""
+    if isinstance(value, str):
+        found = _INTEGER.fullmatch(level_text(value).strip())
+        return int(found.group(1)) if found else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def keyed_values(text: str, key: str) -> list[Any] | None:
+    """Values under `key`, in any case, in the last complete JSON object that has it; null if there is no such object.
+
+    Typographic and single quotes are taken for JSON's only where nothing can be read otherwise.
+    """
+    level = level_text(text)
+    for version in (text, level, level.replace("'", '"')):
+        # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
+        for start in reversed([found.start() for found in _OBJECT_START.finditer(version, 0, version.rfind("}") + 1)]):
+            try:
+                pairs, _ = _DECODER.raw_decode(version, start)
+            except (ValueError, RecursionError):
+                continue
+            if values := [value for name, value in pairs if name.strip().casefold() == key]:
+                return values
+    return None
+
+
+def strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
+    """What the released code reads under `key`: of the whole reply if that is JSON, else of the last fence; null if nothing.
+
+    Args:
+        reply: the model's text as it came.
+        key: compared as it is.
+        fenced_only: JSON without a fence is not read.
+    """
+    answer = reply.rsplit("</think>", 1)[-1]
+    for text in (*(() if fenced_only else (answer,)), *_FENCED.findall(answer)[-1:]):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return value.get(key)
+    return None
+
+
+def _answers(reply: str, key: str, *, cut: bool) -> list[Any]:
+    """Values of the last JSON object, else the words of a reply that holds nothing but its answer."""
+    text = strip_reasoning(reply)
+    values = keyed_values(text, key)
+    if values is not None:
+        return [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
+    bare = clean_reply(level_text(text))
+    return [] if cut or "{" in bare else [_LEAD.sub("", bare, count=1).strip(_EDGES) if _LEAD.match(bare) else bare.strip(_EDGES)]
+
+
+def _one(values: Sequence[Any], read: Callable[[Any], int | None]) -> int | None:
+    """What all values are read as, if that is the same."""
+    found = {read(value) for value in values}
+    return found.pop() if len(found) == 1 else None
+
+
+def _in_range(index: int | None, options: int) -> int | None:
+    return index if index is not None and 0 <= index < options else None
+
+
+def _plain(label: str) -> str:
+    return plain_text(label).strip(_EDGES)
+
+
+def _parts(label: str) -> tuple[str, ...]:
+    return tuple(sorted(filter(None, _JOINT.split(_plain(label)))))

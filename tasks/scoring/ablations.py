@@ -1,0 +1,73 @@
+"""Scores of the variants of an ablation, side by side."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.lineage import PartitionRef
+from schemas.tables.comparisons import Ablations
+from schemas.tables.scores import NormalizedScores, RawScores
+
+KEY = ["model", "dataset", "method", "metric", "setting"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One combination of factors' values; the `_value`s are null where a value is no number."""
+
+    named: str
+    factor: str
+    x: str
+    x_value: float | None
+    second_factor: str | None = None
+    y: str | None = None
+    y_value: float | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Its columns in the layer."""
+        return {
+            "variant": self.named,
+            **{name: getattr(self, name) for name in ("factor", "x", "x_value", "second_factor", "y", "y_value")},
+        }
+
+
+@dataclass(frozen=True)
+class VariantScores:
+    """A variant and where its scores are."""
+
+    variant: Variant
+    raw: PartitionRef
+    normalized: PartitionRef
+
+
+def ablation_rows(
+    ablation: str,
+    scored: Iterable[tuple[Variant, dy.DataFrame[RawScores], dy.DataFrame[NormalizedScores]]],
+    ratios: frozenset[tuple[str, str, str]],
+) -> dy.DataFrame[Ablations]:
+    """The layer `ablations`.
+
+    Args:
+        ablation: its name.
+        scored: every variant with its raw and normalised scores.
+        ratios: dataset, method and metric of scores that are normalised by a factor of 100; others get no interval, since theirs
+            is one of raw scores.
+    """
+    frames = [_rows(variant, raw, normalized, ratios) for variant, raw, normalized in scored]
+    schema = Ablations.create_empty().schema
+    rows = pl.concat(frames).with_columns(ablation=pl.lit(ablation)).select(schema.names()).cast(schema)
+    return Ablations.validate(rows.sort(Ablations.primary_key()))
+
+
+def _rows(variant: Variant, raw: pl.DataFrame, normalized: pl.DataFrame, ratios: frozenset[tuple[str, str, str]]) -> pl.DataFrame:
+    by_factor = pl.struct("dataset", "method", pl.col("metric").cast(pl.String)).map_elements(
+        lambda spec: tuple(spec.values()) in ratios, return_dtype=pl.Boolean
+    )
+    joined = raw.join(normalized.select(*KEY, "normalized_0_100"), on=KEY).with_columns(by_factor.alias("ratio"))
+    limits = [pl.when("ratio").then(100 * pl.col(name)).alias(name) for name in ("ci_low", "ci_high")]
+    named = [pl.lit(value).alias(name) for name, value in variant.columns.items()]
+    return joined.with_columns(*limits, *named, value_0_100=pl.col("normalized_0_100")).drop("value", "ratio", "normalized_0_100")

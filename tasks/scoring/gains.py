@@ -1,0 +1,149 @@
+"""What a setting gains over asking plainly: differences of scores over the items scored both times, with intervals.
+
+Items that are missing in one setting are left out of both, pair by pair, so that a setting that fails on hard items gains nothing
+by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
+bias) are computed from all of these.
+
+Method of the intervals: percentile bootstrap of the difference. Items are drawn with replacement, the same ones for both
+settings, and datasets independently of each other. A dataset's score is the weighted mean of its metrics that have pairs; the
+total is that before the veto, with the contributions that its own tables give. No interval is given with fewer than two items
+in a metric, nor for grades, as in tasks.scoring.uncertainty.
+
+A gain in the total is left out where the two settings do not rest on the same metrics of the same datasets, or one of them has no
+pair: it would compare different benchmarks. Datasets of weight 0 have gains of their own and no part in the total's.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.tables.comparisons import OF_ALL, SettingGains
+from schemas.vocabulary import Metric
+from tasks.scoring.aggregation import UNIT, aggregate_scores
+from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.normalisation import SPEC, normalise_scores
+from tasks.scoring.reduction import COUNTED, LABEL_METRICS, reduce_item_scores
+from tasks.scoring.resampling import Floats, draw_weights
+from tasks.scoring.summation import exact_sum
+from tasks.scoring.tree import Tree, tree_tables
+from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
+
+BASE = "base"
+Spec = tuple[str, str, Metric]
+"""Dataset, method and metric."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One metric over the items scored in both settings: scores on 0-100, [2], and replicates, [2, resamples]; base first."""
+
+    scores: Floats
+    replicates: Floats
+    items: frozenset[str]
+
+
+def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
+    """Gains of every setting over `base`, per dataset and in the total.
+
+    Args:
+        item_scores: rows of `item_scores` of all models and settings.
+        blueprint: which metrics count, and how much.
+        resampling: number of resamples (0 = no intervals), and seed.
+
+    Returns:
+        One row per model, setting other than base, and dataset that has items scored in both, or `total`; sorted by key.
+
+    Raises:
+        ScoringError: as score_benchmark.
+    """
+    units = item_scores.select(UNIT).unique().sort(UNIT).collect().filter(pl.col("setting") != BASE)
+    if units.is_empty():
+        return SettingGains.create_empty()
+    tree = tree_tables(blueprint)
+    normalized = normalise_scores(reduce_item_scores(item_scores), tree)
+    gate = blueprint.gate.ability if blueprint.gate else None
+    contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate)
+    rows = []
+    for model, setting in units.iter_rows():
+        of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
+        pairs = {spec: paired for dataset in blueprint.datasets for spec, paired in _pairs(of_both, dataset, tree, resampling)}
+        base, own = (_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
+        scopes = _dataset_weights(tree, pairs)
+        if base and base.keys() == own.keys() and base.keys() <= pairs.keys():
+            scopes[OF_ALL] = base
+        shared = {"model": model, "setting": setting}
+        rows += [shared | {"scope": scope} | _gain(pairs, weights) for scope, weights in scopes.items()]
+    frame = pl.DataFrame(rows, schema=SettingGains.create_empty().schema)
+    return SettingGains.validate(frame.sort(SettingGains.primary_key()))
+
+
+def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
+    """The metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
+    leaves = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0))
+    counted = of_both.filter((pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)).collect(engine="streaming")
+    in_both = pl.col("setting").n_unique().over("method", "metric", "item_id") > 1
+    rows = counted.join(leaves.select(SPEC), on=SPEC, how="semi").filter(in_both)
+    if rows.is_empty():
+        return
+    items = rows["item_id"].unique().sort().to_frame().with_row_index("item")
+    weights = draw_weights(dataset, items.height, resampling.resamples, resampling.seed)
+    for leaf in leaves.iter_slices(1):
+        own = average_repetitions(rows.join(leaf.select(SPEC), on=SPEC, how="semi"))
+        if not own.is_empty():
+            scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(pl.col("setting") != BASE)["normalized_0_100"]
+            yield leaf.select(SPEC).row(0), _paired(own.join(items, on="item_id"), scores.to_numpy(), leaf, weights)
+
+
+def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of one metric, one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
+    if rows.is_empty() or rows["metric"][0] in LABEL_METRICS:
+        return rows
+    others = pl.all().exclude("value").first()
+    mean = exact_sum(pl.col("value")) / pl.len()
+    return rows.group_by("setting", "item_id").agg(others, value=mean).select(rows.columns)
+
+
+def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
+    placed = rows.with_columns(unit=(pl.col("setting") != BASE).cast(pl.Int64))
+    raw = replicate(placed, leaf["metric"].item(), (2, len(weights)), weights)
+    replicates = normalise_replicates(raw, leaf)
+    # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
+    known = ~np.isnan(replicates)
+    stand_in = np.where(known.any(axis=1), scores, np.nan)
+    return Paired(scores, np.where(known, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
+
+
+def _weights(rows: pl.DataFrame) -> dict[Spec, float]:
+    return {
+        (dataset, method, metric): weight for dataset, method, metric, weight in rows.select(*SPEC, "contribution").iter_rows()
+    }
+
+
+def _dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
+    """Weights of the metrics that have pairs, by dataset."""
+    found: dict[str, dict[Spec, float]] = {}
+    for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
+        if (dataset, method, metric) in pairs:
+            found.setdefault(dataset, {})[dataset, method, metric] = weight
+    return found
+
+
+def _gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
+    shares = np.array(list(weights.values())) / sum(weights.values())
+    used = [pairs[spec] for spec in weights]
+    # Rounding may lift a weighted mean above 100 by its last bit.
+    base, setting = np.clip(shares @ np.array([paired.scores for paired in used]), 0, 100).tolist()
+    differences = shares @ np.array([paired.replicates[1] - paired.replicates[0] for paired in used])
+    low, high = limits_of(differences[None, :]).row(0) if differences.size else (None, None)
+    return {
+        "base_0_100": base,
+        "setting_0_100": setting,
+        "gain": setting - base,
+        "ci_low": low,
+        "ci_high": high,
+        "n_items": len({(spec[0], item) for spec, paired in zip(weights, used, strict=True) for item in paired.items}),
+    }

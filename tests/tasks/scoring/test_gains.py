@@ -1,0 +1,198 @@
+"""Gains of settings over asking plainly: pairs by hand, intervals against scipy."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from schemas.blueprint import Blueprint, BlueprintDataset, Gate, GradeNormalisation, MethodSpec, MetricSpec
+from schemas.tables.comparisons import OF_ALL, SettingGains
+from tasks.scoring.gains import setting_gains
+from tasks.scoring.uncertainty import Resampling
+from tests.tasks.scoring.samples import ability, blueprint, f1_dataset, items, labelled, task
+
+ONE = blueprint(ability("a", task("d")))
+TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
+
+
+def gains(*parts: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0, seed: int = 0) -> pl.DataFrame:
+    return setting_gains(pl.concat(parts).lazy(), design, Resampling(resamples, seed))
+
+
+def both(dataset: str, base: Sequence[float | None], rag: Sequence[float | None], **columns: Any) -> list[pl.DataFrame]:
+    return [items(dataset, base, **columns), items(dataset, rag, setting="rag", **columns)]
+
+
+def row(frame: pl.DataFrame, scope: str = "d") -> dict[str, Any]:
+    return frame.row(by_predicate=pl.col("scope") == scope, named=True)
+
+
+def test_only_items_scored_in_both_settings_count() -> None:
+    # Items 0 to 2 have both: base (1 + 0 + 0) / 3, rag (1 + 1 + 0) / 3.
+    found = row(gains(*both("d", [1, 0, 0, 1, None], [1, 1, 0, None, 1])))
+    assert found["base_0_100"] == pytest.approx(100 / 3)
+    assert found["setting_0_100"] == pytest.approx(200 / 3)
+    assert found["gain"] == pytest.approx(100 / 3)
+    assert (found["model"], found["setting"], found["n_items"]) == ("m", "rag", 3)
+
+
+def test_an_unparsed_reply_is_wrong_and_counts() -> None:
+    base = items("d", [1.0, 1.0])
+    rag = items("d", [1.0, 0.0], setting="rag", status=["scored", "unparsed"])
+    assert row(gains(base, rag))["gain"] == -50
+
+
+def test_repetitions_of_an_item_are_averaged_first() -> None:
+    # Item 0: base 1, rag (1 + 0) / 2. Item 1: base (0 + 1) / 2, rag 1, its other repetition failed. All rows alike would give
+    # base 2 / 3 and rag 2 / 3.
+    parts = [
+        items("d", [1.0, 0.0]),
+        items("d", [None, 1.0], repetition=1),
+        items("d", [1.0, 1.0], setting="rag"),
+        items("d", [0.0, None], setting="rag", repetition=1),
+    ]
+    found = row(gains(*parts))
+    assert (found["base_0_100"], found["setting_0_100"], found["gain"], found["n_items"]) == (75, 75, 0, 2)
+
+
+def test_the_total_weighs_its_datasets() -> None:
+    # d gains 50 points with weight 1, e loses 25 with weight 3: (50 - 75) / 4.
+    found = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1, 1, 1], [1, 1, 1, 0]), design=TWO)
+    assert found["scope"].to_list() == ["d", "e", OF_ALL]
+    assert row(found, "e")["gain"] == -25
+    total = row(found, OF_ALL)
+    assert (total["base_0_100"], total["setting_0_100"]) == (75, 68.75)
+    assert (total["gain"], total["n_items"]) == (-6.25, 6)
+
+
+def test_no_total_where_the_settings_rest_on_different_datasets() -> None:
+    found = gains(*both("d", [0, 0], [1, 0]), items("e", [1.0, 1.0]), design=TWO)
+    assert found["scope"].to_list() == ["d"]
+
+
+def test_no_total_where_a_dataset_has_no_pair() -> None:
+    found = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, None], [None, 1]), design=TWO)
+    assert found["scope"].to_list() == ["d"]
+
+
+def test_a_dataset_that_is_missing_in_both_takes_no_total_away() -> None:
+    found = gains(*both("d", [0, 0], [1, 0]), design=TWO)
+    assert row(found, OF_ALL)["gain"] == row(found, "d")["gain"] == 50
+
+
+def test_a_dataset_of_weight_zero_has_a_gain_and_no_part_in_the_total() -> None:
+    design = blueprint(ability("a", task("t", datasets=["d", "e"], e=0.0)))
+    scored = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1], [0, 0]), design=design, resamples=50)
+    assert row(scored, "e")["gain"] == -100
+    assert {**row(scored, OF_ALL), "scope": "d"} == row(scored, "d")
+    # Nor does its absence matter.
+    assert row(gains(*both("d", [0, 0], [1, 0]), items("e", [1.0]), design=design), OF_ALL)["gain"] == 50
+
+
+def test_the_gate_is_no_part_of_the_total() -> None:
+    design = blueprint(ability("safe", task("e")), ability("a", task("d")), gate=Gate(ability="safe", threshold=60))
+    found = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1], [0, 0]), design=design)
+    assert (row(found, OF_ALL)["gain"], row(found, OF_ALL)["n_items"]) == (50, 2)
+
+
+def test_metrics_of_weight_zero_are_left_out() -> None:
+    specs = (MetricSpec(metric="accuracy"), MetricSpec(metric="strict_accuracy", weight=0))
+    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=specs),))
+    strict = both("d", [1, 1], [0, 0], metric="strict_accuracy")
+    found = row(gains(*both("d", [0, 0], [1, 0]), *strict, design=blueprint(ability("a", task("d")), datasets={"d": dataset})))
+    assert found["gain"] == 50
+
+
+def test_f1_is_computed_from_the_pairs() -> None:
+    # Pairs are items 0 and 1. Base: joy right, joy wrong for fear: F1 of joy 2 / 3, of fear 0. Rag: both right.
+    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "macro_f1")})
+    gold = [["joy"], ["fear"], ["fear"]]
+    base = labelled("d", "macro_f1", gold, [["joy"], ["joy"], ["fear"]])
+    rag = labelled("d", "macro_f1", gold, [["joy"], ["fear"], ["joy"]], setting="rag")
+    kept = rag.filter(pl.col("item_id") != "d-2")
+    found = row(gains(base, kept, design=design))
+    assert (found["base_0_100"], found["setting_0_100"]) == (pytest.approx(100 / 3), 100)
+
+
+def test_models_and_settings_are_apart() -> None:
+    parts = [*both("d", [0, 0], [1, 0]), items("d", [1.0, 1.0], setting="coem"), items("d", [1.0, 1.0], "other")]
+    found = gains(*parts).filter(scope="d")
+    assert found.select("model", "setting", "gain").rows() == [("m", "coem", 100), ("m", "rag", 50)]
+
+
+def test_asking_plainly_alone_has_no_gains() -> None:
+    found = gains(items("d", [1.0]))
+    assert found.is_empty()
+    assert SettingGains.is_valid(found)
+
+
+def test_a_setting_without_a_base_has_no_gains() -> None:
+    assert gains(items("d", [1.0], setting="rag")).is_empty()
+
+
+def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.beta(3, 3, 120)
+    rag = np.clip(base + rng.normal(0.05, 0.1, 120), 0, 1)
+    found = row(gains(*both("d", base.tolist(), rag.tolist()), resamples=4000))
+    theirs = stats.bootstrap(
+        (base, rag),
+        lambda one, other, axis: np.mean(other, axis=axis) - np.mean(one, axis=axis),
+        n_resamples=4000,
+        method="percentile",
+        paired=True,
+        vectorized=True,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    assert found["gain"] == pytest.approx(100 * (rag.mean() - base.mean()))
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((100 * theirs.low, 100 * theirs.high), abs=0.15)
+    # Pairs move together: without them the interval would be wider than that of one setting's score.
+    assert found["ci_high"] - found["ci_low"] < 5
+
+
+def test_interval_of_a_total_adds_independent_datasets() -> None:
+    rng = np.random.default_rng(4)
+    differences = {name: rng.normal(0.05, 0.08, 200) for name in ("d", "e")}
+    parts = [part for name, gain in differences.items() for part in both(name, [0.4] * 200, (0.4 + gain).clip(0, 1).tolist())]
+    found = gains(*parts, design=TWO, resamples=4000)
+    width = {scope: row(found, scope)["ci_high"] - row(found, scope)["ci_low"] for scope in ("d", "e", OF_ALL)}
+    # Standard errors of independent parts with weights 1/4 and 3/4 add as squares.
+    assert width[OF_ALL] == pytest.approx(np.hypot(width["d"] / 4, 3 * width["e"] / 4), rel=0.05)
+
+
+def test_identical_scores_gain_exactly_nothing() -> None:
+    values = np.random.default_rng(5).random(40).tolist()
+    found = gains(*both("d", values, values), resamples=200)
+    assert found.select("gain", "ci_low", "ci_high").unique().rows() == [(0, 0, 0)]
+
+
+def test_one_pair_has_no_interval_and_takes_the_totals() -> None:
+    found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0, 1], [1, 1]), design=TWO, resamples=100)
+    assert row(found, "e")["ci_low"] is not None
+    for scope in ("d", OF_ALL):
+        assert (row(found, scope)["ci_low"], row(found, scope)["ci_high"]) == (None, None)
+    assert row(found)["gain"] == 50
+
+
+def test_no_resamples_no_intervals() -> None:
+    assert gains(*both("d", [0, 1], [1, 1])).select("ci_low", "ci_high").rows() == [(None, None)] * 2
+
+
+def test_grades_gain_points_without_an_interval() -> None:
+    table = GradeNormalisation(table={"0": 10, "1": 60})
+    spec = MetricSpec(metric="accuracy", normalisation=table)
+    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=(spec,)),))
+    found = row(
+        gains(*both("d", [0, 0], [1, 1]), design=blueprint(ability("a", task("d")), datasets={"d": dataset}), resamples=50)
+    )
+    assert (found["gain"], found["ci_low"]) == (50, None)
+
+
+def test_rows_in_another_order_give_the_same() -> None:
+    rng = np.random.default_rng(6)
+    parts = pl.concat([*both("d", rng.random(30).tolist(), rng.random(30).tolist()), *both("e", [0, 1], [1, 1])])
+    shuffled = parts.sample(fraction=1, shuffle=True, seed=1)
+    assert gains(parts, design=TWO, resamples=100).equals(gains(shuffled, design=TWO, resamples=100))

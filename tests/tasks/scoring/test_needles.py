@@ -1,0 +1,122 @@
+"""Scores by length and depth."""
+
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from schemas.tables.comparisons import NeedleScores
+from schemas.tables.contexts import Contexts
+from tasks.scoring.needles import needle_grid, place_needles
+from tests.tasks.scoring.samples import items, labelled
+
+
+def contexts(*rows: dict[str, Any], dataset: str = "d") -> dy.DataFrame[Contexts]:
+    shared: dict[str, Any] = {
+        **dict.fromkeys(Contexts.create_empty().columns),
+        "dataset": dataset,
+        "long_task": "ec_emobench",
+        "renamed": [],
+    }
+    built = [shared | {"item_id": f"{dataset}-{number}", "tokens": 100, **row} for number, row in enumerate(rows)]
+    return Contexts.validate(pl.DataFrame(built, schema=Contexts.create_empty().schema))
+
+
+def at(tokens: int, depth: float | None, **targets: Any) -> dict[str, Any]:
+    return {"tokens": tokens, "depth_percent": depth, **targets}
+
+
+def cells(scores: pl.DataFrame, placed: dy.DataFrame[Contexts]) -> list[tuple[Any, ...]]:
+    return needle_grid(scores.lazy(), placed).select("length_bin", "depth_bin", "value", "n", "n_total").rows()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "depth", "length_bin", "low", "depth_bin"),
+    [
+        (0, 0, "0 to 2000", 0, "0 to 20 %"),
+        (1999, 19.99, "0 to 2000", 0, "0 to 20 %"),
+        (2000, 20, "2000 to 4000", 2000, "20 to 40 %"),
+        (40_000, 50, "32000 to 64000", 32_000, "40 to 60 %"),
+        (128_000, 99, "128000 and more", 128_000, "80 to 100 %"),
+        (500_000, 100, "128000 and more", 128_000, "80 to 100 %"),
+    ],
+)
+def test_bins_are_fixed(tokens: int, depth: float, length_bin: str, low: int, depth_bin: str) -> None:
+    placed = place_needles(contexts(at(tokens, depth))).row(0, named=True)
+    assert (placed["length_bin"], placed["length_tokens"], placed["depth_bin"]) == (length_bin, low, depth_bin)
+    assert placed["depth_percent"] == float(depth_bin.split(maxsplit=1)[0])
+
+
+def test_targets_are_the_bins_where_every_item_has_one() -> None:
+    lengths, depths = (1000, 4000), (0, 12.5)
+    grid = [at(n - 10, d + 1, target_tokens=n, target_depth_percent=d) for n in lengths for d in depths]
+    placed = place_needles(contexts(*grid))
+    assert placed.select("length_bin", "length_tokens", "depth_bin", "depth_percent").rows() == [
+        ("1000", 1000, "0 %", 0.0),
+        ("1000", 1000, "12.5 %", 12.5),
+        ("4000", 4000, "0 %", 0.0),
+        ("4000", 4000, "12.5 %", 12.5),
+    ]
+
+
+def test_targets_drawn_item_by_item_are_no_bins() -> None:
+    drawn = [at(n, d, target_tokens=n, target_depth_percent=d) for n, d in ((12_345, 3.3), (14_321, 81.2), (14_321, 81.2))]
+    placed = place_needles(contexts(*drawn))
+    assert placed["length_bin"].to_list() == ["8000 to 16000"] * 3
+    assert placed["depth_bin"].to_list() == ["0 to 20 %", "80 to 100 %", "80 to 100 %"]
+
+
+def test_a_target_that_some_items_lack_is_no_bin() -> None:
+    placed = place_needles(contexts(at(990, 1, target_tokens=1000), at(990, 1, target_tokens=1000), at(4010, 49)))
+    assert placed["length_bin"].to_list() == ["0 to 2000", "0 to 2000", "4000 to 8000"]
+
+
+def test_a_cell_is_the_mean_over_its_items() -> None:
+    placed = contexts(at(100, 5), at(200, 10), at(300, 90), at(9000, 5))
+    # cells: items 0 and 1; item 2; item 3, whose call failed
+    assert cells(items("d", [1, 0, 0.5, None]), placed) == [
+        ("0 to 2000", "0 to 20 %", 0.5, 2, 2),
+        ("0 to 2000", "80 to 100 %", 0.5, 1, 1),
+        ("8000 to 16000", "0 to 20 %", None, 0, 1),
+    ]
+
+
+def test_repetitions_of_an_item_are_averaged_first() -> None:
+    # Item 0: (1 + 0) / 2, its third call failed; item 1: 1 three times. All rows alike would give 4 / 5.
+    values: list[list[float | None]] = [[1, 1], [0, 1], [None, 1]]
+    asked = pl.concat([items("d", said, repetition=number) for number, said in enumerate(values)])
+    assert cells(asked, contexts(at(100, 5), at(100, 5))) == [("0 to 2000", "0 to 20 %", 0.75, 2, 2)]
+
+
+def test_items_without_a_known_depth_are_left_out() -> None:
+    assert cells(items("d", [1, 0]), contexts(at(100, None), at(100, 5))) == [("0 to 2000", "0 to 20 %", 0.0, 1, 1)]
+
+
+def test_what_counts_whole_datasets_has_no_cells() -> None:
+    assert cells(labelled("d", "macro_f1", [["joy"]], [["joy"]]), contexts(at(100, 5))) == []
+
+
+def test_models_settings_and_metrics_have_grids_of_their_own() -> None:
+    scores = pl.concat(
+        [
+            items("d", [1.0]),
+            items("d", [0.0], setting="rag"),
+            items("d", [0.0], "other"),
+            items("d", [0.0], metric="strict_accuracy"),
+        ]
+    )
+    found = needle_grid(scores.lazy(), contexts(at(100, 5)))
+    assert found.select("model", "setting", "metric", "value").rows() == [
+        ("m", "base", "accuracy", 1.0),
+        ("m", "base", "strict_accuracy", 0.0),
+        ("m", "rag", "accuracy", 0.0),
+        ("other", "base", "accuracy", 0.0),
+    ]
+
+
+def test_the_grid_is_a_layer() -> None:
+    scores = pl.concat([items("d", [1.0, None]), items("d", [0.0, 1.0], setting="rag")])
+    found = needle_grid(scores.lazy(), contexts(at(100, 5), at(500_000, 100)))
+    assert NeedleScores.is_valid(found)
+    assert found.columns == NeedleScores.column_names()
