@@ -47,10 +47,14 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class AskedWith:
-    """What the plan asked for: items per dataset and the reply limit in tokens that the plan sets; null if it sets none."""
+    """What the plan asked for: items per dataset and the reply limit in tokens that the plan sets; null if it sets none.
+
+    `has_levels`: the benchmark has tasks of several levels.
+    """
 
     sample: int | None
     max_tokens: int | None
+    has_levels: bool = True
 
 
 def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AskedWith) -> tuple[Advice, ...]:
@@ -70,7 +74,7 @@ def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AskedWith) ->
         found += _on_confusion(diagnosis)
         found += _on_precision(diagnosis, asked)
         found += _on_coverage(diagnosis)
-    return (*found, _on_content(task, found))
+    return (*found, _on_content(task, found, asked))
 
 
 def _on_format(diagnosis: Diagnosis, asked: AskedWith) -> Iterator[Advice]:
@@ -163,7 +167,8 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
             pairs[gold[0], predicted[0]] += 1
     if not pairs:
         return
-    (gold, predicted), times = min(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
+    names, times = min(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
+    gold, predicted = (shorten(name, LABEL_LENGTH) for name in names)
     if times >= MIN_CONFUSIONS:
         yield Advice(
             "confusion", f"{diagnosis.raw.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
@@ -193,12 +198,15 @@ def _on_coverage(diagnosis: Diagnosis) -> Iterator[Advice]:
         )
 
 
-def _on_content(task: TaskRow, found: list[Advice]) -> Advice:
-    about = f"{task.title} is measured at the {task.level} level of {task.path}."
+def _on_content(task: TaskRow, found: list[Advice], asked: AskedWith) -> Advice:
+    where = f"measured at the {task.level} level of {task.path}" if asked.has_levels else f"part of {task.path}"
+    about = f"{task.title} is {where}." if asked.has_levels or task.path != task.title else ""
     if any(advice.kind in {"format", "guessing", "favourite", "precision"} for advice in found):
-        return Advice("content", f"{about} Settle the points above before reading {number(task.score)} as ability.")
+        return Advice("content", f"{about} Settle the points above before reading {number(task.score)} as ability.".strip())
     return Advice(
         "content",
-        f"{about} None of the rules on format, guessing and interval width applies, so the weakness seems to lie in the content: "
-        "read the rows below and look for what they share.",
+        (
+            f"{about} None of the rules on format, guessing and interval width applies, so the weakness seems to lie in the "
+            "content: read the rows below and look for what they share."
+        ).strip(),
     )

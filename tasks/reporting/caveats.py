@@ -8,12 +8,9 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from tasks.reporting.data import ReportData, Subject
+from tasks.reporting.papers import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 from tasks.reporting.wording import count, counted, listed, number, percent, share_of
 
-COMPARABLE = frozenset({"moodbench", "ecdbench"})
-"""Blueprints that ask what the published table was measured with."""
-
-BUNDLED_SUFFIX = "-mini"
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
 
@@ -70,11 +67,6 @@ def find_caveats(data: ReportData, subject: Subject, totals: dict[str, Any]) -> 
     )
 
 
-def is_comparable(blueprint: Blueprint) -> bool:
-    """Whether totals may be set beside the published ones."""
-    return blueprint.name in COMPARABLE
-
-
 def _about_the_benchmark(blueprint: Blueprint) -> Iterator[Caveat]:
     if blueprint.name.endswith(BUNDLED_SUFFIX):
         yield Caveat(
@@ -82,6 +74,8 @@ def _about_the_benchmark(blueprint: Blueprint) -> Iterator[Caveat]:
             "The bundled mini benchmark is a smoke test: a handful of items per task shows that everything works. Its totals "
             "cannot be compared with the published ones one to one.",
         )
+    elif is_rebuilt(blueprint):
+        yield Caveat("items built anew", REBUILT)
     elif not is_comparable(blueprint):
         yield Caveat(
             "not the published benchmark",
@@ -157,6 +151,13 @@ def _about_the_judge(data: ReportData, subject: Subject) -> Iterator[Caveat]:
     has_judged = subject.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if judge is None or not has_judged:
         return
+    published = paper_of(data.blueprint).judge
+    if published is not None and published not in judge["name"].lower():
+        yield Caveat(
+            "another judge than the paper's",
+            f"Free-text answers were rated by {judge['name']}; the published ones by {published}. Judges differ in how much they "
+            "give, so scores that a judge gave cannot be set beside the published ones.",
+        )
     models = {model["name"]: model for model in data.manifest.plan.get("models", ())}
     own = models.get(subject.model)
     if own is not None and judge["name"] == own["name"] and judge.get("identity") == own.get("identity"):

@@ -1,7 +1,7 @@
 """What a report is made of, and whom it is about."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,35 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from schemas.tables import scores as tables
+from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import Metric
 from tasks.datasets.baselines import Baselines, measure_baselines, orders_shown
+from tasks.reporting.published import BASE_SETTING, PublishedTable, read_table
+from tasks.reporting.shown import SHOWN
+from tasks.reporting.wording import setting_order, setting_title
 
-BASE_SETTING = "base"
+NEEDLES = pl.Schema(
+    {
+        "model": pl.String,
+        "setting": pl.String,
+        "dataset": pl.String,
+        "method": pl.String,
+        "metric": pl.String,
+        "length_bin": pl.String,
+        "length_tokens": pl.Int64,
+        "depth_bin": pl.String,
+        "depth_percent": pl.Float64,
+        "value": pl.Float64,
+        "n": pl.Int64,
+    }
+)
+"""Columns of a grid of needles: mean value in [0, 1] by length and depth (null = nothing scored), and the items scored.
+
+`length_bin` and `depth_bin` are labels, `length_tokens` and `depth_percent` say where they stand.
+"""
 
 
 @dataclass(frozen=True, order=True)
@@ -30,7 +53,7 @@ class Subject:
     @property
     def label(self) -> str:
         """Name in headings; the usual setting goes without saying."""
-        return self.model if self.setting == BASE_SETTING else f"{self.model} ({self.setting})"
+        return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
     def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
         """Rows of a frame with columns `model` and `setting` that are about this subject, in the frame's order."""
@@ -45,8 +68,9 @@ class Subject:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
-    `published` has the columns rank, model, overall, foundational, emotional, companionship, values_safety, ranked, institution,
-    type and parameters, one row per model of the paper's table; it may be empty, then nothing is compared with it.
+    `published` is the paper's table, in one of the forms that `published.read_table` reads; null or empty: nothing is compared
+    with it. `needles` has the columns NEEDLES, `shown` those of `shown.SHOWN`: the chunks that went into prompts. The layers from
+    `judgements` on are empty where a run has no such thing.
     """
 
     manifest: RunManifest
@@ -62,7 +86,14 @@ class ReportData:
     item_scores: dy.DataFrame[tables.ItemScores]
     items: dy.DataFrame[Items]
     responses: dy.DataFrame[Responses]
-    published: pl.DataFrame
+    published: pl.DataFrame | None
+    judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
+    contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
+    retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
+    gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
+    agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
+    needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
+    shown: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHOWN))
 
     def subjects(self) -> tuple[Subject, ...]:
         """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""
@@ -83,6 +114,22 @@ class ReportData:
             for method in entry.methods
             for spec in method.metrics
         }
+
+    @cached_property
+    def paper(self) -> PublishedTable:
+        """The paper's table in one form."""
+        return read_table(self.published)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the subjects, in the order in which they are shown."""
+        return tuple(sorted({subject.setting for subject in self.subjects()}, key=setting_order))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the blueprint's datasets by id, in its order."""
+        ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
+        return {name: self.blueprint.datasets[name].title for name in ids}
 
     @property
     def sample(self) -> int | None:

@@ -1,36 +1,33 @@
 """Evidence rows: what was asked, what was right, what the model replied and why that is not a full score."""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
-from unicodedata import east_asian_width
+from typing import Any
 
+from schemas.context import ASPECTS
 from schemas.letters import option_letters
 from tasks.reporting.advice import Diagnosis
 from tasks.reporting.answers import Answer
-from tasks.reporting.wording import listed, number
+from tasks.reporting.evidence import Excerpt, RatingRow, ShownChunk, make_excerpt, rating_rows, shown_rows
+from tasks.reporting.passages import Passage, make_passage
+from tasks.reporting.wording import listed, number, shorten
 
 PER_TASK = 3
-SHORT_WIDTH = 420
-"""Width of a shortened text in Latin characters; a Chinese character counts as two."""
-
 MAX_REFERENCES = 3
-_SHORT_TAIL = 120
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A text as shown: shortened, and in full where that is longer. `omitted` characters are in the lake only."""
-
-    short: str
-    full: str | None
-    omitted: int
+SHORT_LABEL = 80
+LABELS, SEGMENTS = "label_choice", "odd_one_out"
+RATED = frozenset({"judged_rating", "mean_rating"})
+"""Metrics that a judge's ratings give."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option as shown to the model. `points` only in questionnaires."""
+    """One option as shown to the model. `points` only in questionnaires.
+
+    `letter` is a number for segments, which are counted from 0, and empty for labels, which are answered by their text.
+    """
 
     letter: str
     text: str
@@ -41,7 +38,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Example:
-    """One item that did not earn its full score."""
+    """One item that did not earn its full score.
+
+    `excerpt` stands in place of the context where that holds a needle. Of segments only the odd one and the chosen one are among
+    the options; `left_out_options` counts the others.
+    """
 
     dataset: str
     item_id: str
@@ -57,6 +58,10 @@ class Example:
     value: float
     status: str
     why: str
+    excerpt: Excerpt | None = None
+    left_out_options: int = 0
+    ratings: tuple[RatingRow, ...] = ()
+    retrieved: tuple[ShownChunk, ...] = ()
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
@@ -90,50 +95,55 @@ def _languages_in_turn(answers: Iterable[Answer]) -> list[Answer]:
 
 def _example(answer: Answer, text_limit: int) -> Example:
     item, response = answer.item, answer.response or {}
+    excerpt = make_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
+    options = _options(answer)
     return Example(
         dataset=item["dataset"],
         item_id=item["item_id"],
         language=item["language"],
         source=f"{item['source_file']}, row {item['source_row']}",
-        context=make_passage(item["context"], text_limit) if item["context"] else None,
+        context=make_passage(item["context"], text_limit) if item["context"] and excerpt is None else None,
         question=make_passage(item["question"], text_limit),
-        options=_options(answer),
-        references=tuple(make_passage(text, text_limit).short for text in (item["references"] or ())[:MAX_REFERENCES]),
+        options=options,
+        references=tuple(make_passage(text, text_limit).short for text in _references(item)),
         reply=make_passage(response["reply"], text_limit) if response.get("reply") is not None else None,
         reasoning=make_passage(response["reasoning"], text_limit) if response.get("reasoning") else None,
         parsed_answer=answer.score["parsed_answer"],
         value=answer.score["value"],
         status=answer.score["status"],
         why=explain(answer),
+        excerpt=excerpt,
+        left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
+        ratings=rating_rows(answer.ratings),
+        retrieved=shown_rows(answer.retrieved),
     )
 
 
-def make_passage(text: str, limit: int) -> Passage:
-    """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
-    text = text.strip()
-    if _width(text) <= SHORT_WIDTH:
-        return Passage(text, None, 0)
-    head = _take(text, SHORT_WIDTH - _SHORT_TAIL)
-    tail = _take(text[::-1], _SHORT_TAIL)[::-1]
-    return Passage(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _take(text: str, width: int) -> str:
-    used = 0
-    for place, character in enumerate(text):
-        used += 2 if east_asian_width(character) in "WF" else 1
-        if used > width:
-            cut = text.rfind(" ", 0, place)
-            return text[: cut if cut > place // 2 else place]
-    return text
+def _references(item: dict[str, Any]) -> list[str]:
+    texts = item["references"] or []
+    if item["question_type"] == "aspect_summary" and len(texts) == len(ASPECTS):
+        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(ASPECTS, texts, strict=True)]
+    return texts[:MAX_REFERENCES]
 
 
 def _options(answer: Answer) -> tuple[Option, ...]:
-    texts = answer.item["options"] or []
+    texts, kind = answer.item["options"] or [], answer.item["question_type"]
+    if kind == "emotion_expression":
+        return ()  # the adjectives of a questionnaire, the same in every item
+    if kind == SEGMENTS:
+        return tuple(option for option in _segments(answer, texts) if option.is_gold or option.is_chosen)
+    if kind == LABELS:
+        return tuple(replace(option, letter="") for option in _lettered(answer, texts))
+    return _lettered(answer, texts)
+
+
+def _segments(answer: Answer, texts: list[str]) -> Iterator[Option]:
+    gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
+    for index, text in enumerate(texts):
+        yield Option(str(index), make_passage(text, 0).short, index in gold, str(index) == chosen, None)
+
+
+def _lettered(answer: Answer, texts: list[str]) -> tuple[Option, ...]:
     gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
     points = answer.item["option_points"] or [None] * len(texts)
     return tuple(
@@ -199,8 +209,21 @@ def _explain_points(answer: Answer) -> str:
     return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
 
 
+def _explain_label(answer: Answer) -> str:
+    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
+    read = answer.score["parsed_answer"] or "no label"
+    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
+
+
+def _explain_segment(answer: Answer) -> str:
+    gold = [str(index) for index in answer.item["gold_indices"]]
+    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
+
+
 def _explain_share(answer: Answer) -> str:
     share = number(answer.score["value"], 2)
+    if answer.score["metric"] in RATED:
+        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
     return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
 
 
@@ -209,5 +232,7 @@ _EXPLANATIONS: dict[str, Callable[[Answer], str]] = {
     "multiple_answer": _explain_choice,
     "ranking": _explain_choice,
     "ordered_recall": _explain_order,
+    "label_choice": _explain_label,
+    "odd_one_out": _explain_segment,
     "questionnaire": _explain_points,
 }

@@ -1,6 +1,7 @@
 """The published models as a field to stand in: distribution per ability, openness, size, and one ability against another."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
 from typing import Any
@@ -9,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.reporting.caveats import is_comparable
 from tasks.reporting.data import ReportData, Subject
+from tasks.reporting.papers import comparison_warning, is_comparable, paper_of
+from tasks.reporting.published import TOTAL
+from tasks.reporting.wording import setting_title
 
-TOTAL = "overall"
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)([BT])(?:-(\d+(?:\.\d+)?)([BT]))?")
@@ -32,6 +34,26 @@ class BoxRow:
     three_quarters: float
     high: float
     ours: tuple[tuple[str, float | None], ...]
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """The published models asked in one setting, with the run's subjects asked in the same one. The last box is the total."""
+
+    setting: str
+    title: str
+    models: int
+    boxes: tuple[BoxRow, ...]
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """A published model or a subject of the run with its abilities' scores, in the order of the boxes; the last is the total."""
+
+    model: str
+    setting: str
+    ours: bool
+    scores: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -69,9 +91,14 @@ class CorePoint:
 
 @dataclass(frozen=True)
 class Field:
-    """Everything the report sets beside the published table."""
+    """Everything the report sets beside the published table.
 
-    boxes: tuple[BoxRow, ...]
+    `results` lists all models of a table that has several settings; a table of one setting is told by its boxes.
+    """
+
+    paper: str
+    groups: tuple[FieldGroup, ...]
+    results: tuple[ResultRow, ...]
     openness: tuple[OpennessRow, ...]
     sizes: tuple[SizedModel, ...]
     unsized: int
@@ -84,32 +111,82 @@ class Field:
     comparable: bool
     """Whether the run asked what the published models were asked."""
 
+    warning: str | None
+    """What to know before comparing; null if nothing stands against it."""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Titles of the abilities and the total."""
+        return tuple(box.title for box in self.groups[0].boxes)
+
 
 def describe_field(data: ReportData) -> Field | None:
-    """Everything shown beside the published table; null if the blueprint shares no ability with it."""
-    shared = [ability for ability in data.blueprint.abilities if ability.id in data.published.columns]
-    if not shared or data.published.is_empty():
+    """Everything shown beside the published table; null if the blueprint shares no ability or no setting with it."""
+    groups = tuple(
+        _group(data, setting) for setting in data.paper.settings if setting in data.settings and _shared(data, setting)
+    )
+    if not groups:
         return None
-    subjects = data.subjects()
+    subjects, wide = data.subjects(), data.paper.wide
     abilities = {subject: _scores(data, subject) for subject in subjects}
-    boxes = [
-        _box(data.published, ability.id, ability.title, tuple((s.label, abilities[s].get(ability.id)) for s in subjects))
-        for ability in shared
-    ]
-    totals = tuple((subject.label, _total(data, subject)) for subject in subjects)
-    sizes = sized_models(data.published)
-    core = core_points(data.published, data.blueprint) + _our_core(data.blueprint, abilities)
+    sizes = sized_models(wide)
+    core = core_points(wide, data.blueprint) + _our_core(data.blueprint, abilities) if wide.height else ()
     return Field(
-        boxes=(*boxes, _box(data.published, TOTAL, "Total, before the veto", totals)),
-        openness=openness_rows(data.published),
+        paper=paper_of(data.blueprint).title,
+        groups=groups,
+        results=_results(data, groups) if len(data.paper.settings) > 1 else (),
+        openness=openness_rows(wide),
         sizes=sizes,
-        unsized=data.published.height - len(sizes),
+        unsized=wide.height - len(sizes),
         core=core,
         curve=fit_curve(tuple(point for point in core if not point.ours)),
-        subjects=totals,
-        vetoed=data.published.filter(~pl.col("ranked")).height,
+        subjects=tuple((subject.label, _total(data, subject)) for subject in subjects),
+        vetoed=data.paper.vetoed,
         comparable=is_comparable(data.blueprint),
+        warning=comparison_warning(data.blueprint),
     )
+
+
+def _shared(data: ReportData, setting: str) -> list[tuple[str, str]]:
+    return [(ability.id, ability.title) for ability in data.blueprint.abilities if data.paper.ability(ability.id, setting)]
+
+
+def _group(data: ReportData, setting: str) -> FieldGroup:
+    subjects = [subject for subject in data.subjects() if subject.setting == setting]
+    scores = {subject: _scores(data, subject) for subject in subjects}
+    boxes = [
+        _box(ability, title, data.paper.ability(ability, setting), tuple((s.label, scores[s].get(ability)) for s in subjects))
+        for ability, title in _shared(data, setting)
+    ]
+    totals, ours = data.paper.total(setting), tuple((subject.label, _total(data, subject)) for subject in subjects)
+    total = [_box(TOTAL, "Total, before the veto" if data.blueprint.gate else "Total", totals, ours)] if totals else []
+    return FieldGroup(setting, setting_title(setting), len(totals), (*boxes, *total))
+
+
+def _results(data: ReportData, groups: tuple[FieldGroup, ...]) -> tuple[ResultRow, ...]:
+    """Published models and subjects of the shared settings, setting by setting, the highest total first."""
+    rows = [row for group in groups for row in (*_published_results(data, group), *_our_results(data, group))]
+    places = [group.setting for group in groups]
+    return tuple(sorted(rows, key=lambda row: (places.index(row.setting), -(row.scores[-1] or 0.0), row.model)))
+
+
+def _published_results(data: ReportData, group: FieldGroup) -> Iterator[ResultRow]:
+    scores = {(row["model"], row["ability"]): row["score_0_100"] for row in _in(data.paper.scores, group)}
+    for row in _in(data.paper.totals, group):
+        values = [scores.get((row["model"], box.id)) for box in group.boxes if box.id != TOTAL]
+        yield ResultRow(row["model"], group.setting, ours=False, scores=(*values, row["total"]))
+
+
+def _our_results(data: ReportData, group: FieldGroup) -> Iterator[ResultRow]:
+    for subject in data.subjects():
+        if subject.setting == group.setting:
+            scores = _scores(data, subject)
+            values = [scores.get(box.id) for box in group.boxes if box.id != TOTAL]
+            yield ResultRow(subject.model, group.setting, ours=True, scores=(*values, _total(data, subject)))
+
+
+def _in(frame: pl.DataFrame, group: FieldGroup) -> list[dict[str, Any]]:
+    return frame.filter(pl.col("setting") == group.setting).to_dicts()
 
 
 def _scores(data: ReportData, subject: Subject) -> dict[str, float | None]:
@@ -120,14 +197,15 @@ def _total(data: ReportData, subject: Subject) -> float | None:
     return next((row["total_before_veto"] for row in subject.rows(data.totals)), None)
 
 
-def _box(published: pl.DataFrame, column: str, title: str, ours: tuple[tuple[str, float | None], ...]) -> BoxRow:
-    values = published[column].drop_nulls().to_list()
+def _box(name: str, title: str, values: list[float], ours: tuple[tuple[str, float | None], ...]) -> BoxRow:
     low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-    return BoxRow(column, title, min(values), low, middle, high, max(values), ours)
+    return BoxRow(name, title, min(values), low, middle, high, max(values), ours)
 
 
 def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
     """Totals of open and closed models, each group's in ascending order."""
+    if not {"type", TOTAL} <= set(published.columns):
+        return ()
     groups: dict[str, list[float]] = {}
     for kind, total in published.select("type", TOTAL).drop_nulls().iter_rows():
         groups.setdefault(kind, []).append(total)
@@ -155,6 +233,8 @@ def parse_size(text: str) -> float | None:
 
 def sized_models(published: pl.DataFrame) -> tuple[SizedModel, ...]:
     """Published models with a size, by family and size."""
+    if not {"parameters", TOTAL} <= set(published.columns):
+        return ()
     found = [
         SizedModel(model, family_of(model), billions, "Estimated" in text, total)
         for model, text, total in published.select("model", "parameters", TOTAL).iter_rows()

@@ -1,35 +1,22 @@
-"""Figures as inline SVG.
-
-Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that one drawing serves light and dark.
-"""
+"""Figures about each model's abilities and the published models, as inline SVG."""
 
 import math
-import re
 from typing import Any
 
 import altair as alt
-import polars as pl
-import vl_convert
 
-from tasks.reporting.field import BoxRow, Field
+from tasks.reporting.data import Subject
+from tasks.reporting.drawing import FIELD, GATE, INK, MUTED, OURS, ROW, SMALL, WIDTH, Values, chart, draw, row_names, score_axis
+from tasks.reporting.field import BoxRow, Field, FieldGroup
+from tasks.reporting.published import TOTAL, PublishedTable
 from tasks.reporting.tables import AbilityRow
 from tasks.reporting.verdicts import Verdict
 from tasks.reporting.wording import number, shorten
-
-INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
-FIELD, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
-COLOURS = {"ink": INK, "muted": MUTED, "grid": GRID, "field": FIELD, "ours": OURS, "gate": GATE}
-"""Placeholders by the name of the style sheet's variable."""
-
-WIDTH = 300
-"""Of the plotting area in pixels: labels stay readable when the drawing shrinks to a phone."""
 
 MAX_NAMED = 4
 """More labels than that run into each other; the tables below the figures name all."""
 
 OURS_ROW = "This run"
-_FONT = 13
-_SMALL = 11
 _NAME = 18
 _WIDE, _TALL = 380, 260
 _LABEL_GAP = 1.6
@@ -38,12 +25,8 @@ _LABEL_GAP = 1.6
 _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
-_PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
-_ROW = 52
-_Values = list[dict[str, Any]]
 
-
-def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, published: pl.DataFrame) -> str | None:
+def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, published: PublishedTable) -> str | None:
     """Bars of one subject's abilities and total over the published models, each of them a thin line.
 
     Returns:
@@ -54,53 +37,56 @@ def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, publishe
     bars.append(_bar("Total, before the veto" if verdict.state == "vetoed" else "Total", verdict.before_veto))
     if all(bar["score"] is None for bar in bars):
         return None
-    rows = dict(zip([*(row.id for row in shown), "overall"], (bar["row"] for bar in bars), strict=True))
+    rows = dict(zip([*(row.id for row in shown), TOTAL], (bar["row"] for bar in bars), strict=True))
     y = alt.Y("row:N", sort=list(rows.values()), axis=None)
     right = alt.value(WIDTH + 8)
     scored, unscored = [bar for bar in bars if bar["score"] is not None], [bar for bar in bars if bar["score"] is None]
     layers = [
-        _row_names(list(rows.values()), y),
-        _chart(_backdrop(rows, published)).mark_tick(color=FIELD, thickness=1.5, size=24).encode(x=_score_axis(), y=y),
-        _chart(scored).mark_bar(color=OURS, height=12, cornerRadiusEnd=2).encode(x=_score_axis(), x2=alt.datum(0), y=y),
-        _chart(_range(bars[-1]["row"], verdict)).mark_rule(color=INK, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y),
-        _chart(_thresholds(shown, verdict)).mark_tick(color=GATE, thickness=3, size=28).encode(x=_score_axis(), y=y),
-        _chart(scored).mark_text(color=INK, align="left", fontWeight=600).encode(x=right, y=y, text="text:N"),
-        _chart(unscored).mark_text(color=MUTED, align="left").encode(x=right, y=y, text="text:N"),
+        row_names(list(rows.values()), y),
+        chart(_backdrop(rows, published, verdict.subject))
+        .mark_tick(color=FIELD, thickness=1.5, size=24)
+        .encode(x=score_axis(), y=y),
+        chart(scored).mark_bar(color=OURS, height=12, cornerRadiusEnd=2).encode(x=score_axis(), x2=alt.datum(0), y=y),
+        chart(_range(bars[-1]["row"], verdict)).mark_rule(color=INK, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y),
+        chart(_thresholds(shown, verdict)).mark_tick(color=GATE, thickness=3, size=28).encode(x=score_axis(), y=y),
+        chart(scored).mark_text(color=INK, align="left", fontWeight=600).encode(x=right, y=y, text="text:N"),
+        chart(unscored).mark_text(color=MUTED, align="left").encode(x=right, y=y, text="text:N"),
     ]
-    return _draw(layers, alt.Step(_ROW))
+    return draw(layers, alt.Step(ROW))
 
 
 def _bar(row: str, score: float | None) -> dict[str, Any]:
     return {"row": row, "score": score, "text": "no score" if score is None else number(score)}
 
 
-def _backdrop(rows: dict[str, str], published: pl.DataFrame) -> _Values:
-    found = {column: row for column, row in rows.items() if column in published.columns}
-    return [{"row": row, "score": score} for column, row in found.items() for score in published[column].drop_nulls()]
+def _backdrop(rows: dict[str, str], published: PublishedTable, subject: Subject) -> Values:
+    found = {name: published.ability(name, subject.setting) for name in rows}
+    found[TOTAL] = published.total(subject.setting)
+    return [{"row": rows[name], "score": score} for name, scores in found.items() for score in scores]
 
 
-def _range(row: str, verdict: Verdict) -> _Values:
+def _range(row: str, verdict: Verdict) -> Values:
     return [] if verdict.ci_low is None else [{"row": row, "low": verdict.ci_low, "high": verdict.ci_high}]
 
 
-def _thresholds(shown: list[AbilityRow], verdict: Verdict) -> _Values:
+def _thresholds(shown: list[AbilityRow], verdict: Verdict) -> Values:
     return [{"row": row.title, "score": verdict.gate_threshold} for row in shown if row.is_gate]
 
 
-def draw_boxes(field: Field) -> str:
+def draw_boxes(field: FieldGroup) -> str:
     """Box plot per ability over the published models; dots are the run's models."""
     boxes = [_box(row) for row in field.boxes]
     ours = [{"row": row.title, "score": score} for row in field.boxes for _, score in row.ours if score is not None]
     y = alt.Y("row:N", sort=[row.title for row in field.boxes], axis=None)
-    base = _chart(boxes)
+    base = chart(boxes)
     layers = [
-        _row_names([row.title for row in field.boxes], y),
-        base.mark_rule(color=MUTED).encode(x=_score_axis("low:Q"), x2="high:Q", y=y),
+        row_names([row.title for row in field.boxes], y),
+        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2="high:Q", y=y),
         base.mark_bar(color=FIELD, height=18).encode(x="quarter:Q", x2="three_quarters:Q", y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x="middle:Q", y=y),
-        _chart(ours).mark_point(color=OURS, filled=True, size=70, opacity=1).encode(x="score:Q", y=y),
+        chart(ours).mark_point(color=OURS, filled=True, size=70, opacity=1).encode(x="score:Q", y=y),
     ]
-    return _draw(layers, alt.Step(_ROW))
+    return draw(layers, alt.Step(ROW))
 
 
 def _box(row: BoxRow) -> dict[str, Any]:
@@ -123,17 +109,17 @@ def draw_openness(field: Field) -> str:
     rows = [*(row.kind for row in field.openness), OURS_ROW]
     y = alt.Y("row:N", sort=rows, axis=None)
     layers = [
-        _row_names(rows, y),
-        _chart(published).mark_tick(color=FIELD, thickness=2, size=24).encode(x=x, y=y),
-        _chart(medians).mark_tick(color=INK, thickness=3, size=24).encode(x=x, y=y),
-        _chart(ours).mark_point(color=OURS, filled=True, size=70, opacity=1).encode(x=x, y=y),
+        row_names(rows, y),
+        chart(published).mark_tick(color=FIELD, thickness=2, size=24).encode(x=x, y=y),
+        chart(medians).mark_tick(color=INK, thickness=3, size=24).encode(x=x, y=y),
+        chart(ours).mark_point(color=OURS, filled=True, size=70, opacity=1).encode(x=x, y=y),
     ]
-    return _draw(layers, alt.Step(_ROW))
+    return draw(layers, alt.Step(ROW))
 
 
 def draw_sizes(field: Field) -> str:
     """Total over number of parameters, families joined by lines; hollow dots are estimates, lines across are the run's models."""
-    sized: _Values = [
+    sized: Values = [
         {"family": model.family, "size": model.billions, "score": model.total, "estimated": model.estimated}
         for model in field.sizes
     ]
@@ -145,26 +131,24 @@ def draw_sizes(field: Field) -> str:
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
     layers = [
-        _chart(joined).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
-        _chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
-        _chart([v for v in sized if not v["estimated"]])
-        .mark_point(color=MUTED, filled=True, size=45, opacity=1)
-        .encode(x=x, y=y),
-        _chart(first).mark_text(color=INK, fontSize=_SMALL, align="right", dx=-7).encode(x=x, y=y, text="family:N"),
-        _chart(last).mark_text(color=INK, fontSize=_SMALL, align="left", dx=7).encode(x=x, y=y, text="family:N"),
-        _chart(ours).mark_rule(color=OURS, strokeWidth=2, strokeDash=[6, 3]).encode(y=y),
+        chart(joined).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
+        chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
+        chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text="family:N"),
+        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text="family:N"),
+        chart(ours).mark_rule(color=OURS, strokeWidth=2, strokeDash=[6, 3]).encode(y=y),
     ]
-    return _draw(layers, _TALL, _WIDE)
+    return draw(layers, _TALL, _WIDE)
 
 
-def _size_of(family: str, sized: _Values) -> int:
+def _size_of(family: str, sized: Values) -> int:
     return sum(value["family"] == family for value in sized)
 
 
-def _label_families(families: list[str], sized: _Values) -> tuple[_Values, _Values]:
+def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:
     """Where family names have room: left of the smallest member or right of the largest; a family without room goes unnamed."""
-    first: _Values = []
-    last: _Values = []
+    first: Values = []
+    last: Values = []
     for family in families:
         members = [value for value in sized if value["family"] == family]
         for place, names, direction in ((members[0], first, -1), (members[-1], last, 1)):
@@ -185,7 +169,7 @@ def draw_core(field: Field) -> str | None:
     """Core over foundational ability with the fitted curve; null if neither the field nor the run has both."""
     if not field.core:
         return None
-    points: _Values = [
+    points: Values = [
         {"name": shorten(point.label, _NAME), "foundational": point.foundational, "core": point.core, "ours": point.ours}
         for point in field.core
     ]
@@ -194,53 +178,9 @@ def draw_core(field: Field) -> str | None:
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
     curve = [{"foundational": at, "core": value} for at, value in field.curve]
     layers = [
-        _chart(curve).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y),
-        _chart([p for p in points if not p["ours"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
-        _chart(ours).mark_point(color=OURS, filled=True, size=90, opacity=1).encode(x=x, y=y),
-        _chart(ours[:MAX_NAMED]).mark_text(color=INK, dy=-12, fontSize=_SMALL).encode(x=x, y=y, text="name:N"),
+        chart(curve).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y),
+        chart([p for p in points if not p["ours"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart(ours).mark_point(color=OURS, filled=True, size=90, opacity=1).encode(x=x, y=y),
+        chart(ours[:MAX_NAMED]).mark_text(color=INK, dy=-12, fontSize=SMALL).encode(x=x, y=y, text="name:N"),
     ]
-    return _draw(layers, _TALL, _WIDE)
-
-
-def _chart(values: _Values) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=values))
-
-
-def _row_names(rows: list[str], y: alt.Y) -> alt.Chart:
-    """Names above their rows: beside them they would take half of a phone's width."""
-    base = _chart([{"row": row} for row in rows])
-    names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=alt.value(0), y=y, text="row:N")
-    return names
-
-
-def _score_axis(field: str = "score:Q") -> alt.X:
-    axis = alt.Axis(title=None, values=[0, 20, 40, 60, 80, 100], domain=False, ticks=False)
-    return alt.X(field, scale=alt.Scale(domain=[0, 100], nice=False), axis=axis)
-
-
-def _draw(layers: list[alt.Chart], height: int | alt.Step, width: int = WIDTH) -> str:
-    # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.
-    styled = (
-        alt.layer(*layers)
-        .properties(width=width, height=height)
-        .configure(background="transparent", font="sans-serif", aria=False, padding=_PADDING)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=MUTED,
-            gridColor=GRID,
-            domainColor=GRID,
-            tickColor=GRID,
-            labelFontSize=_FONT,
-            titleFontSize=_FONT,
-            titleFontWeight="normal",
-        )
-        .configure_text(fontSize=_FONT)
-    )
-    return _inline(vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[]))
-
-
-def _inline(svg: str) -> str:
-    """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container."""
-    svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
-    return re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r'\1 aria-hidden="true" focusable="false"', svg, count=1)
+    return draw(layers, _TALL, _WIDE)

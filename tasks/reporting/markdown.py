@@ -5,6 +5,15 @@ from collections.abc import Iterable, Iterator
 from tasks.reporting.costs import write_costs
 from tasks.reporting.examples import Example
 from tasks.reporting.gaps import NO_TASKS
+from tasks.reporting.markdown_comparison import (
+    write_gains,
+    write_judges,
+    write_needles,
+    write_request,
+    write_results,
+    write_retrieval,
+    write_sides,
+)
 from tasks.reporting.markdown_sections import write_positions, write_provenance
 from tasks.reporting.markup import cell, fence, table
 from tasks.reporting.report import Report, SubjectReport
@@ -24,10 +33,22 @@ def write_markdown(report: Report) -> str:
         f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
         *([cell(report.provenance.short_note)] if report.provenance.short_note else []),
         *_totals(report),
+        *write_sides(report.sides),
+        *write_request(report.request),
+        *write_gains(report.gains),
+        *write_retrieval(report.retrieval),
+        *write_needles(report.needles),
+        *write_judges(report.judges),
     ]
     for entry in report.subjects:
-        blocks += _subject(entry)
-    blocks += [*_coverage(report), *write_costs(report.costs), *write_provenance(report.provenance), *_lineage(report)]
+        blocks += _subject(entry, report)
+    blocks += [
+        *_coverage(report),
+        *write_results(report.field),
+        *write_costs(report.costs),
+        *write_provenance(report.provenance),
+        *_lineage(report),
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -54,7 +75,7 @@ def _totals(report: Report) -> Iterator[str]:
     yield table(["Model", "Setting", "Total", "95 % interval", "Rank", "State", "Coverage", "Items scored"], rows)
 
 
-def _subject(entry: SubjectReport) -> Iterator[str]:
+def _subject(entry: SubjectReport, report: Report) -> Iterator[str]:
     verdict = entry.verdict
     yield f"## {cell(entry.label)}"
     if verdict.veto_reason:
@@ -73,24 +94,30 @@ def _subject(entry: SubjectReport) -> Iterator[str]:
         for row in entry.abilities
     ]
     yield table(["Ability", "Score", "Datasets", "Published range", "Why no score"], abilities)
-    yield "### Level by level"
-    levels = [
-        [
-            cell(row.sub_ability),
-            *(level_cell(found) for found in row.cells),
-            number(row.score),
-            cell(shorten("; ".join(dict.fromkeys(level_gaps(row))), REASON_LENGTH)),
-        ]
-        for row in entry.levels
-    ]
-    yield table(["Sub-ability", "Low", "Medium", "High", "All levels", "Why no score"], levels)
+    if report.has_parts:
+        yield from _levels(entry, has_levels=report.has_levels)
     yield "### Weakest tasks"
     for weak in entry.weak:
         yield from _weak(weak)
     if not entry.weak:
         yield "No task has a score below 100."
-    yield from _all_tasks(entry)
+    yield from _all_tasks(entry, has_levels=report.has_levels)
     yield from write_positions(entry.positions)
+
+
+def _levels(entry: SubjectReport, *, has_levels: bool) -> Iterator[str]:
+    yield "### Level by level" if has_levels else "### Sub-abilities"
+    levels = [
+        [
+            cell(row.sub_ability),
+            *(level_cell(found) for found in row.cells if has_levels),
+            number(row.score),
+            cell(shorten("; ".join(dict.fromkeys(level_gaps(row))), REASON_LENGTH)),
+        ]
+        for row in entry.levels
+    ]
+    scores = ["Low", "Medium", "High", "All levels"] if has_levels else ["Score"]
+    yield table(["Sub-ability", *scores, "Why no score"], levels)
 
 
 def level_cell(found: LevelCell) -> str:
@@ -115,13 +142,25 @@ def _weak(weak: WeakTask) -> Iterator[str]:
 def example_text(example: Example) -> str:
     """One evidence row as plain text."""
     lines = [f"Context: {example.context.short}"] if example.context else []
+    if example.excerpt:
+        part = example.excerpt
+        lines.append(f"Context, {count(part.tokens)} tokens, around the needle:")
+        before, after = (f"[{count(left)} characters]" for left in (part.left_before, part.left_after))
+        lines.append(f"{before} {part.before}>>> {part.needle} <<<{part.after} {after}")
     lines.append(f"Question: {example.question.short}")
     for option in example.options:
         marks = [word for word, holds in (("right", option.is_gold), ("chosen", option.is_chosen)) if holds]
         marks += [] if option.points is None else [f"{number(option.points, 0)} points"]
-        lines.append(f"  {option.letter}. {option.text}" + (f"  <- {', '.join(marks)}" if marks else ""))
+        name = f"{option.letter}." if option.letter else "-"
+        lines.append(f"  {name} {option.text}" + (f"  <- {', '.join(marks)}" if marks else ""))
     lines += [f"Reference: {reference}" for reference in example.references]
+    if example.left_out_options:
+        lines.append(f"  ({counted(example.left_out_options, 'other segment')} not shown)")
     lines.append("The reply is not in this run." if example.reply is None else f"Reply: {example.reply.short or '(empty)'}")
+    lines += [
+        f"Rating, {row.dimension} ({row.scale}): {', '.join(f'{judge}: {given}' for judge, given in row.given)}"
+        for row in example.ratings
+    ]
     return "\n".join(lines)
 
 
@@ -164,12 +203,12 @@ def _constant(row: RawRow) -> str:
     return ", ".join(f"{number(answer.share, 3)} ({answer.letter})" for answer in (row.constant, *row.baselines.ends))
 
 
-def _all_tasks(entry: SubjectReport) -> Iterator[str]:
+def _all_tasks(entry: SubjectReport, *, has_levels: bool) -> Iterator[str]:
     yield "### All tasks"
     rows = [
         [
             cell(row.title),
-            row.level,
+            *([row.level] if has_levels else []),
             number(row.score),
             f"{row.datasets_scored} of {row.datasets_total}",
             f"{count(row.n_scored)} of {count(row.n_total)}",
@@ -177,7 +216,7 @@ def _all_tasks(entry: SubjectReport) -> Iterator[str]:
         ]
         for row in entry.tasks
     ]
-    yield table(["Task", "Level", "Score", "Datasets", "Items scored", "What is missing"], rows)
+    yield table(["Task", *(["Level"] if has_levels else []), "Score", "Datasets", "Items scored", "What is missing"], rows)
     yield "### Raw scores"
     for path, numbers in entry.raw_by_ability:
         yield f"#### {cell(path)}"

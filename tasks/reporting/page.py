@@ -12,7 +12,9 @@ from tasks.reporting import wording
 from tasks.reporting.costs import HEADS, amount_cells
 from tasks.reporting.data import ReportData, ReportPaths
 from tasks.reporting.gaps import NO_TASKS
+from tasks.reporting.judges import HOW_TO_READ
 from tasks.reporting.markdown import LANGUAGE_NAMES, write_markdown
+from tasks.reporting.recall import CUTOFFS
 from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
@@ -23,11 +25,17 @@ HOTTEST = 9
 
 @dataclass(frozen=True)
 class Figures:
-    """Drawings of the page as SVG elements; `abilities` by the anchor of the subject."""
+    """Drawings of the page as SVG elements.
+
+    `abilities` by the anchor of the subject, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by dataset.
+    """
 
     colours: dict[str, str]
     abilities: dict[str, str | None]
-    boxes: str | None
+    boxes: dict[str, str]
+    gains: dict[str, str]
+    recall: dict[str, str]
+    needles: dict[str, str]
     openness: str | None
     sizes: str | None
     core: str | None
@@ -52,35 +60,38 @@ def write_report(data: ReportData, folder: Path) -> ReportPaths:
     report = build_report(data)
     markdown, html = write_markdown(report), _render_page(report, data)
     paths = ReportPaths(folder / "report.md", folder / "report.html")
-    _write(paths.markdown, markdown)
-    _write(paths.html, html)
+    write_text(paths.markdown, markdown)
+    write_text(paths.html, html)
     return paths
 
 
 def _render_page(report: Report, data: ReportData) -> str:
     figures = _draw(report, data)
-    template = _environment().get_template("page.html.jinja")
+    template = make_environment().get_template("page.html.jinja")
     return template.render(report=report, figures=figures, colours=figures.colours)
 
 
 def _draw(report: Report, data: ReportData) -> Figures:
     # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting import figures  # noqa: PLC0415
+    from tasks.reporting import comparison_figures as comparing  # noqa: PLC0415
+    from tasks.reporting import drawing, figures  # noqa: PLC0415
 
-    field = report.field
+    field, found = report.field, report.retrieval.by_dataset if report.retrieval else {}
     return Figures(
-        colours=figures.COLOURS,
-        abilities={
-            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.published) for entry in report.subjects
-        },
-        boxes=figures.draw_boxes(field) if field else None,
+        colours=drawing.COLOURS,
+        abilities={entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper) for entry in report.subjects},
+        boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
+        gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
+        recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
+        needles={grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
         openness=figures.draw_openness(field) if field else None,
         sizes=figures.draw_sizes(field) if field else None,
         core=figures.draw_core(field) if field else None,
     )
 
 
-def _environment() -> Environment:
+def make_environment() -> Environment:
+    """Templates with what they call: numbers as readers see them, and shared names."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -97,6 +108,9 @@ def _environment() -> Environment:
         "shorten": wording.shorten,
         "heat": heat_step,
         "amounts": amount_cells,
+        "signed": wording.signed,
+        "signed_interval": wording.signed_interval,
+        "setting": wording.setting_title,
     }
     shared: dict[str, Any] = {
         "counted": wording.counted,
@@ -105,6 +119,8 @@ def _environment() -> Environment:
         "no_tasks": NO_TASKS,
         "cost_heads": HEADS,
         "max_partitions": MAX_PARTITIONS,
+        "cutoffs": CUTOFFS,
+        "how_to_read_judges": HOW_TO_READ,
     }
     environment.globals.update(shared)
     return environment
@@ -115,7 +131,12 @@ def heat_step(score: float) -> int:
     return min(HOTTEST, int(score // 10))
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses it.
+    """
     try:
         replace_file(path, text.encode())
     except OSError as error:

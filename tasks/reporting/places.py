@@ -22,7 +22,7 @@ class TaskPlace:
 
 @dataclass(frozen=True)
 class MetricPlace:
-    """One number the blueprint expects: dataset, method and metric."""
+    """One number the blueprint expects: dataset, method and metric. `weight` is 0 if it is shown and does not count."""
 
     dataset: str
     title: str
@@ -30,16 +30,23 @@ class MetricPlace:
     path: str
     method: MethodSpec
     spec: MetricSpec
+    weight: float
 
     @property
     def metric_label(self) -> str:
-        """Name of the metric, with its cut-off where it has one."""
-        return self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
+        """Name of the metric, with its cut-off where it has one, and whether it counts."""
+        name = self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
+        return name if self.weight else f"{name} (not in the total)"
 
 
 def task_places(blueprint: Blueprint) -> tuple[TaskPlace, ...]:
     """Every task with its place, in the blueprint's order."""
     return tuple(TaskPlace(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
+
+
+def has_levels(blueprint: Blueprint) -> bool:
+    """Whether tasks stand at several levels; if they all stand at one, it says nothing about any of them."""
+    return len({task.level for _, task in blueprint.tasks()}) > 1
 
 
 def metric_places(blueprint: Blueprint) -> tuple[MetricPlace, ...]:
@@ -53,4 +60,4 @@ def _metrics(blueprint: Blueprint) -> Iterator[MetricPlace]:
             dataset = blueprint.datasets[entry.id]
             for method in dataset.methods:
                 for spec in method.metrics:
-                    yield MetricPlace(entry.id, dataset.title, place.task, place.path, method, spec)
+                    yield MetricPlace(entry.id, dataset.title, place.task, place.path, method, spec, entry.weight * spec.weight)

@@ -106,7 +106,11 @@ class Positions:
 def describe_positions(data: ReportData, subject: Subject) -> Positions | None:
     """Places and stability of one subject's single choices; null if it was asked none."""
     answers = place_answers(subject.of(data.item_scores), subject.of(data.responses))
-    answers = answers.join(data.items.select(*_ITEM, n_options=pl.col("options").list.len()), on=_ITEM, how="inner")
+    answers = answers.join(
+        data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
+        on=_ITEM,
+        how="inner",
+    )
     if answers.is_empty():
         return None
     titles = {place.dataset: place.title for place in metric_places(data.blueprint)}

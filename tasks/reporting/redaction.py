@@ -13,8 +13,9 @@ import dataframely as dy
 import polars as pl
 
 from schemas.lineage import DatasetNotice
+from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.data import ReportData
 
@@ -55,6 +56,10 @@ def redact(data: ReportData) -> ReportData:
         item_scores=_change(
             ItemScores, data.item_scores, {name: _of_item_scores(mark, names[name]) for name, mark in marks.items()}
         ),
+        judgements=_change(Judgements, data.judgements, {name: _of_judgements(mark) for name, mark in marks.items()}),
+        contexts=_change(Contexts, data.contexts, {name: _of_contexts(mark) for name, mark in marks.items()}),
+        retrievals=_change(Retrievals, data.retrievals, {name: _of_retrievals(mark) for name, mark in marks.items()}),
+        shown=_replace(data.shown, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
     )
 
 
@@ -94,8 +99,30 @@ def _of_item_scores(mark: str, names: Mapping[str, str]) -> Changes:
     return {"predicted": labels, "gold": labels, "parsed_answer": reading}
 
 
+def _mark(mark: str) -> Callable[[str | None], str | None]:
+    """Puts the mark in place of a text; where there is none, none is made up."""
+    return lambda text: None if text is None else mark
+
+
+def _of_judgements(mark: str) -> Changes:
+    return {"raw_reply": _mark(mark), "error": _mark(mark)}
+
+
+def _of_contexts(mark: str) -> Changes:
+    # `haystack` names a source and a span; the names that were changed are words of the text.
+    return {"query": _mark(mark), "needle": _mark(mark), "renamed": lambda _: []}
+
+
+def _of_retrievals(mark: str) -> Changes:
+    return {"query": _mark(mark), "enriched": _mark(mark)}
+
+
 def _change(schema: type[SchemaT], frame: dy.DataFrame[SchemaT], changes: Mapping[str, Changes]) -> dy.DataFrame[SchemaT]:
     """The frame with the columns of these datasets changed."""
+    return schema.validate(_replace(frame, changes))
+
+
+def _replace(frame: pl.DataFrame, changes: Mapping[str, Changes]) -> pl.DataFrame:
     datasets = frame["dataset"].to_list()
     columns = dict.fromkeys(column for change in changes.values() for column in change)
     new = [
@@ -109,4 +136,4 @@ def _change(schema: type[SchemaT], frame: dy.DataFrame[SchemaT], changes: Mappin
         )
         for column in columns
     ]
-    return schema.validate(frame.with_columns(new))
+    return frame.with_columns(new)

@@ -9,7 +9,10 @@ from tasks.reporting.costs import Costs, describe_costs
 from tasks.reporting.data import ReportData, Subject
 from tasks.reporting.design import Design, describe_design
 from tasks.reporting.field import Field, describe_field
+from tasks.reporting.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.gaps import Gaps, find_gaps
+from tasks.reporting.judges import JudgeReport, describe_judges
+from tasks.reporting.needles import NeedleGrid, needle_grids
 from tasks.reporting.operations import (
     FailureRow,
     JudgeFailureRow,
@@ -20,8 +23,12 @@ from tasks.reporting.operations import (
     layer_rows,
     usage_rows,
 )
+from tasks.reporting.papers import paper_of
+from tasks.reporting.places import has_levels
 from tasks.reporting.positions import Positions, describe_positions
 from tasks.reporting.provenance import Provenance, describe_provenance
+from tasks.reporting.recall import RetrievalReport, describe_retrieval
+from tasks.reporting.request import Request, describe_request
 from tasks.reporting.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
 from tasks.reporting.verdicts import Verdict, judge_subjects
 from tasks.reporting.weaknesses import WeakTask, weak_tasks
@@ -53,7 +60,7 @@ class SubjectReport:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a report says."""
+    """Everything a report says. What a run does not have is null or empty."""
 
     title: str
     source: str
@@ -67,6 +74,31 @@ class Report:
     layers: tuple[LayerRow, ...]
     design: Design
     provenance: Provenance
+    request: Request | None
+    sides: SideBySide | None
+    gains: tuple[ModelGains, ...]
+    retrieval: RetrievalReport | None
+    needles: tuple[NeedleGrid, ...]
+    judges: JudgeReport | None
+    has_gate: bool
+    has_levels: bool
+    has_targets: bool
+    """Whether the benchmark's paper says how many tasks and datasets there should be."""
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether scores below the abilities say more than the abilities and tasks do."""
+        return self.has_levels or any(row.ability != row.sub_ability for entry in self.subjects for row in entry.levels)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Models of the run."""
+        return tuple(dict.fromkeys(entry.verdict.subject.model for entry in self.subjects))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the run."""
+        return tuple(dict.fromkeys(entry.verdict.subject.setting for entry in self.subjects))
 
     @property
     def plan_json(self) -> str:
@@ -76,7 +108,7 @@ class Report:
     @property
     def has_settings(self) -> bool:
         """Whether subjects differ in more than the model."""
-        return len({entry.verdict.subject.setting for entry in self.subjects}) > 1
+        return len(self.settings) > 1
 
 
 def build_report(data: ReportData) -> Report:
@@ -99,6 +131,15 @@ def build_report(data: ReportData) -> Report:
         layers=layer_rows(data.manifest),
         design=describe_design(data),
         provenance=describe_provenance(data),
+        request=describe_request(data),
+        sides=side_by_side(data),
+        gains=model_gains(data),
+        retrieval=describe_retrieval(data),
+        needles=needle_grids(data),
+        judges=describe_judges(data),
+        has_gate=data.blueprint.gate is not None,
+        has_levels=has_levels(data.blueprint),
+        has_targets=paper_of(data.blueprint).design_targets,
     )
 
 

@@ -1,5 +1,6 @@
 """The report stage's step: layers of a run to report files and manifest."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -7,15 +8,19 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.lineage import RunManifest
+from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables import scores as tables
+from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Judgements, Responses
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import run_folder, write_manifest
-from tasks.reporting.data import ReportData
+from tasks.reporting.ablation_page import AblationFacts, write_ablation_report
+from tasks.reporting.data import NEEDLES, ReportData
 from tasks.reporting.page import write_report
 from tasks.reporting.redaction import redact
+from tasks.reporting.shown import SHOWN, shown_chunks
 from tasks.reporting.verdicts import headline
 from tasks.steps import step
 
@@ -24,11 +29,11 @@ SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
 @dataclass(frozen=True)
 class ReportJob:
-    """A run to describe. `published` is the paper's table, the backdrop of its figures."""
+    """A run to describe. `published` is the paper's table, the backdrop of its figures; null = there is none."""
 
     manifest: RunManifest
     blueprint: Blueprint
-    published: pl.DataFrame
+    published: pl.DataFrame | None
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         frames = [lake.read(ref, schema) for ref in job.manifest.partitions if ref.layer == name]
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
+    item_scores, contexts = layer("item_scores", tables.ItemScores), layer("contexts", Contexts)
+    retrievals = layer("retrievals", Retrievals)
     return ReportData(
         manifest=job.manifest,
         blueprint=job.blueprint,
@@ -77,8 +84,64 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         sub_ability=layer("sub_ability_scores", tables.SubAbilityScores),
         ability=layer("ability_scores", tables.AbilityScores),
         totals=layer("totals", tables.Totals),
-        item_scores=layer("item_scores", tables.ItemScores),
+        item_scores=item_scores,
         items=layer("items", Items),
         responses=layer("responses", Responses),
         published=job.published,
+        judgements=layer("judgements", Judgements),
+        contexts=contexts,
+        retrievals=retrievals,
+        gains=layer("setting_gains", SettingGains),
+        agreements=layer("agreements", Agreements),
+        needles=layer("needle_scores", NeedleScores).select(*NEEDLES).cast(NEEDLES),
+        shown=read_shown(job.manifest, retrievals, lake),
     )
+
+
+def read_shown(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+    """Texts of the chunks that went into prompts, columns `shown.SHOWN`.
+
+    Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
+    such a dataset are left out.
+    """
+    refs = [ref for ref in manifest.partitions if ref.layer == "chunks"]
+    cuts = Counter(ref.key("dataset") for ref in refs if _is_of_context(ref))
+    told = [ref for ref in refs if not _is_of_context(ref) or cuts[ref.key("dataset")] == 1]
+    frames = [shown_chunks(lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in told]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SHOWN)
+
+
+def _is_of_context(ref: PartitionRef) -> bool:
+    # Chunks of what a model wrote belong to that model.
+    return "model" not in dict(ref.place)
+
+
+@dataclass(frozen=True)
+class AblationReportJob:
+    """A run of an ablation to describe, and the table of its scores."""
+
+    manifest: RunManifest
+    table: PartitionRef
+
+
+@step("report {job.manifest.run}")
+async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
+    """Write report.md, report.html and, last, manifest.json of an ablation.
+
+    Returns:
+        Path of the manifest.
+    """
+    manifest, named = job.manifest, job.manifest.ablation or {}
+    facts = AblationFacts(
+        run=manifest.run,
+        title=f"{named['name']}: {manifest.benchmark}",
+        benchmark=manifest.benchmark,
+        started_at=manifest.started_at,
+        finished_at=manifest.finished_at,
+        package_version=manifest.package_version,
+        git_commit=manifest.git_commit,
+        plan=manifest.plan,
+        notes=tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing),
+    )
+    write_ablation_report(named["name"], lake.read(job.table, Ablations), facts, run_folder(lake.root, manifest.run))
+    return str(write_manifest(lake.root, manifest))

@@ -1,10 +1,7 @@
 """Score layers as rows for readers. Null stays null and carries its reason."""
 
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
-
-import polars as pl
 
 from schemas.blueprint import (
     Ability,
@@ -19,19 +16,9 @@ from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.data import ReportData, Subject
 from tasks.reporting.gaps import NO_TASKS, Gaps
 from tasks.reporting.places import MetricPlace, TaskPlace, metric_places, task_places
+from tasks.reporting.published import PublishedRange
 
 NOT_EVALUATED = "not evaluated in this version"
-
-
-@dataclass(frozen=True)
-class PublishedRange:
-    """One score of the published models: its range, and how many of them a score is above (null without a score)."""
-
-    models: int
-    low: float
-    middle: float
-    high: float
-    above: int | None
 
 
 @dataclass(frozen=True)
@@ -141,17 +128,8 @@ def _ability_row(data: ReportData, subject: Subject, gaps: Gaps, main: Ability, 
         datasets_scored=row["datasets_scored"] if row else 0,
         datasets_total=row["datasets_total"] if row else len(datasets),
         reason=reason if main.evaluated else NOT_EVALUATED,
-        published=published_range(data.published, main.id, score),
+        published=data.paper.range_of(main.id, subject.setting, score),
     )
-
-
-def published_range(published: pl.DataFrame, column: str, score: float | None) -> PublishedRange | None:
-    """Range of one column of the published table; null if it has no such column."""
-    if column not in published.columns or not published[column].count():
-        return None
-    values = published[column].drop_nulls().to_list()
-    above = None if score is None else sum(value < score for value in values)
-    return PublishedRange(len(values), min(values), median(values), max(values), above)
 
 
 def level_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[LevelRow, ...]:

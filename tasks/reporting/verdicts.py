@@ -1,16 +1,16 @@
 """The total of each model with its state, in numbers and in one plain sentence."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import polars as pl
-
 from schemas.blueprint import Blueprint
-from tasks.reporting.caveats import Caveat, find_caveats, is_comparable
+from tasks.reporting.caveats import Caveat, find_caveats
 from tasks.reporting.data import ReportData, Subject
+from tasks.reporting.papers import is_comparable
 from tasks.reporting.places import task_places
-from tasks.reporting.wording import counted, interval, listed, number, percent
+from tasks.reporting.wording import counted, interval, listed, number, percent, setting_title
 
 State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 """`counted`: a total that stands. `vetoed`: 0 by the gate. `gate_unscored`: a total whose veto is open. `unscored`: no total."""
@@ -18,10 +18,11 @@ State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 
 @dataclass(frozen=True)
 class PublishedPlace:
-    """How many of the ranked published models a total is above."""
+    """How many of the ranked published models a total is above, among those asked in the same setting."""
 
     above: int
     models: int
+    among: str = "ranked published models"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Verdict:
     @property
     def state_word(self) -> str:
         """The state in a word or two."""
-        passed = "gate passed" if self.gate_title else "no gate"
+        passed = "gate passed" if self.gate_title else "scored"
         words: dict[State, str] = {
             "counted": passed,
             "vetoed": "vetoed",
@@ -67,8 +68,8 @@ class Verdict:
 
 def judge_subjects(data: ReportData) -> tuple[Verdict, ...]:
     """One verdict per subject of the run, in the order of `ReportData.subjects`."""
-    ranked = data.totals["rank"].count()
-    return tuple(_judge(data, subject, ranked) for subject in data.subjects())
+    ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
+    return tuple(_judge(data, subject, ranked[subject.setting]) for subject in data.subjects())
 
 
 def headline(data: ReportData) -> str:
@@ -79,7 +80,7 @@ def headline(data: ReportData) -> str:
 def _judge(data: ReportData, subject: Subject, ranked: int) -> Verdict:
     row = next(iter(subject.rows(data.totals)), None) or _no_totals(data.blueprint)
     state = _state(row, data.blueprint)
-    place = _published_place(data, row) if state == "counted" else None
+    place = _published_place(data, subject, row) if state == "counted" else None
     caveats = find_caveats(data, subject, row)
     gate = data.blueprint.gate
     titles = {ability.id: ability.title for ability in data.blueprint.abilities}
@@ -97,7 +98,7 @@ def _judge(data: ReportData, subject: Subject, ranked: int) -> Verdict:
         veto_reason=row["veto_reason"],
         rank=row["rank"],
         ranked=ranked,
-        rank_note=_rank_note(row, state, data.blueprint, ranked),
+        rank_note=_rank_note(row, state, data, ranked),
         coverage=row["coverage"],
         datasets_scored=row["datasets_scored"],
         datasets_total=row["datasets_total"],
@@ -127,25 +128,29 @@ def _state(row: dict[str, Any], blueprint: Blueprint) -> State:
     return "gate_unscored" if row["vetoed"] is None and blueprint.gate is not None else "counted"
 
 
-def _rank_note(row: dict[str, Any], state: State, blueprint: Blueprint, ranked: int) -> str:
+def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int) -> str:
     if row["rank"] is not None:
-        return f"{row['rank']} of {counted(ranked, 'ranked model')} in this run"
+        where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
+        return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"
     if state != "counted":
         why = {"vetoed": "vetoed", "gate_unscored": "the gate has no score", "unscored": "no score"}[state]
     elif row["coverage"] < 1:
         why = f"coverage is {percent(row['coverage'])}"
-    elif row["item_coverage"] is not None and row["item_coverage"] < blueprint.rank_item_coverage:
+    elif row["item_coverage"] is not None and row["item_coverage"] < data.blueprint.rank_item_coverage:
         why = f"only {percent(row['item_coverage'])} of the items have a score"
     else:
         why = "the run gives it no rank"
     return f"not ranked: {why}"
 
 
-def _published_place(data: ReportData, row: dict[str, Any]) -> PublishedPlace | None:
-    if not is_comparable(data.blueprint) or row["rank"] is None or data.published.is_empty():
+def _published_place(data: ReportData, subject: Subject, row: dict[str, Any]) -> PublishedPlace | None:
+    totals = data.paper.total(subject.setting, ranked=True)
+    if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
         return None
-    ranked = data.published.filter(pl.col("ranked"))
-    return PublishedPlace(ranked.filter(pl.col("overall") < row["total"]).height, ranked.height)
+    above = sum(total < row["total"] for total in totals)
+    if len(data.paper.settings) == 1:
+        return PublishedPlace(above, len(totals))
+    return PublishedPlace(above, len(totals), f"models published with {setting_title(subject.setting)}")
 
 
 def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
@@ -159,7 +164,7 @@ def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
 def _say_counted(data: ReportData, subject: Subject, row: dict[str, Any], place: PublishedPlace | None) -> str:
     range_ = interval(row["ci_low"], row["ci_high"])
     bounds = f" (95 % interval {range_})" if row["ci_low"] is not None else ""
-    beside = f", above {place.above} of the {place.models} ranked published models" if place else ""
+    beside = f", above {place.above} of the {place.models} {place.among}" if place else ""
     return f"{subject.label} scores {number(row['total'], 2)} of 100{bounds}{beside}.{_weakest(data, subject)}"
 
 
@@ -208,4 +213,6 @@ def _weakest(data: ReportData, subject: Subject) -> str:
     if not inside:
         return f"{said}."
     score, task = min(inside)
+    if task == title:
+        return f"{said}."
     return f"{said}, there in {task} ({number(score)})."

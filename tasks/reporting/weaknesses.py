@@ -6,6 +6,7 @@ from tasks.reporting.advice import Advice, AskedWith, Diagnosis, advise
 from tasks.reporting.answers import collect_answers
 from tasks.reporting.data import ReportData, Subject
 from tasks.reporting.examples import PER_TASK, Example, pick_examples
+from tasks.reporting.places import has_levels
 from tasks.reporting.tables import RawRow, TaskRow
 
 WEAKEST = 5
@@ -47,7 +48,7 @@ def _weak_task(data: ReportData, subject: Subject, task: TaskRow, numbers: tuple
     first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.dataset) is row]
     diagnoses = tuple(Diagnosis(row, collect_answers(data, subject, row)) for row in main)
-    asked = AskedWith(data.sample, _max_tokens(data, subject))
+    asked = AskedWith(data.sample, _max_tokens(data, subject), has_levels(data.blueprint))
     return WeakTask(task, numbers, advise(task, diagnoses, asked), pick_examples(diagnoses, limit))
 
 

@@ -56,3 +56,37 @@ def shorten(text: str, limit: int) -> str:
     """The beginning of one line of text, at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A difference with its sign; one that rounds to nothing has none."""
+    if value is None:
+        return NONE
+    return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else number(0.0, digits)
+
+
+def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Both ends of a difference, or a dash if there is no interval."""
+    return NONE if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
+
+
+SETTING_TITLES = {
+    "base": "Base",
+    "rag": "RAG",
+    "coem": "CoEM",
+    "self_rag": "Self-RAG",
+    "search_o1": "Search-o1",
+    "retrieve_only": "Retrieved only",
+}
+"""Settings as papers call them, in the order in which they are shown."""
+
+
+def setting_title(setting: str) -> str:
+    """Name of a setting for readers."""
+    return SETTING_TITLES.get(setting, setting)
+
+
+def setting_order(setting: str) -> tuple[int, str]:
+    """Sort key: settings as they are shown, unknown ones last by name."""
+    known = list(SETTING_TITLES)
+    return (known.index(setting) if setting in known else len(known), setting)

@@ -8,8 +8,9 @@ from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.advice import Diagnosis
 from tasks.reporting.answers import Answer, collect_answers
-from tasks.reporting.examples import Option, Passage, chosen_letters, explain, make_passage, pick_examples
+from tasks.reporting.examples import Option, chosen_letters, explain, pick_examples
 from tasks.reporting.gaps import find_gaps
+from tasks.reporting.passages import Passage, make_passage
 from tasks.reporting.tables import raw_rows
 from tasks.reporting.weaknesses import text_limit
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
@@ -60,7 +61,7 @@ def test_a_long_context_is_shortened_and_capped() -> None:
     assert len(LONG) == 560
     assert example.context.short == f"{LONG[:150]} […] {LONG[-60:]}"
     assert (example.context.full, example.context.omitted) == (LONG[:100], 460)
-    assert example.why == "Compared with the reference by judged_rating, the reply earns 0.25 of 1."
+    assert example.why == "The ratings of the reply earn 0.25 of 1 by judged_rating."
 
 
 def test_short_text_stays_whole() -> None:

@@ -35,7 +35,7 @@ def test_the_field_of_the_example() -> None:
     field = describe_field(example_data())
     assert field is not None
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
-    total = field.boxes[-1]
+    total = field.groups[0].boxes[-1]
     assert (total.low, total.quarter, total.middle, total.three_quarters, total.high) == (10.0, 15.0, 20.0, 45.0, 70.0)
     assert total.ours == (("alpha", 25.0), ("beta", 100.0), ("gamma", None))
     assert field.openness == (

@@ -11,7 +11,7 @@ from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.reporting import figures
+from tasks.reporting import drawing
 from tasks.reporting.page import heat_step, render_html, write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
@@ -250,11 +250,21 @@ def test_text_contrast_passes_wcag_aa_in_both_schemes(html: str, scheme: str) ->
     assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_of_figures_stand_out_in_both_schemes(html: str, scheme: str) -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
+    if scheme == "dark":
+        colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    names = {colour: name for name, colour in drawing.COLOURS.items()}
+    assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
+
+
 def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
     drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
-    assert drawn <= set(figures.COLOURS.values())
+    assert drawn <= set(drawing.COLOURS.values())
     assert len(drawn) >= 5
-    for name, colour in figures.COLOURS.items():
+    for name, colour in drawing.COLOURS.items():
         assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
 
 
@@ -262,7 +272,7 @@ def test_figures_draw_the_published_models_and_the_scores(html: str) -> None:
     alpha = re.findall(r'<section id="m1">.*?</section>', html, re.DOTALL)[0]
     svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
     # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{figures.FIELD}"') == 9
+    assert svg.count(f'fill="{drawing.FIELD}"') == 9
     assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
     assert 'viewBox="' in svg
     assert "xmlns" not in svg

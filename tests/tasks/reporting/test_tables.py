@@ -7,11 +7,11 @@ from schemas.lineage import Missing
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.data import Subject
 from tasks.reporting.gaps import find_gaps
+from tasks.reporting.published import PublishedRange
 from tasks.reporting.tables import (
     AbilityRow,
     LevelCell,
     LevelRow,
-    PublishedRange,
     RawRow,
     TaskRow,
     ability_rows,

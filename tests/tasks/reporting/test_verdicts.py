@@ -134,4 +134,4 @@ def test_settings_are_subjects_of_their_own() -> None:
     ability = AbilityScores.create_empty()
     rows = totals(totals_row(), totals_row(setting="rag", total=30.0, total_before_veto=30.0))
     labels = [verdict.subject.label for verdict in judge_subjects(example_data(totals=rows, ability=ability))]
-    assert labels[:2] == ["alpha (rag)", "alpha"]
+    assert labels[:2] == ["alpha (RAG)", "alpha"]

@@ -1,0 +1,92 @@
+"""What all figures share: colours, axes, and the way from a chart to inline SVG.
+
+Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that one drawing serves light and dark.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
+FIELD, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
+VIOLET, LEAF, ROSE = "#6b4fa3", "#4f7a10", "#b0305d"
+HEAT = ("#f6c9bd", "#f8d5c9", "#fae0d3", "#fbeadf", "#fbf3e6", "#eef4ec", "#dcefe8", "#c6e7e1", "#aeddd9", "#93d0d0")
+"""Scores from 0 to 100 in ten steps."""
+
+COLOURS = {
+    "ink": INK,
+    "muted": MUTED,
+    "grid": GRID,
+    "field": FIELD,
+    "ours": OURS,
+    "gate": GATE,
+    "violet": VIOLET,
+    "leaf": LEAF,
+    "rose": ROSE,
+    **{f"heat-{step}": colour for step, colour in enumerate(HEAT)},
+}
+"""Placeholders by the name of the style sheet's variable."""
+
+SERIES = (OURS, GATE, VIOLET, LEAF, ROSE, INK)
+"""Colours of lines and dots that are told apart, in the order of their use."""
+
+WIDTH = 300
+"""Of the plotting area in pixels: labels stay readable when the drawing shrinks to a phone."""
+
+ROW = 52
+FONT, SMALL = 13, 11
+Values = list[dict[str, Any]]
+_PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
+
+
+def chart(values: Values) -> alt.Chart:
+    """A chart of these rows, without marks."""
+    return alt.Chart(alt.InlineData(values=values))
+
+
+def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
+    """Names above their rows: beside them they would take half of a phone's width."""
+    base = chart([{"row": row} for row in rows])
+    names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=alt.value(0), y=y, text="row:N")
+    return names
+
+
+def score_axis(field: str = "score:Q") -> alt.X:
+    """Horizontal axis from 0 to 100."""
+    axis = alt.Axis(title=None, values=[0, 20, 40, 60, 80, 100], domain=False, ticks=False)
+    return alt.X(field, scale=alt.Scale(domain=[0, 100], nice=False), axis=axis)
+
+
+def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:
+    """An `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
+    # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.
+    styled = (
+        alt.layer(*layers)
+        .properties(width=width, height=height)
+        .configure(background="transparent", font="sans-serif", aria=False, padding=_PADDING)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=MUTED,
+            gridColor=GRID,
+            domainColor=GRID,
+            tickColor=GRID,
+            labelFontSize=FONT,
+            titleFontSize=FONT,
+            titleFontWeight="normal",
+        )
+        .configure_text(fontSize=FONT)
+        .configure_legend(labelColor=INK, titleColor=MUTED, labelFontSize=FONT, titleFontSize=FONT, titleFontWeight="normal")
+    )
+    return _inline(vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[]), grows=grows)
+
+
+def _inline(svg: str, *, grows: bool) -> str:
+    """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container."""
+    svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
+    most = "" if grows else r' style="max-width: \2px"'
+    added = rf'\1 aria-hidden="true" focusable="false"{most}'
+    return re.sub(r'(<svg[^>]*?) width="([^"]*)" height="[^"]*"', added, svg, count=1)

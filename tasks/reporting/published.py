@@ -1,0 +1,99 @@
+"""A paper's table of models, in the one form the report works with."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+import polars as pl
+
+BASE_SETTING = "base"
+TOTAL = "overall"
+_ABOUT = ("rank", "model", "setting", TOTAL, "ranked", "institution", "type", "parameters")
+"""Columns of a wide table that are no abilities."""
+
+_SCORES = pl.Schema({"model": pl.String, "setting": pl.String, "ability": pl.String, "score_0_100": pl.Float64})
+_TOTALS = pl.Schema({"model": pl.String, "setting": pl.String, "total": pl.Float64, "ranked": pl.Boolean})
+
+
+@dataclass(frozen=True)
+class PublishedRange:
+    """One score of the published models: its range, and how many of them a score is above (null without a score)."""
+
+    models: int
+    low: float
+    middle: float
+    high: float
+    above: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """A paper's table.
+
+    `scores`: model, setting, ability, score_0_100. `totals`: model, setting, total (before the veto), ranked. `wide`: the
+    table with a column per ability, and with type and parameters where the paper states these; it may be without rows.
+    """
+
+    scores: pl.DataFrame
+    totals: pl.DataFrame
+    wide: pl.DataFrame
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the table, in its order."""
+        return tuple(dict.fromkeys(self.totals["setting"]))
+
+    @cached_property
+    def abilities(self) -> frozenset[str]:
+        """Abilities with a number."""
+        return frozenset(self.scores.drop_nulls("score_0_100")["ability"])
+
+    def ability(self, ability: str, setting: str) -> list[float]:
+        """Scores of all models in one setting; empty if it has none."""
+        found = self.scores.filter((pl.col("ability") == ability) & (pl.col("setting") == setting))
+        return found["score_0_100"].drop_nulls().to_list()
+
+    def total(self, setting: str, *, ranked: bool = False) -> list[float]:
+        """Totals of all models in one setting, on request of the ranked ones alone."""
+        found = self.totals.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
+        return found["total"].drop_nulls().to_list()
+
+    @property
+    def vetoed(self) -> int:
+        """Models without a rank; their totals are before the veto."""
+        return self.totals.filter(~pl.col("ranked")).height
+
+    def range_of(self, ability: str, setting: str, score: float | None) -> PublishedRange | None:
+        """Range of one ability in one setting; null if the table has none."""
+        values = self.ability(ability, setting)
+        if not values:
+            return None
+        above = None if score is None else sum(value < score for value in values)
+        return PublishedRange(len(values), min(values), median(values), max(values), above)
+
+
+def read_table(published: pl.DataFrame | None) -> PublishedTable:
+    """A paper's table in one form; without rows if there is none.
+
+    Args:
+        published: either a row per model and setting with a column per ability (model, overall, ...; setting, if it is not base;
+            ranked, if not all are; type and parameters, where the paper states these), or a row per model, setting and ability
+            (model, setting, ability, score_0_100, total), the total the same in all rows of a model and setting.
+    """
+    if published is None or published.is_empty():
+        return PublishedTable(pl.DataFrame(schema=_SCORES), pl.DataFrame(schema=_TOTALS), pl.DataFrame())
+    return _from_rows(published) if "ability" in published.columns else _from_columns(published)
+
+
+def _from_rows(published: pl.DataFrame) -> PublishedTable:
+    totals = published.select("model", "setting", "total", ranked=pl.lit(value=True)).unique(maintain_order=True)
+    return PublishedTable(published.select(*_SCORES).cast(_SCORES), totals.cast(_TOTALS), pl.DataFrame())
+
+
+def _from_columns(published: pl.DataFrame) -> PublishedTable:
+    usual = {"setting": pl.lit(BASE_SETTING), "ranked": pl.lit(value=True)}
+    full = published.with_columns(**{name: value for name, value in usual.items() if name not in published.columns})
+    abilities = [name for name in published.columns if name not in _ABOUT]
+    scores = full.unpivot(abilities, index=["model", "setting"], variable_name="ability", value_name="score_0_100")
+    totals = full.select("model", "setting", pl.col(TOTAL).alias("total"), "ranked")
+    return PublishedTable(scores.select(*_SCORES).cast(_SCORES), totals.cast(_TOTALS), full)

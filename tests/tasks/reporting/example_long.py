@@ -1,0 +1,358 @@
+"""A run of LongEmotion written out by rule: two models, three settings, two items per dataset, all layers that long runs have.
+
+`alpha` enriches and judges itself. Scores follow from `share`; CoEM is above RAG and RAG above base.
+"""
+
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.context import ASPECTS
+from schemas.tables import scores as tables
+from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.contexts import Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tasks.reporting.data import NEEDLES, ReportData
+from tasks.reporting.shown import SHOWN
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import load_published_for
+from tests.tasks.reporting.example_items import digest, make_table
+from tests.tasks.reporting.example_run import example_data, manifest, partition
+
+BLUEPRINT = load_blueprint("longemotion")
+PREFIX = "longemotion_"
+TASKS = ("ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee")
+MODELS, SETTINGS = ("alpha", "beta"), ("base", "rag", "coem")
+JUDGED = {"es", "mc1", "mc2", "mc3", "mc4", "ee"}
+NEEDLE = "Mara put the letter back, <b>smiled</b> and said nothing for a while."
+FILLER = "The rain kept on and the train was late again, and nobody in the hall looked up from a paper. "
+BEFORE, AFTER = FILLER * 900, FILLER * 400
+SEGMENTS = tuple(f"Segment number {n} about a worried evening." for n in range(30))
+ALPHA_PLAYER = {"name": "alpha", "identity": "http://localhost:8000/v1"}
+PLAN: dict[str, Any] = {
+    "benchmark": "longemotion",
+    "models": [{"name": name, "identity": "http://localhost:8000/v1", "sampling": {}} for name in MODELS],
+    "settings": list(SETTINGS),
+    "judge": ALPHA_PLAYER,
+    "panel": [{"name": "gamma-judge", "identity": "http://localhost:8000/v1"}],
+    "judge_repeat": 2,
+    "sage": None,
+    "critic": None,
+    "retrieval": {"preset": "paper", "chunk_tokens": None, "top_k": 8, "ranking": "fused", "embedder": "auto"},
+    "contexts": {"lengths": [8000, 16000], "depths": [], "needle_style": "matched"},
+    "sample": 2,
+    "datasets": None,
+}
+
+
+def share(model: str, setting: str, task: str) -> float:
+    """Mean score in [0, 1] of a model in a setting and task."""
+    return 0.3 + 0.1 * SETTINGS.index(setting) + 0.05 * MODELS.index(model) + 0.02 * TASKS.index(task)
+
+
+def _cells() -> list[tuple[str, str, str]]:
+    return [(model, setting, task) for model in MODELS for setting in SETTINGS for task in TASKS]
+
+
+def _item(task: str, number: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "dataset": PREFIX + task,
+        "item_id": f"{task}-{number}",
+        "source_file": "long.jsonl",
+        "source_row": number,
+        "source_row_sha256": digest(task),
+        "language": "en",
+        "fixed_order": True,
+        "question": f"What about {task}?",
+        "question_type": "counselor_reply",
+        "context": BEFORE + NEEDLE + AFTER,
+    }
+    if task.startswith("ec"):
+        row |= {"question_type": "label_choice", "options": ["Hope & Joy", "Fear", "Anger"], "gold_indices": [1]}
+    elif task == "ed":
+        row |= {"question_type": "odd_one_out", "options": list(SEGMENTS), "gold_indices": [17], "context": None}
+    elif task == "qa":
+        row |= {"question_type": "extractive", "references": ["a short answer"]}
+    elif task == "es":
+        row |= {"question_type": "aspect_summary", "references": [f"reference of {aspect}" for aspect in ASPECTS]}
+    elif task == "ee":
+        row |= {"question_type": "emotion_expression", "options": [f"adjective{n}" for n in range(20)], "context": "She waits."}
+    return dict.fromkeys(Items.column_names()) | row
+
+
+def items() -> dy.DataFrame[Items]:
+    return make_table(Items, [_item(task, number) for task in TASKS for number in range(2)])
+
+
+def contexts() -> dy.DataFrame[Contexts]:
+    rows = []
+    for task in TASKS:
+        placed = {"needle": NEEDLE, "needle_start": len(BEFORE), "needle_end": len(BEFORE + NEEDLE), "depth_percent": 69.0}
+        found = placed | {"query": "Mara"} if task.startswith("ec") else {"needle": SEGMENTS[17]} if task == "ed" else {}
+        base = dict.fromkeys(Contexts.column_names()) | {
+            "dataset": PREFIX + task,
+            "long_task": task,
+            "tokens": 30_000,
+            "renamed": [],
+        }
+        rows += [base | found | {"item_id": f"{task}-{number}"} for number in range(2)]
+    return make_table(Contexts, rows)
+
+
+def _parsed(task: str) -> str:
+    return "Anger" if task.startswith("ec") else "4" if task == "ed" else "some words"
+
+
+def item_scores() -> dy.DataFrame[tables.ItemScores]:
+    rows = []
+    for model, setting, task in _cells():
+        method = BLUEPRINT.datasets[PREFIX + task].methods[0]
+        for number in range(2):
+            row = dict.fromkeys(tables.ItemScores.column_names()) | {
+                "model": model,
+                "dataset": PREFIX + task,
+                "method": method.id,
+                "setting": setting,
+                "item_id": f"{task}-{number}",
+                "repetition": 0,
+                "parsed_answer": _parsed(task),
+                "value": share(model, setting, task) if task in JUDGED | {"qa"} else float(number),
+                "status": "scored",
+            }
+            rows += [row | {"metric": spec.metric} for spec in method.metrics]
+    return make_table(tables.ItemScores, rows)
+
+
+def _turn(model: str, setting: str, item: str, turn: int) -> dict[str, Any]:
+    return dict.fromkeys(Responses.column_names()) | {
+        "model": model,
+        "dataset": PREFIX + item.rpartition("-")[0],
+        "item_id": item,
+        "setting": setting,
+        "repetition": 0,
+        "turn": turn,
+        "call_key": digest(f"{model}{setting}{item}{turn}"),
+        "messages": "[]",
+        "messages_sha256": digest("[]"),
+        "status": "answered",
+        "reply": f"Reply of {model} in turn {turn}.",
+        "finish_reason": "stop",
+        "left_out_characters": 0,
+        "latency_s": 1.0,
+        "attempts": 1,
+    }
+
+
+def responses() -> dy.DataFrame[Responses]:
+    rows = [
+        _turn(model, setting, f"{task}-{number}", turn)
+        for model, setting, task in _cells()
+        for number in range(2)
+        for turn in range(6 if task == "ee" else 1)
+    ]
+    return make_table(Responses, rows)
+
+
+def _rating(answer: tuple[str, str, str, int], judge: str, repetition: int, dimension: str) -> dict[str, Any]:
+    model, setting, task, number = answer
+    lowest, highest = {"es": (1, 5), "ee": (0, 100)}.get(task, (0, 5))
+    return dict.fromkeys(Judgements.column_names()) | {
+        "dataset": PREFIX + task,
+        "item_id": f"{task}-{number}",
+        "model": model,
+        "setting": setting,
+        "repetition": 0,
+        "judge": judge,
+        "judge_repetition": repetition,
+        "dimension": dimension,
+        "rubric": "r",
+        "call_key": digest("x"),
+        "lowest": lowest,
+        "highest": highest,
+        "rating": lowest + 2 + repetition,
+        "parse_status": "parsed",
+        "raw_reply": "2",
+    }
+
+
+def judgements() -> dy.DataFrame[Judgements]:
+    """The judge rated twice, the panel once."""
+    rows = [
+        _rating((model, setting, task, number), judge, repetition, dimension)
+        for model, setting, task in _cells()
+        if task in JUDGED
+        for judge, repetition in (("alpha", 0), ("alpha", 1), ("gamma-judge", 0))
+        for number in range(2)
+        for dimension in ("deep_needs", "warmth")
+    ]
+    return make_table(Judgements, rows)
+
+
+def _ranked(asked: tuple[str, str, str], stage: str, rank: int, at: int, kept: int) -> dict[str, Any]:
+    model, setting, item = asked
+    return dict.fromkeys(Retrievals.column_names()) | {
+        "dataset": PREFIX + item.rpartition("-")[0],
+        "item_id": item,
+        "model": model,
+        "setting": setting,
+        "repetition": 0,
+        "query_number": 0,
+        "stage": stage,
+        "rank": rank,
+        "corpus": "context",
+        "chunk": (rank - at) % 8,
+        "query": "Mara",
+        "kept": rank < kept,
+        "holds_needle": rank == at,
+        "enriched": f"Mara thinks of chunk {rank}." if setting == "coem" else None,
+    }
+
+
+def retrievals() -> dy.DataFrame[Retrievals]:
+    """RAG keeps the best chunk; CoEM keeps 4 of 8 after ranking them again. The needle's chunk stands at rank 2, then at 0."""
+    stages = {"rag": [("initial", 2, 1)], "coem": [("initial", 2, 8), ("reranked", 0, 4)], "base": []}
+    rows = [
+        _ranked((model, setting, f"{task}-{number}"), stage, rank, at, kept)
+        for model, setting, task in _cells()
+        if task.startswith("ec")
+        for number in range(2)
+        for stage, at, kept in stages[setting]
+        for rank in range(8)
+    ]
+    return make_table(Retrievals, rows)
+
+
+def shown() -> pl.DataFrame:
+    found = retrievals().filter(pl.col("setting") == "coem", pl.col("stage") == "reranked", "kept")
+    texts = (
+        pl.when("holds_needle").then(pl.lit(f"... {NEEDLE} ...")).otherwise(pl.lit("chunk of rain ") + pl.col("rank").cast(str))
+    )
+    return found.with_columns(text=texts).select(*SHOWN).cast(SHOWN)
+
+
+def gains() -> dy.DataFrame[SettingGains]:
+    rows = []
+    for model in MODELS:
+        for setting in SETTINGS[1:]:
+            for scope in ("total", *(PREFIX + task for task in TASKS)):
+                task = scope.removeprefix(PREFIX) if scope != "total" else "qa"
+                low, high = (share(model, name, task) * 100 for name in ("base", setting))
+                # The interval of RAG holds 0, that of CoEM does not.
+                rows.append(
+                    {"model": model, "setting": setting, "scope": scope, "base_0_100": low, "setting_0_100": high}
+                    | {"gain": high - low, "ci_low": high - low - 12, "ci_high": high - low + 12, "n_items": 2}
+                )
+    return make_table(SettingGains, rows)
+
+
+def agreements() -> dy.DataFrame[Agreements]:
+    row = {"model": "alpha", "setting": "base", "rubric": "mc_stage4", "judges": ["gamma-judge", "alpha"], "n_answers": 2}
+    numbers = [("deep_needs", 0.9, 0.1, 0.25), ("warmth", 0.4, -0.7, None), ("autonomy", None, None, None)]
+    return make_table(
+        Agreements,
+        [
+            row
+            | {"dataset": PREFIX + "mc4", "dimension": name, "n_ratings": 6}
+            | {"alpha": alpha, "length_correlation": length, "place_effect": place}
+            for name, alpha, length, place in numbers
+        ],
+    )
+
+
+def needles() -> pl.DataFrame:
+    """Lengths 8000 and 16000, two depths; nothing was scored at the longest and deepest."""
+    rows = [
+        {"model": model, "setting": setting, "dataset": PREFIX + "ec_emobench", "method": "label", "metric": metric}
+        | {"length_bin": str(length), "length_tokens": length, "depth_bin": f"{depth} to {depth + 20} %", "depth_percent": depth}
+        | {
+            "value": None if (length, depth) == (16000, 80) else value - depth / 200,
+            "n": 0 if (length, depth) == (16000, 80) else 5,
+        }
+        for model, setting in (("alpha", "base"), ("alpha", "coem"))
+        for metric in ("accuracy", "strict_accuracy")
+        for length, value in ((8000, 0.9), (16000, 0.5))
+        for depth in (0, 80)
+    ]
+    return pl.DataFrame(rows, schema_overrides=NEEDLES).select(*NEEDLES)
+
+
+def _aggregates(schema: type[Any], level: str) -> Any:
+    rows = []
+    for model in MODELS:
+        for setting in SETTINGS:
+            for name, tasks in _groups(level).items():
+                score = 100 * sum(share(model, setting, task) for task in tasks) / len(tasks)
+                counts = {"datasets_scored": len(tasks), "datasets_total": len(tasks), "n_scored": 2, "n_total": 2}
+                row = {"model": model, "setting": setting, "score_0_100": score} | counts
+                keys = {"sub_ability": name, "level": "high"} if level == "level" else {level: name}
+                rows.append(row | keys)
+    return make_table(schema, rows)
+
+
+def _groups(level: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node, task in BLUEPRINT.tasks():
+        for entry in task.datasets:
+            name = {"dataset": entry.id, "task": task.id}.get(level, node.id)
+            found.setdefault(name, []).append(entry.id.removeprefix(PREFIX))
+    return found
+
+
+def totals() -> dy.DataFrame[tables.Totals]:
+    rows = []
+    for setting in SETTINGS:
+        for rank, model in ((1, "beta"), (2, "alpha")):
+            total = 100 * share(model, setting, "qa")
+            rows.append(
+                dict.fromkeys(tables.Totals.column_names())
+                | {"model": model, "setting": setting, "total": total, "total_before_veto": total, "rank": rank}
+                | {"ci_low": total - 3, "ci_high": total + 3, "vetoed": False, "datasets_scored": 10, "datasets_total": 10}
+                | {"n_scored": 20, "n_total": 20, "coverage": 1.0, "item_coverage": 1.0}
+            )
+    return make_table(tables.Totals, rows)
+
+
+def raw() -> dy.DataFrame[tables.RawScores]:
+    rows = []
+    for model, setting, task in _cells():
+        value = share(model, setting, task)
+        method = BLUEPRINT.datasets[PREFIX + task].methods[0]
+        row = {"model": model, "setting": setting, "dataset": PREFIX + task, "method": method.id, "value": value}
+        row |= {"ci_low": value - 0.05, "ci_high": value + 0.05, "n_scored": 2, "n_unparsed": 0, "n_total": 2}
+        rows += [row | {"metric": spec.metric} for spec in method.metrics]
+    return make_table(tables.RawScores, rows)
+
+
+def normalized() -> dy.DataFrame[tables.NormalizedScores]:
+    frame = raw().with_columns(normalized_0_100=pl.col("value") * 100)
+    return tables.NormalizedScores.validate(frame.select(tables.NormalizedScores.column_names()))
+
+
+def long_data(**changes: Any) -> ReportData:
+    """The run; any field of ReportData can be replaced."""
+    fields: dict[str, Any] = {
+        "manifest": manifest(plan=PLAN, benchmark="longemotion", missing=(), partitions=(partition("items", ()),)),
+        "blueprint": BLUEPRINT,
+        "raw": raw(),
+        "normalized": normalized(),
+        "dataset": _aggregates(tables.DatasetScores, "dataset"),
+        "task": _aggregates(tables.TaskScores, "task"),
+        "level": _aggregates(tables.LevelScores, "level"),
+        "sub_ability": tables.SubAbilityScores.create_empty(),
+        "ability": _aggregates(tables.AbilityScores, "ability"),
+        "totals": totals(),
+        "item_scores": item_scores(),
+        "items": items(),
+        "responses": responses(),
+        "published": load_published_for("longemotion"),
+        "judgements": judgements(),
+        "contexts": contexts(),
+        "retrievals": retrievals(),
+        "shown": shown(),
+        "gains": gains(),
+        "agreements": agreements(),
+        "needles": needles(),
+    }
+    return example_data(**(fields | changes))
