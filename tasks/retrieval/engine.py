@@ -1,0 +1,215 @@
+"""The retriever that solvers use: splits and ranks in threads, and embeds the texts of many items together."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self, TypeVar
+
+import numpy as np
+
+from schemas.retrieval import Chunk, Ranked
+from schemas.vocabulary import Language, Ranking
+from tasks.retrieval import chunking
+from tasks.retrieval.embedding import EmbedderFiles, SentenceEmbedder, Vectors
+from tasks.retrieval.ranking import rank_by_query, rank_outliers
+from tasks.retrieval.store import KEYS_PER_STATEMENT, EmbeddingStore, Vector, text_key
+
+Encode = Callable[[Sequence[str]], Vectors]
+"""From texts to vectors of length 1, shape [texts, dimensions]."""
+
+TEXTS_PER_ROUND = 8192
+"""Texts of waiting requests that are looked up and embedded together, at least; a request is not divided."""
+
+TEXTS_PER_WRITE = 1024
+"""Texts that are embedded between two writes to the store: what a crash can cost."""
+
+GATHER_S = 0.002
+"""How long a round waits for requests that come at the same time as its first."""
+
+ResultT = TypeVar("ResultT")
+
+
+class Counts(NamedTuple):
+    """Texts that were asked for, texts that the model embedded, and texts that the store had, these distinct within a round."""
+
+    asked: int
+    embedded: int
+    stored: int
+
+
+class _Request(NamedTuple):
+    texts: list[str]
+    vectors: "asyncio.Future[Vectors]"
+
+
+class _ClosedError(Exception):
+    """The engine is closed while texts are embedded."""
+
+
+class RetrievalEngine:
+    """A `Retriever` over one embedding model and its store. An async context manager; not usable after it.
+
+    Requests that wait while texts are embedded share the next round: each distinct text is embedded once, in batches of similar
+    length. The model is loaded with the first text that the store does not have. No method blocks the event loop.
+
+    Args:
+        files: the embedding model, from `find_embedder`.
+        folder: where its store is, or is made.
+        legacy_bos: count tokens as the released code does.
+        load: makes the model; called in the embedding thread.
+    """
+
+    def __init__(
+        self,
+        files: EmbedderFiles,
+        folder: Path,
+        *,
+        legacy_bos: bool = False,
+        load: Callable[[EmbedderFiles], Encode] = SentenceEmbedder,
+    ) -> None:
+        self._files, self._folder, self._legacy_bos, self._load = files, folder, legacy_bos, load
+        self._embedder = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._workers = ThreadPoolExecutor(2, thread_name_prefix="retrieval")
+        self._waiting: deque[_Request] = deque()
+        self._rounds: asyncio.Task[None] | None = None
+        self._closing = threading.Event()
+        self._store: EmbeddingStore | None = None
+        self._encode: Encode | None = None
+        self._asked = self._embedded = self._stored = 0
+
+    @property
+    def identity(self) -> str:
+        """What decides the vectors; for fingerprints."""
+        return self._files.identity
+
+    @property
+    def counts(self) -> Counts:
+        """What it did so far."""
+        return Counts(self._asked, self._embedded, self._stored)
+
+    async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+        """Chunks of at most so many tokens; see `chunking.split`."""
+        return await self._work(lambda: chunking.split(text, chunk_tokens, overlap_tokens, legacy_bos=self._legacy_bos))
+
+    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """All texts, best first; see `rank_by_query`.
+
+        Raises:
+            UsageError: the model cannot be loaded.
+            LakeError: the store cannot be used.
+        """
+        vectors = await self._vectors([*texts, query]) if ranking != "bm25" and texts else None
+        return await self._work(lambda: rank_by_query(texts, query, vectors, ranking, language))
+
+    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        """All texts, the one least like the others first; see `ranking`. Raises as `rank`."""
+        vectors = await self._vectors(list(texts)) if ranking != "bm25" and len(texts) > 1 else None
+        return await self._work(lambda: rank_outliers(texts, vectors, ranking, language))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends its threads after the batch they are at; requests that still wait are cancelled."""
+        self._closing.set()
+        if self._rounds is not None:
+            await asyncio.gather(self._rounds, return_exceptions=True)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._embedder, self._close_store)
+        await loop.run_in_executor(None, self._embedder.shutdown)
+        await loop.run_in_executor(None, self._workers.shutdown)
+
+    async def _work(self, job: Callable[[], ResultT]) -> ResultT:
+        return await asyncio.get_running_loop().run_in_executor(self._workers, job)
+
+    async def _vectors(self, texts: list[str]) -> Vectors:
+        if self._closing.is_set():
+            raise RuntimeError("the retrieval engine is closed")
+        request = _Request(texts, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
+        if self._rounds is None or self._rounds.done():
+            self._rounds = asyncio.create_task(self._run_rounds())
+        return await request.vectors
+
+    async def _run_rounds(self) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(GATHER_S)
+        while requests := self._next_round():
+            places = {text: place for place, text in enumerate(dict.fromkeys(text for each in requests for text in each.texts))}
+            try:
+                vectors = await loop.run_in_executor(self._embedder, self._looked_up, list(places))
+            except _ClosedError:
+                for request in requests:
+                    request.vectors.cancel()
+            except Exception as error:  # noqa: BLE001  raised again where the vectors are awaited
+                for request in _unsettled(requests):
+                    request.vectors.set_exception(error)
+            else:
+                self._asked += sum(len(each.texts) for each in requests)
+                for request in _unsettled(requests):
+                    request.vectors.set_result(vectors[[places[text] for text in request.texts]])
+
+    def _next_round(self) -> list[_Request]:
+        taken: list[_Request] = []
+        texts = 0
+        while self._waiting and texts < TEXTS_PER_ROUND:
+            request = self._waiting.popleft()
+            # That of a cancelled item is done.
+            if not request.vectors.done():
+                taken.append(request)
+                texts += len(request.texts)
+        return taken
+
+    def _looked_up(self, texts: list[str]) -> Vectors:
+        """In the embedding thread. Vectors of distinct texts, from the store as far as it has them."""
+        if self._closing.is_set():
+            raise _ClosedError
+        self._store = self._store or EmbeddingStore(self._folder, self._files.identity)
+        keys = [text_key(text) for text in texts]
+        rows = _Rows(keys)
+        for start in range(0, len(keys), KEYS_PER_STATEMENT):
+            rows.fill(self._store.get(keys[start : start + KEYS_PER_STATEMENT]))
+        self._stored += len(keys) - len(rows.missing)
+        # Sorted over the whole round, so that what is embedded together is of similar length.
+        order = sorted(rows.missing, key=lambda place: len(texts[place]), reverse=True)
+        for start in range(0, len(order), TEXTS_PER_WRITE):
+            if self._closing.is_set():
+                raise _ClosedError
+            part = order[start : start + TEXTS_PER_WRITE]
+            found = self._new([texts[place] for place in part])
+            rows.fill(self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)}))
+        return rows.vectors
+
+    def _new(self, texts: list[str]) -> Vectors:
+        self._encode = self._encode or self._load(self._files)
+        vectors = self._encode(texts)
+        self._embedded += len(texts)
+        return vectors
+
+    def _close_store(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+
+class _Rows:
+    """Vectors in the order of their keys, filled as they come; held once."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._places = {key: place for place, key in enumerate(keys)}
+        self.vectors: Vectors = np.empty((0, 0), dtype=np.float32)
+        self.missing = set(range(len(keys)))
+
+    def fill(self, vectors: dict[bytes, Vector]) -> None:
+        for key, vector in vectors.items():
+            if not self.vectors.size:
+                self.vectors = np.empty((len(self._places), len(vector)), dtype=np.float32)
+            self.vectors[self._places[key]] = vector
+            self.missing.discard(self._places[key])
+
+
+def _unsettled(requests: Sequence[_Request]) -> list[_Request]:
+    return [request for request in requests if not request.vectors.done()]

@@ -1,0 +1,162 @@
+"""Scores and rankings of texts: by meaning, by words, and by both.
+
+Cosines and BM25 scores are rounded to six decimals before anything is ranked: the last bits of an embedding depend on the batch
+it was computed in, and a ranking must not. Equal scores keep the order in which the texts were given.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from typing import Any
+
+import numpy as np
+from rank_bm25 import BM25Okapi
+
+from schemas.retrieval import Ranked
+from schemas.vocabulary import Language, Ranking
+from tasks.retrieval.words import words
+
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+"""Embeddings of length 1, shape [texts, dimensions]."""
+
+Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+RRF_K = 60
+"""Constant of reciprocal-rank fusion (Cormack, Clarke and Buettcher 2009)."""
+
+DECIMALS = 6
+ROWS_AT_ONCE = 4096
+
+
+def rank_by_query(
+    texts: Sequence[str], query: str, vectors: Vectors | None, ranking: Ranking, language: Language
+) -> tuple[Ranked, ...]:
+    """All texts, the best match of the query first.
+
+    Args:
+        texts: what is ranked.
+        query: what they are compared with.
+        vectors: embeddings of the texts and, last, of the query; not needed for `bm25`.
+        ranking: which scores; only those it needs are computed. `fused` fuses the other two.
+        language: decides what words are.
+    """
+    if not texts:
+        return ()
+    dense = None if ranking == "bm25" or vectors is None else cosines(vectors[:-1], vectors[-1])
+    bm25 = None if ranking == "dense" else bm25_scores((words(text, language) for text in texts), words(query, language))
+    fused = None
+    if dense is not None and bm25 is not None:
+        # A text without any word of the query is not in the ranking by words: where it would stand says nothing.
+        fused = reciprocal_ranks(dense) + np.where(bm25 > 0, reciprocal_ranks(bm25), 0.0)
+    return _ranked(dense, bm25, fused)
+
+
+def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+    """All texts, the one least like the others first; `dense` and `bm25` are means over the others, lowest first.
+
+    `fused` adds reciprocal ranks counted from the lowest: highest first. A single text has no others, and no scores.
+
+    Args:
+        texts: what is ranked.
+        vectors: their embeddings; not needed for `bm25`.
+        ranking: which scores; only those it needs are computed.
+        language: decides what words are.
+    """
+    if len(texts) <= 1:
+        return tuple(Ranked(place) for place in range(len(texts)))
+    dense = None if ranking == "bm25" or vectors is None else mean_cosines(vectors)
+    bm25 = None if ranking == "dense" else mean_bm25([words(text, language) for text in texts])
+    if dense is not None and bm25 is not None:
+        return _ranked(dense, bm25, reciprocal_ranks(-dense) + reciprocal_ranks(-bm25))
+    return _ranked(dense, bm25, None, lowest_first=True)
+
+
+def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> Scores:
+    """Cosine of each vector with the query, rounded; vectors have length 1."""
+    wanted = query.astype(np.float64)
+    # In blocks: double precision makes the sum the same on every machine, and needs twice the memory.
+    starts = range(0, len(vectors), ROWS_AT_ONCE)
+    return _rounded(np.concatenate([vectors[start : start + ROWS_AT_ONCE].astype(np.float64) @ wanted for start in starts]))
+
+
+def mean_cosines(vectors: Vectors) -> Scores:
+    """Mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
+
+    All rows of that matrix sum to the product with the sum of the vectors; so it need not be held.
+    """
+    exact = vectors.astype(np.float64)
+    own = np.einsum("ij,ij->i", exact, exact)
+    return _rounded((exact @ exact.sum(axis=0) - own) / (len(exact) - 1))
+
+
+def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
+    """Okapi BM25 of each document (its words) for the words of a query, rounded; all zero where either has no words."""
+    return _rounded(_Bm25(documents, set(query)).get_scores(query))
+
+
+def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
+    """Mean similarity of each document to all others, rounded.
+
+    The similarity to another is its BM25 score with the document's words as the query, as a share of the score the document has
+    itself: sums over more words are larger, and a long document is not for this reason like the others. One without words is
+    like none, 0.
+    """
+    count = len(documents)
+    means = np.zeros(count)
+    index = _Bm25(documents)
+    for place, document in enumerate(documents):
+        scores = index.get_scores(document)
+        if scores[place] > 0:
+            means[place] = (scores.sum() - scores[place]) / scores[place] / (count - 1)
+    return _rounded(means)
+
+
+def reciprocal_ranks(scores: Scores) -> Scores:
+    """1 / (60 + rank), the highest score having rank 1; equal scores share the best rank of theirs."""
+    ascending = np.sort(scores)
+    ranks = 1 + len(scores) - np.searchsorted(ascending, scores, side="right")
+    return np.asarray(1.0 / (RRF_K + ranks), dtype=np.float64)
+
+
+class _Bm25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
+    """BM25Okapi (k1 = 1.5, b = 0.75) with the inverse document frequency of Lucene, log(1 + (N - n + 0.5) / (n + 0.5)).
+
+    That of rank_bm25 is zero or negative for words in half of the documents or more; it then takes a quarter of the mean over
+    all words instead, which can be more than what rarer words have and, with few documents, less than zero: the documents that
+    hold the query would come last.
+
+    Args:
+        documents: words of each; read once and not held.
+        wanted: words that will be asked for; only these are counted. None = all.
+    """
+
+    def __init__(self, documents: Iterable[Sequence[str]], wanted: Set[str] | None = None) -> None:
+        self._wanted = wanted
+        super().__init__(documents)
+
+    def _initialize(self, corpus: Iterable[Sequence[str]]) -> dict[str, int]:
+        held: Counter[str] = Counter()
+        for document in corpus:
+            counts = Counter(document if self._wanted is None else (word for word in document if word in self._wanted))
+            self.doc_freqs.append(counts)
+            self.doc_len.append(len(document))
+            held.update(counts.keys())
+        self.corpus_size = len(self.doc_len)
+        # Of documents without any word every score is zero, whatever their mean length.
+        self.avgdl = sum(self.doc_len) / self.corpus_size or 1.0
+        return held
+
+    def _calc_idf(self, nd: dict[str, int]) -> None:
+        self.idf = {word: math.log(1 + (self.corpus_size - held + 0.5) / (held + 0.5)) for word, held in nd.items()}
+
+
+def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, lowest_first: bool = False) -> tuple[Ranked, ...]:
+    deciding = next(scores for scores in (fused, dense, bm25) if scores is not None)
+    order = np.argsort(deciding if lowest_first else -deciding, kind="stable")
+    columns = [None if scores is None else scores.tolist() for scores in (dense, bm25, fused)]
+    return tuple(Ranked(place, *(None if column is None else column[place] for column in columns)) for place in order.tolist())
+
+
+def _rounded(scores: Any) -> Scores:
+    # Adding 0 turns -0.0 into 0.0, which are equal but not the same bytes.
+    return np.asarray(np.round(scores, DECIMALS) + 0.0, dtype=np.float64)

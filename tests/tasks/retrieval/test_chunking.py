@@ -1,0 +1,157 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from schemas.errors import ScoringError, UsageError
+from schemas.retrieval import Chunk
+from tasks.retrieval import chunking
+from tasks.retrieval.chunking import holds_needle, split, tokens_before
+from tasks.tokens import count_tokens, token_offsets
+from tests.tasks.retrieval.texts import chinese, dialogue, prose
+
+TEXTS = {"prose": prose(60), "dialogue": dialogue(60), "chinese": chinese(40)}
+ODD_TEXTS = st.text(st.sampled_from("aZ7 \n\t,.—é́난难過\u200b\u3000[😢"), max_size=300) | st.lists(
+    st.sampled_from(["grief", "unmendable", "，", " ", "\n", "\n\n", "\n\n\n", "  ", "心", "2024"]), max_size=150
+).map("".join)
+
+
+def peer(text: str, size: int, overlap: int, extra: int) -> list[str]:
+    """LangChain's chunks, by the length of each piece on its own."""
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=size, chunk_overlap=overlap, length_function=lambda piece: count_tokens(piece) + extra
+    )
+    # It leaves white space at the ends of pieces that it cannot cut.
+    return [chunk for chunk in (chunk.strip() for chunk in splitter.split_text(text)) if chunk]
+
+
+@pytest.mark.parametrize("legacy_bos", [False, True])
+@pytest.mark.parametrize(("size", "overlap"), [(128, 50), (256, 50), (512, 50), (64, 0)])
+@pytest.mark.parametrize("name", TEXTS)
+def test_chunks_are_those_of_langchain(name: str, size: int, overlap: int, legacy_bos: bool) -> None:
+    text = TEXTS[name]
+    chunks = [chunk.text for chunk in split(text, size, overlap, legacy_bos=legacy_bos)]
+    assert chunks == peer(text, size, overlap, int(legacy_bos))
+    assert len(chunks) > 2
+
+
+@given(text=ODD_TEXTS, overlap=st.integers(0, 15))
+def test_with_the_extra_token_any_text_is_cut_as_langchain_does(text: str, overlap: int) -> None:
+    assert [chunk.text for chunk in split(text, 16, overlap, legacy_bos=True)] == peer(text, 16, overlap, 1)
+
+
+def test_the_extra_token_makes_chunks_smaller() -> None:
+    text = dialogue(8).replace("\n", " ")
+    exact, legacy = (split(text, 128, 50, legacy_bos=legacy) for legacy in (False, True))
+    assert max(chunk.token_end - chunk.token_start for chunk in exact) > 115
+    # A word of one token counts as two, and one more for the join.
+    assert max(chunk.token_end - chunk.token_start for chunk in legacy) < 128 / 2
+
+
+@given(text=ODD_TEXTS, size=st.integers(16, 24), overlap=st.integers(0, 15), legacy_bos=st.booleans())
+def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool) -> None:
+    chunks = split(text, size, overlap, legacy_bos=legacy_bos)
+    covered = [False] * len(text)
+    for number, chunk in enumerate(chunks):
+        assert (chunk.number, chunk.text) == (number, text[chunk.start : chunk.end])
+        assert chunk.text == chunk.text.strip() != ""
+        assert chunk.token_end - chunk.token_start <= size
+        covered[chunk.start : chunk.end] = [True] * (chunk.end - chunk.start)
+    assert all(held or character.isspace() for held, character in zip(covered, text, strict=True))
+    for before, after in itertools.pairwise(chunks):
+        assert (before.start, before.end) <= (after.start, after.end)
+        assert before.token_end - after.token_start <= overlap
+
+
+@given(text=ODD_TEXTS, size=st.integers(16, 24))
+def test_no_chunk_begins_or_ends_inside_a_token(text: str, size: int) -> None:
+    inside = {place for start, end in token_offsets(text) for place in range(start + 1, end)}
+    chunks = split(text, size, 5)
+    assert not inside & {chunk.start for chunk in chunks}
+    assert not inside & {chunk.end for chunk in chunks}
+
+
+def test_spans_worked_out_by_hand() -> None:
+    # One token per word. 16 is the limit: the first line has 10, the second 8, so each is a chunk; nothing of the first is
+    # shared, since it is one piece of more than 4 tokens.
+    text = " ".join(["sun"] * 10) + "\n" + " ".join(["moon"] * 8)
+    assert split(text, 16, 4) == (
+        Chunk(0, " ".join(["sun"] * 10), 0, 39, 0, 10),
+        Chunk(1, " ".join(["moon"] * 8), 40, 79, 10, 18),
+    )
+    # One line of 20: 16 fit; of these the last 4 begin the second chunk.
+    assert [(chunk.token_start, chunk.token_end) for chunk in split(" ".join(["sun"] * 20), 16, 4)] == [(0, 16), (12, 20)]
+
+
+def test_a_long_run_of_characters_is_cut_between_its_tokens() -> None:
+    # 20 numbers of one token each with commas: 39 tokens and no space. Of the chunks, the second begins with an overlap of 4.
+    text = ",".join(["seven"] * 20)
+    assert [(chunk.token_start, chunk.token_end) for chunk in split(text, 16, 4)] == [(0, 16), (12, 28), (24, 39)]
+    # The released code counts every letter as a token, and the extra one, and one for the join.
+    assert split(text, 16, 4, legacy_bos=True)[0].text == "seven"
+
+
+@pytest.mark.parametrize("text", ["", " \n\n\t "])
+def test_white_space_has_no_chunks(text: str) -> None:
+    assert split(text, 128, 50) == ()
+
+
+@pytest.mark.parametrize("overlap", [128, 200, -1])
+def test_an_overlap_has_to_be_below_the_size(overlap: int) -> None:
+    with pytest.raises(UsageError, match="cannot share a whole chunk") as caught:
+        split("a text", 128, overlap)
+    assert caught.value.got == str(overlap)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tokens_are_the_same_however_the_text_is_parted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TEXTS[name]
+    starts = np.array([start for start, _ in token_offsets(text)])
+    sums = tokens_before(text)
+    assert sums.dtype == np.int32
+    assert [int(sums[place]) for place in range(0, len(text), 97)] == [
+        int((starts < place).sum()) for place in range(0, len(text), 97)
+    ]
+    assert sums[-1] == count_tokens(text)
+    monkeypatch.setattr(chunking, "PART_CHARACTERS", 7)
+    assert np.array_equal(tokens_before(text), sums)
+
+
+def test_the_tokenizer_reads_the_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str) -> list[tuple[int, int]]:
+        read.append(len(text))
+        return token_offsets(text)
+
+    monkeypatch.setattr(chunking, "token_offsets", counted)
+    text = prose(200)
+    split(text, 128, 50)
+    assert sum(read) == len(text)
+
+
+def chunk_at(start: int, end: int) -> Chunk:
+    return Chunk(0, "x" * (end - start), start, end, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (12, 18, [True, False, False]),  # 6 and 3 characters
+        (16, 24, [False, True, False]),  # 4, 8 and 2
+        (15, 20, [True, False, False]),  # 5 and 5: the first
+        (5, 40, [False, False, True]),  # 15, 15 and 18
+        (41, 90, None),
+        (25, 25, None),
+    ],
+)
+def test_the_needle_is_held_by_the_chunk_with_most_of_it(start: int, end: int, expected: list[bool] | None) -> None:
+    chunks = [chunk_at(0, 20), chunk_at(15, 30), chunk_at(22, 40)]
+    if expected is not None:
+        assert holds_needle(chunks, start, end) == expected
+        return
+    with pytest.raises(ScoringError, match="No chunk holds any of the needle"):
+        holds_needle(chunks, start, end)

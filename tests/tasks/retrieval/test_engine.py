@@ -1,0 +1,201 @@
+import asyncio
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schemas.errors import LakeError, UsageError
+from schemas.retrieval import Retriever
+from tasks.retrieval import engine as engine_module
+from tasks.retrieval.chunking import split
+from tasks.retrieval.embedding import EmbedderFiles, Vectors
+from tasks.retrieval.engine import Counts, RetrievalEngine
+from tests.tasks.retrieval.texts import prose
+
+FILES = EmbedderFiles("model", Path("nowhere"), "model sha256:0 embedding:1")
+
+
+class Model:
+    """Vectors that depend on the text alone, and what was asked for."""
+
+    def __init__(self, seconds: float = 0.0, fails_at: int | None = None) -> None:
+        self.calls: list[list[str]] = []
+        self.loaded = 0
+        self._seconds, self._fails_at = seconds, fails_at
+
+    def load(self, files: EmbedderFiles) -> "Model":
+        assert files == FILES
+        self.loaded += 1
+        return self
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        self.calls.append(list(texts))
+        time.sleep(self._seconds)
+        if len(self.calls) == self._fails_at:
+            raise UsageError("The embedding model fell over.")
+        return np.stack([vector_of(text) for text in texts])
+
+
+def vector_of(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+    drawn = np.random.default_rng(seed).normal(size=16)
+    return np.asarray(drawn / np.linalg.norm(drawn), dtype=np.float32)
+
+
+def retriever(folder: Path, model: Model) -> RetrievalEngine:
+    return RetrievalEngine(FILES, folder, load=model.load)
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def test_it_is_a_retriever(tmp_path: Path) -> None:
+    text = prose(20)
+    async with retriever(tmp_path, Model()) as engine:
+        asked: Retriever = engine
+        assert await asked.split(text, 64, 10) == split(text, 64, 10)
+        ranked = await asked.rank(["rain", "grief", "sun"], "grief", "dense", "en")
+        outliers = await asked.rank_outliers(["rain", "grief", "sun"], "fused", "en")
+        assert engine.identity == FILES.identity
+    assert (ranked[0].place, ranked[0].dense) == (1, 1.0)
+    assert ranked[1].dense == pytest.approx(
+        max(vector_of("rain") @ vector_of("grief"), vector_of("sun") @ vector_of("grief")), abs=1e-6
+    )
+    assert sorted(one.place for one in outliers) == [0, 1, 2]
+
+
+async def test_legacy_counting_is_the_engines(tmp_path: Path) -> None:
+    text = prose(20)
+    async with RetrievalEngine(FILES, tmp_path, legacy_bos=True, load=Model().load) as engine:
+        assert await engine.split(text, 64, 10) == split(text, 64, 10, legacy_bos=True) != split(text, 64, 10)
+
+
+async def test_requests_at_the_same_time_share_one_call(tmp_path: Path) -> None:
+    model = Model()
+    async with retriever(tmp_path, model) as engine:
+        texts = [[f"{item} a", f"{item} bb", "the same in all"] for item in range(50)]
+        results = await asyncio.gather(*(engine.rank(each, f"{item} bb", "dense", "en") for item, each in enumerate(texts)))
+        assert engine.counts == Counts(asked=200, embedded=101, stored=0)
+    assert [ranked[0].place for ranked in results] == [1] * 50
+    assert len(model.calls) == 1
+    assert len(model.calls[0]) == len(set(model.calls[0])) == 101
+    assert [len(text) for text in model.calls[0]] == sorted((len(text) for text in model.calls[0]), reverse=True)
+
+
+async def test_requests_that_come_meanwhile_share_the_next_call(tmp_path: Path) -> None:
+    model = Model(seconds=0.2)
+    async with retriever(tmp_path, model) as engine:
+        first = asyncio.create_task(engine.rank(["a", "b"], "c", "dense", "en"))
+        await asyncio.sleep(0.1)
+        await asyncio.gather(first, *(engine.rank(["a", str(item)], "c", "dense", "en") for item in range(9)))
+        assert engine.counts == Counts(asked=30, embedded=12, stored=2)
+    assert [len(call) for call in model.calls] == [3, 9]
+
+
+async def test_no_text_is_embedded_again_in_a_later_run(tmp_path: Path) -> None:
+    first, second = Model(), Model()
+    async with retriever(tmp_path, first) as engine:
+        before = await engine.rank(["rain", "sun"], "grief", "dense", "en")
+    async with retriever(tmp_path, second) as engine:
+        assert await engine.rank(["rain", "sun"], "grief", "dense", "en") == before
+        assert await engine.rank(["sun"], "rain", "dense", "en")
+        assert engine.counts == Counts(asked=5, embedded=0, stored=5)
+    assert second.loaded == 0
+    assert first.loaded == 1
+
+
+async def test_words_alone_need_no_vectors(tmp_path: Path) -> None:
+    model = Model()
+    async with retriever(tmp_path, model) as engine:
+        assert (await engine.rank(["rain", "her grief"], "grief", "bm25", "en"))[0].place == 1
+        await engine.rank_outliers(["rain", "her grief"], "bm25", "en")
+        assert await engine.rank([], "grief", "dense", "en") == ()
+        assert (await engine.rank_outliers(["alone"], "dense", "en"))[0].dense is None
+    assert model.loaded == 0
+    assert files(tmp_path) == []
+
+
+async def test_what_was_written_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "TEXTS_PER_WRITE", 10)
+    texts = [f"{number:02d}" for number in range(29)]
+    failing, model = Model(fails_at=3), Model()
+    async with retriever(tmp_path, failing) as engine:
+        with pytest.raises(UsageError, match="fell over"):
+            await engine.rank(texts, "29", "dense", "en")
+    async with retriever(tmp_path, model) as engine:
+        await engine.rank(texts, "29", "dense", "en")
+        assert engine.counts == Counts(asked=30, embedded=10, stored=20)
+    assert model.calls == [failing.calls[2]]
+
+
+async def test_a_failure_reaches_all_that_wait_and_the_next_are_served(tmp_path: Path) -> None:
+    async with retriever(tmp_path, Model(fails_at=1)) as engine:
+        results = await asyncio.gather(
+            *(engine.rank([str(item)], "q", "dense", "en") for item in range(3)), return_exceptions=True
+        )
+        assert [type(result) for result in results] == [UsageError] * 3
+        assert (await engine.rank(["0"], "0", "dense", "en"))[0].dense == 1.0
+
+
+async def test_a_damaged_store_is_reported(tmp_path: Path) -> None:
+    async with retriever(tmp_path, Model()) as engine:
+        await engine.rank(["rain"], "grief", "dense", "en")
+    for path in files(tmp_path):
+        path.write_bytes(b"no database at all" * 500)
+    async with retriever(tmp_path, Model()) as engine:
+        with pytest.raises(LakeError, match="store of embeddings"):
+            await engine.rank(["rain"], "grief", "dense", "en")
+
+
+async def test_the_event_loop_goes_on_while_texts_are_embedded(tmp_path: Path) -> None:
+    async with retriever(tmp_path, Model(seconds=0.5)) as engine:
+        ranking = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
+        turns = 0
+        while not ranking.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+    assert turns >= 10
+
+
+async def test_a_cancelled_request_does_not_disturb_the_others(tmp_path: Path) -> None:
+    model = Model(seconds=0.1)
+    async with retriever(tmp_path, model) as engine:
+        first = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
+        await asyncio.sleep(0.05)
+        gone = asyncio.create_task(engine.rank(["fog"], "grief", "dense", "en"))
+        stays = asyncio.create_task(engine.rank(["snow"], "grief", "dense", "en"))
+        await asyncio.sleep(0)
+        gone.cancel()
+        first.cancel()
+        assert (await stays)[0].dense == pytest.approx(vector_of("snow") @ vector_of("grief"), abs=1e-6)
+    assert model.calls == [["grief", "rain"], ["snow"]]
+
+
+async def test_closing_ends_the_work_after_the_batch_it_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "TEXTS_PER_WRITE", 1)
+    model = Model(seconds=0.1)
+    async with retriever(tmp_path, model) as engine:
+        waiting = [
+            asyncio.create_task(engine.rank([f"{item} {number}" for number in range(30)], "q", "dense", "en"))
+            for item in range(3)
+        ]
+        await asyncio.sleep(0.25)
+    assert 1 <= len(model.calls) < 10
+    assert [type(result) for result in await asyncio.gather(*waiting, return_exceptions=True)] == [asyncio.CancelledError] * 3
+    with pytest.raises(RuntimeError, match="closed"):
+        await engine.rank(["rain"], "grief", "dense", "en")
+
+
+async def test_a_round_takes_no_more_requests_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "TEXTS_PER_ROUND", 8)
+    model = Model()
+    async with retriever(tmp_path, model) as engine:
+        await asyncio.gather(
+            *(engine.rank([f"{item} {number}" for number in range(4)], f"q{item}", "dense", "en") for item in range(5))
+        )
+    # Five texts each: two requests reach eight.
+    assert [len(call) for call in model.calls] == [10, 10, 5]

@@ -1,0 +1,165 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+from sklearn.metrics.pairwise import cosine_similarity
+
+from tasks.retrieval.ranking import (
+    bm25_scores,
+    cosines,
+    mean_bm25,
+    mean_cosines,
+    rank_by_query,
+    rank_outliers,
+    reciprocal_ranks,
+)
+from tasks.retrieval.words import words
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")
+
+EAST, NORTH, BETWEEN = [1.0, 0.0], [0.0, 1.0], [0.6, 0.8]
+DOCUMENTS = [["grief", "stays"], ["grief", "goes"], ["rain"]]
+
+
+def unit(rows: int, columns: int = 8, seed: int = 0) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    drawn = np.random.default_rng(seed).normal(size=(rows, columns))
+    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)
+
+
+def test_bm25_worked_out_by_hand() -> None:
+    # "stays": in 1 of 3 documents, ln(1 + 2.5 / 1.5) = 0.980829. Mean length 5/3, this document 2 words:
+    # 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / (5 / 3))) = 2.5 / 2.725 = 0.917431. Product 0.899843.
+    assert bm25_scores(DOCUMENTS, ["stays"]).tolist() == [0.899843, 0.0, 0.0]
+    # "grief": in 2 of 3, ln(1 + 1.5 / 2.5) = 0.470004; product 0.431196. Asked twice it counts twice.
+    assert bm25_scores(DOCUMENTS, ["grief"]).tolist() == [0.431196, 0.431196, 0.0]
+    assert bm25_scores(DOCUMENTS, ["grief", "grief"]).tolist() == [0.862392, 0.862392, 0.0]
+
+
+@pytest.mark.parametrize("query", ["grief", "stays", "rain"])
+def test_bm25_is_that_of_rank_bm25_but_for_the_weight_of_a_word(query: str) -> None:
+    documents = [*DOCUMENTS, ["rain", "rain", "again"], ["snow"], ["wind", "and", "snow"], ["sun"], ["fog"]]
+    index = BM25Okapi(documents)
+    held = sum(query in document for document in documents)
+    weight = math.log(1 + (len(documents) - held + 0.5) / (held + 0.5))
+    expected = index.get_scores([query]) / index.idf[query] * weight
+    assert bm25_scores(documents, [query]) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("documents", [[["grief"]], [["grief"], ["rain"]], [["grief"], ["grief", "rain"], ["sun"]]])
+def test_a_word_that_most_documents_hold_still_counts_for_them(documents: list[list[str]]) -> None:
+    # rank_bm25 by itself gives -0.27, 0 and a third of what others get.
+    scores = bm25_scores(documents, ["grief"])
+    assert [score > 0 for score in scores] == ["grief" in document for document in documents]
+
+
+@pytest.mark.parametrize(
+    ("documents", "query"),
+    [(DOCUMENTS, []), (DOCUMENTS, ["unheard"]), ([[], []], ["grief"]), ([[]], []), ([[], ["rain"]], ["grief"])],
+)
+def test_without_shared_words_every_score_is_zero(documents: list[list[str]], query: list[str]) -> None:
+    assert bm25_scores(documents, query).tolist() == [0.0] * len(documents)
+
+
+def test_reciprocal_ranks_worked_out_by_hand() -> None:
+    # Ranks 2, 1, 2, 4: equal scores share the better rank.
+    assert reciprocal_ranks(np.array([0.5, 0.9, 0.5, 0.1])).tolist() == [1 / 62, 1 / 61, 1 / 62, 1 / 64]
+
+
+def test_fused_worked_out_by_hand() -> None:
+    # By meaning: ranks 3, 1, 2. By words only the third matches: rank 1.
+    vectors = np.array([NORTH, EAST, BETWEEN, EAST], dtype=np.float32)
+    ranked = rank_by_query(["a storm", "a calm", "her grief"], "grief", vectors, "fused", "en")
+    assert [one.place for one in ranked] == [2, 1, 0]
+    assert [one.fused for one in ranked] == [1 / 62 + 1 / 61, 1 / 61, 1 / 63]
+    assert [one.dense for one in ranked] == [0.6, 1.0, 0.0]
+    assert [one.bm25 for one in ranked][1:] == [0.0, 0.0]
+
+
+def test_only_the_scores_of_the_ranking_are_given() -> None:
+    vectors = np.array([NORTH, EAST, EAST], dtype=np.float32)
+    dense = rank_by_query(["a", "b"], "b", vectors, "dense", "en")
+    assert [(one.place, one.dense, one.bm25, one.fused) for one in dense] == [(1, 1.0, None, None), (0, 0.0, None, None)]
+    by_words = rank_by_query(["a", "b"], "b", None, "bm25", "en")
+    assert [(one.place, one.dense, one.fused) for one in by_words] == [(1, None, None), (0, None, None)]
+    assert by_words[0].bm25 == pytest.approx(math.log(2), abs=1e-6)  # ln(1 + 1.5 / 1.5), a document of mean length
+
+
+@pytest.mark.parametrize("rows", [1, 5, 5000])
+def test_cosines_are_those_of_sklearn(rows: int) -> None:
+    vectors = unit(rows + 1)
+    expected = cosine_similarity(vectors[:-1], vectors[-1:])[:, 0]
+    assert cosines(vectors[:-1], vectors[-1]) == pytest.approx(expected, abs=2e-6)
+
+
+def test_mean_cosines_are_those_of_sklearn() -> None:
+    vectors = unit(30)
+    gram = cosine_similarity(vectors)
+    np.fill_diagonal(gram, np.nan)
+    assert mean_cosines(vectors) == pytest.approx(np.nanmean(gram, axis=1), abs=2e-6)
+
+
+def test_outliers_by_meaning_worked_out_by_hand() -> None:
+    # East to north 0 and between 0.6: 0.3. North: 0 and 0.8: 0.4. Between: 0.6 and 0.8: 0.7.
+    ranked = rank_outliers(["e", "between", "n"], np.array([EAST, BETWEEN, NORTH], dtype=np.float32), "dense", "en")
+    assert [(one.place, one.dense) for one in ranked] == [(0, 0.3), (2, 0.4), (1, 0.7)]
+
+
+def test_outliers_by_words_worked_out_by_hand() -> None:
+    # Lengths are equal, so a shared word scores its weight: "grief" (in 2 of 3) ln(1.6) = 0.470004, a word in one ln(8/3) =
+    # 0.980829. The first shares "grief" with the second: 0.470004 of 1.450833 is 0.323955; with the third nothing: mean 0.161978.
+    documents = [["grief", "stays"], ["grief", "goes"], ["rain", "falls"]]
+    assert mean_bm25(documents) == pytest.approx([0.161978, 0.161978, 0.0], abs=2e-6)
+    ranked = rank_outliers([" ".join(document) for document in documents], None, "bm25", "en")
+    assert [one.place for one in ranked] == [2, 0, 1]
+
+
+def test_a_long_text_is_not_like_the_others_for_its_length() -> None:
+    shared = ["we", "missed", "the", "train"]
+    own = ["seldom", "has", "anything", "been", "as", "odd", "or", "lasted", "longer"]
+    means = mean_bm25([shared, [*shared, "again"], [*shared, "today"], ["the", *own, "train"]])
+    assert int(np.argmin(means)) == 3
+
+
+def test_fused_outliers() -> None:
+    texts = ["grief stays", "grief goes", "grief grows", "rain falls"]
+    vectors = np.array([EAST, EAST, NORTH, NORTH], dtype=np.float32)
+    ranked = rank_outliers(texts, vectors, "fused", "en")
+    # All mean cosines are 1/3, and share rank 1; by words the last is like none, the others alike.
+    assert [one.place for one in ranked] == [3, 0, 1, 2]
+    assert [one.fused for one in ranked] == [2 / 61, *[1 / 61 + 1 / 62] * 3]
+    assert [one.dense for one in ranked] == [0.333333] * 4
+
+
+def test_a_single_text_has_no_others_and_no_scores() -> None:
+    assert [tuple(one) for one in rank_outliers(["alone"], unit(1), "fused", "en")] == [(0, None, None, None)]
+    assert rank_outliers([], None, "dense", "en") == ()
+    assert rank_by_query([], "grief", None, "bm25", "en") == ()
+
+
+@given(st.lists(st.sampled_from(["grief", "rain", "", "，", "grief rain"]), max_size=12), st.sampled_from(["", "grief", "—"]))
+def test_equal_scores_keep_their_order(texts: list[str], query: str) -> None:
+    ranked = rank_by_query(texts, query, None, "bm25", "en")
+    assert sorted(one.place for one in ranked) == list(range(len(texts)))
+    assert [(-(one.bm25 or 0), one.place) for one in ranked] == sorted((-(one.bm25 or 0), one.place) for one in ranked)
+    by_likeness = rank_outliers(texts, None, "bm25", "en")
+    assert [((one.bm25 or 0), one.place) for one in by_likeness] == sorted(((one.bm25 or 0), one.place) for one in by_likeness)
+
+
+def test_rounding_makes_near_equal_scores_equal() -> None:
+    vectors = np.array([[0.6, 0.8], [0.6000001, 0.79999995], [1.0, 0.0]], dtype=np.float32)
+    assert [one.place for one in rank_by_query(["a", "b"], "q", vectors, "dense", "en")] == [0, 1]
+
+
+def test_words() -> None:
+    assert words("Sarah's FEAR—and 3 naïve, snake_case!", "en") == ["sarah", "s", "fear", "and", "3", "naïve", "snake_case"]
+    assert words("我今天很难过，因为 iPhone 丢了。", "zh") == ["我", "今天", "很", "难过", "因为", "iphone", "丢", "了"]
+    assert words("…！？", "zh") == []
+
+
+def test_chinese_is_ranked_by_its_words() -> None:
+    ranked = rank_by_query(["他很高兴。", "她今天很难过。", "下雨了。"], "难过", None, "bm25", "zh")
+    assert [one.place for one in ranked] == [1, 0, 2]
+    assert [one.bm25 == 0 for one in ranked] == [False, True, True]
