@@ -9,7 +9,7 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.outcome import layer_of, leaderboard_rows, run_document
+from flows.outcome import ablation_document, layer_of, leaderboard_rows, run_document
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
 from schemas.lineage import RunManifest
@@ -20,16 +20,27 @@ from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import list_runs, read_code_version, read_manifest
 from tasks.reference.methods import reference_blueprint
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import load_published, published_abilities, score_published
+from tasks.scoring.published import load_published_for, published_abilities, score_published
 from tasks.scoring.veto import rank_models
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator, name_source
 
 
 def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """The paper's models through the aggregation and veto the runs use."""
+    """The paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
+
+    Raises:
+        UsageError: if no paper has published scores of the benchmark's abilities.
+    """
     blueprint = load_blueprint(benchmark)
-    published = load_published()
+    published = load_published_for(benchmark)
+    if published is None:
+        raise UsageError(
+            f"there is no published table for {blueprint.name}",
+            expected="a benchmark of a paper, such as moodbench or longemotion",
+            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
+            next_step="leave out --published to see your own runs",
+        )
     return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
 
 
@@ -45,7 +56,9 @@ def stored_rows(benchmark: str, folder: Path, run: str | None, profile: Profile 
     blueprint = load_blueprint(benchmark)
     if profile == "reference":
         blueprint = reference_blueprint(blueprint)
-    runs = [run] if run else list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name)
+    runs = (
+        [run] if run else list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name and manifest.ablation is None)
+    )
     if not runs:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
@@ -141,7 +154,7 @@ def describe_file(file: SourceFile) -> str:
     if not isinstance(file, PinnedFile):
         return name_source(file)
     member = f", member {file.member}" if file.member else ""
-    pin = f"sha256 {file.sha256}" if file.sha256 else "not pinned by content"
+    pin = f"sha256 {file.sha256}" if file.sha256 else f"md5 {file.md5}" if file.md5 else "not pinned by content"
     return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
 
 
@@ -172,4 +185,5 @@ def run_table(rows: list[dict[str, Any]]) -> Table:
 
 def run_details(folder: Path, run: str) -> dict[str, Any]:
     """The JSON document of one run, rebuilt from the lake."""
-    return run_document(read_manifest(folder, run), Lake(folder, read_code_version()))
+    manifest, lake = read_manifest(folder, run), Lake(folder, read_code_version())
+    return ablation_document(manifest, lake) if manifest.ablation else run_document(manifest, lake)

@@ -1,24 +1,25 @@
 """Build: source files -> `items`."""
 
 import asyncio
+from collections.abc import Sequence
 
 from flows.orchestration import moodflow_flow
-from flows.partitions import items_partition
+from flows.partitions import contexts_partition, items_partition
 from flows.resolution import Chosen, Resolution, resolve
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.settings import Plan
-from tasks.datasets.steps import BuildJob, build_partition, without_source
+from tasks.datasets.steps import BuildJob, LongBuildJob, build_long_partition, build_partition, without_source
 from tasks.sources.locating import Locator
 from tasks.steps import outcome
 
 
 @moodflow_flow("build-datasets", "build {plan.title}")
 async def build_datasets(plan: Plan) -> StageResult:
-    """Sample and validate the items of every dataset of the plan.
+    """Sample and validate the items of every dataset of the plan; build their long contexts, where they have any.
 
-    Reads source files (mirror, cache or download); writes `items` and `items_rejected`. A dataset whose partition exists is not
-    built again.
+    Reads source files (mirror, cache or download); writes `items`, `contexts` and `items_rejected`. A dataset whose partition
+    exists is not built again.
 
     Args:
         plan: what to evaluate.
@@ -27,24 +28,33 @@ async def build_datasets(plan: Plan) -> StageResult:
     resolution.lake.require_writable()
     locator = Locator.for_mirror(plan.mirror)
     outcomes = await asyncio.gather(*(build_dataset(resolution, chosen, locator) for chosen in resolution.chosen))
-    result = StageResult.of([*resolution.missing, *outcomes])
+    result = StageResult.of([*resolution.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         raise nothing_built(plan, result.missing)
     return result
 
 
-async def build_dataset(resolution: Resolution, chosen: Chosen, locator: Locator) -> PartitionRef | Missing:
-    """One dataset's items. A file that no hash pins is fetched first: the partition's key rests on its content."""
+async def build_dataset(resolution: Resolution, chosen: Chosen, locator: Locator) -> Sequence[PartitionRef | Missing]:
+    """One dataset's items and, where they are long, contexts.
+
+    A file that no hash pins is fetched first: the partition's key rests on its content.
+    """
     plan, required = resolution.plan, resolution.plan.datasets is not None
     try:
         await asyncio.to_thread(locator.fetch_unpinned, chosen.spec.files)
     except SourceMissingError as error:
         if required:
             raise
-        return without_source(chosen.spec, error)
-    job = BuildJob(chosen.spec, items_partition(resolution, chosen), plan.sample, plan.seed, required)
-    built: PartitionRef | Missing = await outcome(build_partition(job, resolution.lake, locator))
-    return built
+        return [without_source(chosen.spec, error)]
+    spec, items = chosen.spec, items_partition(resolution, chosen)
+    built: list[PartitionRef] | PartitionRef | Missing
+    if chosen.is_long:
+        keys = (items, contexts_partition(resolution, chosen))
+        long_job = LongBuildJob(spec, *keys, plan.contexts, plan.sample, plan.seed, required)
+        built = await outcome(build_long_partition(long_job, resolution.lake, locator))
+    else:
+        built = await outcome(build_partition(BuildJob(spec, items, plan.sample, plan.seed, required), resolution.lake, locator))
+    return built if isinstance(built, list) else [built]
 
 
 def nothing_built(plan: Plan, missing: tuple[Missing, ...]) -> SourceMissingError:

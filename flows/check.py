@@ -18,7 +18,7 @@ from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 
-SHIPPED = ("moodbench", "moodbench-mini")
+SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
 FETCHES_AT_ONCE = 4
 
 
@@ -49,8 +49,8 @@ def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: b
         return list(pool.map(lambda spec: check_dataset(spec, _blueprint_of(spec, blueprints), locator), named))
 
 
-def _blueprint_of(spec: DatasetSpec, blueprints: Sequence[Blueprint]) -> Blueprint:
-    return next(blueprint for blueprint in blueprints if spec.id in blueprint.datasets)
+def _blueprint_of(spec: DatasetSpec, blueprints: Sequence[Blueprint]) -> Blueprint | None:
+    return next((blueprint for blueprint in blueprints if spec.id in blueprint.datasets), None)
 
 
 def check_document(check: DatasetCheck) -> dict[str, Any]:

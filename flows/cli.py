@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from flows import ablation_command as ablation
+from flows import long_options as long_opt
 from flows import model_options as model_opt
 from flows import options as opt
-from flows.command import DEFAULT_LAKE, print_json, terminal
+from flows.command import print_json, terminal
 from flows.journal_commands import journal_app
 from flows.orchestration import INTERRUPTED, configure_prefect
 from flows.process import imports, leave
+from flows.reading_commands import datasets_app, leaderboard, models_app, runs_app
 from flows.temporary_server import start_early
+from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
 from schemas.settings import Plan
@@ -24,13 +28,17 @@ if TYPE_CHECKING:
     from flows.running import Outcome
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
-models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
-runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
 app.add_typer(journal_app, name="journal")
+app.command()(leaderboard)
+
+DEMO: dict[str, dict[str, Any]] = {
+    "moodbench-mini": {},
+    "longemotion-mini": {"settings": ("base", "rag", "coem"), "sample": 1},
+}
+"""Benchmarks of the demo, and what their plans have besides model and judge."""
 
 STAGES = {
     "run": "Build, infer, score, report.",
@@ -64,6 +72,16 @@ def _stage_command(
     judge_provider: model_opt.JudgeProvider = None,
     judge_base_url: opt.JudgeBaseUrl = None,
     judge_api_key_env: opt.JudgeKeyEnv = None,
+    panel: long_opt.Panel = None,
+    judge_repeat: long_opt.JudgeRepeat = None,
+    sage: long_opt.Sage = None,
+    sage_provider: long_opt.SageProvider = None,
+    sage_base_url: long_opt.SageBaseUrl = None,
+    sage_api_key_env: long_opt.SageKeyEnv = None,
+    critic: long_opt.Critic = None,
+    critic_provider: long_opt.CriticProvider = None,
+    critic_base_url: long_opt.CriticBaseUrl = None,
+    critic_api_key_env: long_opt.CriticKeyEnv = None,
     datasets: opt.Datasets = None,
     settings: opt.Settings = None,
     sample: opt.Sample = None,
@@ -72,6 +90,16 @@ def _stage_command(
     permute: opt.Permute = None,
     repeat: opt.Repeat = None,
     too_long: opt.TooLong = None,
+    preset: long_opt.PresetName = None,
+    ranking: long_opt.RankingName = None,
+    embedder: long_opt.Embedder = None,
+    chunk_tokens: long_opt.ChunkTokens = None,
+    top_k: long_opt.TopK = None,
+    lengths: long_opt.Lengths = None,
+    depths: long_opt.Depths = None,
+    needle_style: long_opt.NeedleStyleName = None,
+    emotion_pairs: long_opt.EmotionPairs = None,
+    no_length_demand: long_opt.NoLengthDemand = False,
     profile: opt.ProfileName = None,
     mirror: opt.Mirror = None,
     lake: opt.LakeFolder = None,
@@ -86,48 +114,43 @@ def _stage_command(
     redact: opt.Redact = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    given = dict(locals())  # every option by its name; those that describe models are read from here
-    values = {
-        "benchmark": benchmark,
-        "models": [{"name": name} for name in model or ()] or None,
-        "judge": None if judge is None else {"name": judge},
-        "datasets": opt.split_names(datasets),
-        "settings": opt.split_names(settings),
-        "sample": sample,
-        "seed": seed,
-        "bootstrap": bootstrap,
-        "permute": permute,
-        "repeat": repeat,
-        "too_long": too_long,
-        "profile": profile,
-        "mirror": mirror,
-        "lake": lake,
-        "budget": budget,
-        "budget_tokens": budget_tokens,
-        "prices": prices,
-        "rank_incomplete": rank_incomplete,
-    }
+    given = dict(locals())  # every option by its name
     stage = context.info_name or "run"
     if dry_run:
         opt.require_asking(stage)
-    _execute("dry-run" if dry_run else stage, opt.make_plan(values, config, given), redact=redact, as_json=as_json)
+    _execute("dry-run" if dry_run else stage, opt.read_plan(given), redact=redact, as_json=as_json)
 
 
 for _name, _help in STAGES.items():
     app.command(_name, help=_help)(_stage_command)
 
 
+def _ablation_command(name: ablation.Name, vary: ablation.Vary = None, **given: Any) -> None:
+    if given["dry_run"]:
+        opt.require_asking("ablate")
+    request = ablation.make_request(name, opt.read_plan(given), vary, given)
+    _execute("ablate", request, as_json=given["as_json"])
+
+
+app.command("ablate", help="One or two factors varied, everything else equal: a layer and a figure.")(
+    ablation.with_options_of(_ablation_command, _stage_command)
+)
+
+
 @app.command()
 def demo(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """The main job on a model that comes with the install: all 41 tasks over the bundled items."""
+    """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
     model = {"name": EMBEDDED_MODEL}
-    plan = opt.make_plan({"benchmark": "moodbench-mini", "models": [model], "judge": model, "lake": lake}, None)
-    _execute("run", plan, as_json=as_json)
+    short, long = (
+        opt.make_plan({"benchmark": benchmark, "models": [model], "judge": model, "lake": lake, **more}, None)
+        for benchmark, more in DEMO.items()
+    )
+    _execute("run", short, long, as_json=as_json)
 
 
-def _execute(stage: str, plan: Plan, *, as_json: bool, redact: bool = False) -> None:
+def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool, redact: bool = False) -> None:
     start_early()  # it starts while this process imports
-    outcome = _run_stage(stage, plan, redact=redact)
+    outcome = _run_stage(stage, asked, redact=redact)
     if as_json:
         print_json(outcome.document)
     else:
@@ -135,8 +158,13 @@ def _execute(stage: str, plan: Plan, *, as_json: bool, redact: bool = False) -> 
     raise typer.Exit(outcome.status)
 
 
-def _run_stage(stage: str, plan: Plan, *, redact: bool) -> "Outcome":
+def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]", *, redact: bool) -> "Outcome":
     """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
+    plan, *more = asked
+    if isinstance(plan, AblationRequest):
+        with imports():
+            from flows.running import run_ablation  # noqa: PLC0415
+        return run_ablation(plan)
     if stage == "compare":
         with imports():
             from flows.compare import run_compare  # noqa: PLC0415
@@ -147,134 +175,7 @@ def _run_stage(stage: str, plan: Plan, *, redact: bool) -> "Outcome":
         return run_dry(plan)
     with imports():
         from flows.running import run_stage  # noqa: PLC0415
-    return run_stage(stage, plan, redact=redact)
-
-
-@app.command()
-def leaderboard(
-    benchmark: opt.Benchmark,
-    published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
-    run: str | None = typer.Option(None, "--run", help="one run; default: the newest of each model"),
-    profile: opt.ProfileName = None,
-    lake: opt.LakeFolder = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Models of a benchmark, ranked."""
-    from flows import boards, outcome  # noqa: PLC0415
-
-    folder = lake or DEFAULT_LAKE
-    scored_as = opt.read_profile(profile)
-    rows = boards.published_rows(benchmark) if published else boards.stored_rows(benchmark, folder, run, scored_as)
-    if as_json:
-        print_json({"models": rows})
-    else:
-        terminal().print(outcome.leaderboard_table(benchmark, rows))
-
-
-@datasets_app.command("list")
-def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
-    """Every dataset of the catalogue and whether its files are here."""
-    from flows import boards  # noqa: PLC0415
-
-    rows = boards.dataset_rows(mirror)
-    if as_json:
-        print_json({"datasets": rows})
-    else:
-        terminal().print(boards.dataset_table(rows))
-
-
-@datasets_app.command("show")
-def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
-    """One catalogue entry: source, licence, gold, differences from the paper."""
-    from flows import boards  # noqa: PLC0415
-
-    row = boards.dataset_details(name, mirror)
-    if as_json:
-        print_json(row)
-    else:
-        terminal().print(*boards.detail_lines(row), sep="\n")
-
-
-@datasets_app.command("check")
-def check_datasets(
-    name: str | None = typer.Argument(None, metavar="[ID]"),
-    every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
-    offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
-    mirror: opt.Mirror = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
-    from flows import check  # noqa: PLC0415
-
-    checks = check.run_checks(name, mirror, every=every, offline=offline)
-    if as_json:
-        documents = [check.check_document(found) for found in checks]
-        print_json({"ready": sum(found.ready for found in checks), "total": len(checks), "datasets": documents})
-    elif every:
-        terminal().print(check.check_table(checks), check.summary(checks), sep="\n")
-    else:
-        terminal().print(*check.check_lines(checks[0]), sep="\n")
-    raise typer.Exit(int(not all(found.ready for found in checks)))
-
-
-@models_app.command("check")
-def check_model(
-    name: str = typer.Argument(metavar="NAME"),
-    provider: opt.Provider = None,
-    base_url: opt.BaseUrl = None,
-    api_key_env: opt.KeyEnv = None,
-    again: opt.Again = False,
-    timeout: opt.Timeout = 120.0,
-    lake: opt.LakeFolder = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Send a tiny call and say what works; what was found is remembered in the lake. Ends with 1 if no answer came."""
-    from flows import models  # noqa: PLC0415
-
-    asked = models.Asked(name, provider, base_url, api_key_env, timeout)
-    found = models.check_model(asked, lake or DEFAULT_LAKE, again=again)
-    if as_json:
-        print_json(models.check_document(found))
-    else:
-        terminal().print(*models.check_shown(found), sep="\n")
-    raise typer.Exit(int(not found.probe.answers))
-
-
-@models_app.command("list")
-def list_models(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Providers known by name, and the models that were checked."""
-    from flows import models  # noqa: PLC0415
-
-    if as_json:
-        print_json(models.list_document(lake or DEFAULT_LAKE))
-    else:
-        terminal().print(*models.list_shown(lake or DEFAULT_LAKE), sep="\n")
-
-
-@runs_app.command("list")
-def list_runs(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Runs of the lake, newest first."""
-    from flows import boards  # noqa: PLC0415
-
-    rows = boards.run_rows(lake or DEFAULT_LAKE)
-    if as_json:
-        print_json({"runs": rows})
-    else:
-        terminal().print(boards.run_table(rows))
-
-
-@runs_app.command("show")
-def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """One run: its scores, calls, tokens, cost and report, from the lake alone."""
-    from flows import boards, outcome  # noqa: PLC0415
-
-    document = boards.run_details(lake or DEFAULT_LAKE, run)
-    if as_json:
-        print_json(document)
-    else:
-        title = f"{document['benchmark']}, {run}"
-        board = outcome.leaderboard_table(title, document["models"])
-        terminal().print(board, *outcome.usage_shown(document), f"Report: {document['report']}", sep="\n")
+    return run_stage(stage, plan, *(other for other in more if isinstance(other, Plan)), redact=redact)
 
 
 def guarded(command: Callable[[], Any]) -> int:

@@ -29,8 +29,7 @@ def with_dialects(plan: Plan) -> Plan:
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
-    models = tuple(with_dialect(entry, plan.lake) for entry in plan.models)
-    return plan.model_copy(update={"models": models, "judge": plan.judge and with_dialect(plan.judge, plan.lake)})
+    return plan.map_entries(lambda entry: with_dialect(entry, plan.lake))
 
 
 def with_dialect(entry: ModelEntry, lake: Path) -> ModelEntry:
@@ -50,7 +49,7 @@ def quirks_for(entry: ModelEntry) -> Quirks | None:
 
 
 def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
-    """Models of a plan, judge included, that a run would probe before their first call; each model of a server once.
+    """Models of a plan, judges and helpers included, that a run would probe before their first call; each model of a server once.
 
     Args:
         plan: as the user made it; a resolved one has a dialect everywhere and leaves nothing to find out.
@@ -58,10 +57,9 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
-    named = [*plan.models, *([plan.judge] if plan.judge else [])]
     unknown = {
         probe_file(plan.lake, entry): entry
-        for entry in named
+        for entry in plan.entries
         if entry.base_url is not None and needs_probe(entry.dialect) and recall(plan.lake, entry) is None
     }
     return tuple(unknown.values())

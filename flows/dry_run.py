@@ -11,14 +11,16 @@ from rich.table import Column, Table
 
 from flows.build_datasets import build_datasets
 from flows.dialects import unprobed
+from flows.long_forecast import plan_long_requests
+from flows.long_parts import helpers_of
 from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
-from flows.partitions import Cell, cells, find_items, judgements_partition, responses_partition, rounds_of
+from flows.partitions import Cell, cells, find_items, judgements_partition, long_parts, responses_partition, rounds_of
 from flows.resolution import Resolution, resolve
 from flows.running import Outcome
 from flows.serving import on_server
 from flows.usage import ONE_CALL, learn_from_lake, rates_of
-from schemas.chat import ChatRequest
-from schemas.lineage import Missing, PartitionRef
+from schemas.chat import ChatRequest, ModelEntry
+from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.pricing import PriceTable, Rate
 from schemas.settings import Plan
 from schemas.tables.items import Items
@@ -29,7 +31,7 @@ from tasks.inference.money.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_S
 from tasks.inference.money.forecasting import choose_unsent, expect_calls, find_journaled, plan_requests
 from tasks.inference.money.pricing import check_budget
 from tasks.inference.permuting import plan_asks
-from tasks.judging.executor import judged_answers
+from tasks.judging.answers import judged_answers
 from tasks.judging.forecasting import plan_ratings
 from tasks.judging.rubrics import load_rubric
 from tasks.reporting.costs import money, no_price
@@ -81,6 +83,8 @@ async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> lis
     items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
     if items is None or key is None:
         return []
+    if cell.chosen.is_long:
+        return await _forecast_long(resolution, cell, (items, key), known)
     rows = resolution.lake.read(items, Items)
     responses = resolution.lake.find(key)
     if responses is not None:
@@ -90,7 +94,25 @@ async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> lis
         expected = _expect(resolution, requests, known, known.rates[cell.entry.name, "tested"])
     tested = _forecast(cell.dataset, cell.entry.name, "tested", expected)
     judged = await _forecast_judging(resolution, cell, items, responses, known)
-    return [tested] if judged is None else [tested, judged]
+    return [tested, *judged]
+
+
+async def _forecast_long(
+    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionKey], known: Known
+) -> list[Forecast]:
+    """The same for long items: the model under test, whoever helps it, the judge."""
+    (items, key), parts, lake = asked, long_parts(resolution, cell), resolution.lake
+    responses = lake.find(key)
+    forecasts: list[Forecast] = []
+    if responses is not None:
+        forecasts.append(_forecast(cell.dataset, cell.entry.name, "tested", Expectation(stored=responses.rows)))
+    elif parts is not None:
+        helpers = helpers_of(resolution.plan, cell.entry, cell.setting)
+        for role, requests in (await plan_long_requests(cell, parts, resolution.plan, lake)).items():
+            model = helpers[role].name if role in helpers else cell.entry.name
+            forecasts.append(_forecast(cell.dataset, model, role, _expect(resolution, requests, known, known.rates[model, role])))
+    judged = await _forecast_judging(resolution, cell, items, responses, known)
+    return [*forecasts, *judged]
 
 
 def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, rate: Rate | None) -> Expectation:
@@ -102,27 +124,34 @@ def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, r
 
 async def _forecast_judging(
     resolution: Resolution, cell: Cell, items: PartitionRef, responses: PartitionRef | None, known: Known
-) -> Forecast | None:
-    """The judge's share; one call per answer, as many as there are items where the answers are not known yet."""
-    judge, rubric, lake = resolution.plan.judge, cell.chosen.rubric, resolution.lake
-    if judge is None or rubric is None:
-        return None
-    rate = known.rates[judge.name, "judge"]
-    rows = lake.read(items, Items)
+) -> list[Forecast]:
+    """The judges' share; one call per answer and repetition, as many as there are items where the answers are not known yet."""
+    rubric, judges = cell.chosen.rubric, resolution.plan.judges
+    if rubric is None:
+        return []
+    expected = [await _expect_judge(resolution, cell, (items, responses), judge, known) for judge in judges]
+    return [_forecast(cell.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
+
+
+async def _expect_judge(
+    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionRef | None], judge: ModelEntry, known: Known
+) -> Expectation:
+    (items, responses), lake, repeat = asked, resolution.lake, resolution.plan.judge_repeat
+    rubric = load_rubric(cell.chosen.rubric or "")
+    rate, rows = known.rates[judge.name, "judge"], lake.read(items, Items)
     if responses is None:
-        asks = plan_asks(rows, rounds_of(resolution.plan))
-        requests = await plan_ratings(((ask.row, "") for ask in asks), judge, load_rubric(rubric))
-        expected = _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
-        return _forecast(cell.dataset, judge.name, "judge", expected)
-    key = judgements_partition(resolution, cell, responses)
+        requests = await plan_ratings(
+            ((ask.row, "") for ask in plan_asks(rows, rounds_of(resolution.plan))), judge, rubric, repeat
+        )
+        return _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
+    key = judgements_partition(resolution, cell, responses, judge)
     stored = lake.find(key) if key else None
     if stored is not None:
-        calls = lake.read(stored, Judgements).n_unique(ONE_CALL)
-        return _forecast(cell.dataset, judge.name, "judge", Expectation(stored=calls))
+        return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
-    answers = judged_answers(lake.read(responses, Responses)).iter_rows(named=True)
-    requests = await plan_ratings(((by_item[row["item_id"]], row["reply"]) for row in answers), judge, load_rubric(rubric))
-    return _forecast(cell.dataset, judge.name, "judge", _expect(resolution, requests, known, rate))
+    answers = judged_answers(lake.read(responses, Responses), rows).iter_rows(named=True)
+    requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in answers), judge, rubric, repeat)
+    return _expect(resolution, requests, known, rate)
 
 
 def _with_answers(expected: Expectation, cell: Cell, known: Known, rate: Rate | None) -> Expectation:

@@ -56,19 +56,13 @@ class OpenEndpoint(Endpoint):
         return self.chat.counts
 
 
-def entries(plan: Plan) -> tuple[ModelEntry, ...]:
-    """Models under test and the judge, each once."""
-    named = [*plan.models, *([plan.judge] if plan.judge else [])]
-    return tuple(dict.fromkeys(named))
-
-
 async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) -> None:
     """Fail early if a key is missing or a base URL cannot be right.
 
     Raises:
         EndpointError: naming the model, its URL or its variable.
     """
-    for entry in entries(plan):
+    for entry in plan.entries:
         resolve_api_key(entry, os.environ if environ is None else environ)
         await check_endpoint(entry)
 
@@ -88,10 +82,10 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         stack.enter_context(_quick_turns())
         journal = await stack.enter_async_context(Journal(lake.root / JOURNAL))
         opened: dict[tuple[Any, ...], OpenEndpoint] = {}
-        for entry in entries(plan):
+        for entry in plan.entries:
             if (place := _way(entry)) not in opened:
                 opened[place] = await _open(entry, journal, budget, stack)
-        yield {entry: opened[_way(entry)] for entry in entries(plan)}
+        yield {entry: opened[_way(entry)] for entry in plan.entries}
 
 
 @contextmanager

@@ -50,34 +50,42 @@ MODEL_FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """Options of the models under test, by parameter of the command, and where an entry has what they say."""
 
-JUDGE_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "judge_provider": ("provider",),
-    "judge_base_url": ("base_url",),
-    "judge_api_key_env": ("api_key_env",),
-    "concurrency": ("concurrency",),
-    "timeout": ("timeout_s",),
-}
-"""The same for the judge; what else it may need is said in a configuration file."""
+HELPERS = ("judge", "sage", "critic")
+"""Models besides those under test that options can name, by their field of the plan."""
+
+
+def helper_fields(helper: str) -> Mapping[str, tuple[str, ...]]:
+    """The same for a judge, Sage or critic; what else it may need is said in a configuration file."""
+    return {
+        f"{helper}_provider": ("provider",),
+        f"{helper}_base_url": ("base_url",),
+        f"{helper}_api_key_env": ("api_key_env",),
+        "concurrency": ("concurrency",),
+        "timeout": ("timeout_s",),
+    }
 
 
 def complete_entries(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a plan whose models and judge have what the options say; options win.
+    """Fields of a plan whose models, judges and helpers have what the options say; options win. The panel is where the judge is.
 
     Args:
         values: fields of Plan; entries are mappings, and may name their `provider` instead of a base URL.
         given: every option by its parameter; None or False means not given.
 
     Raises:
-        UsageError: if there is no such provider, an entry has a base URL besides, or options describe a judge nobody named.
+        UsageError: if there is no such provider, an entry has a base URL besides, or options describe a helper nobody named.
     """
-    models, judge = values.get("models"), values.get("judge")
-    if judge is None and any(given.get(name) for name in JUDGE_FIELDS if name.startswith("judge_")):
-        raise UsageError("a judge is described and none is named", where="--judge", next_step="add --judge NAME")
-    completed = dict(values)
+    completed, models, panel = dict(values), values.get("models"), values.get("panel")
     if isinstance(models, list | tuple):
         completed["models"] = [_complete(entry, given, MODEL_FIELDS) for entry in models]
-    if judge is not None:
-        completed["judge"] = _complete(judge, given, JUDGE_FIELDS)
+    if isinstance(panel, list | tuple):
+        completed["panel"] = [_complete(entry, given, helper_fields("judge")) for entry in panel]
+    for helper in HELPERS:
+        entry, fields = values.get(helper), helper_fields(helper)
+        if entry is None and any(given.get(name) for name in fields if name.startswith(f"{helper}_")):
+            raise UsageError(f"a {helper} is described and none is named", where=f"--{helper}", next_step=f"add --{helper} NAME")
+        if entry is not None:
+            completed[helper] = _complete(entry, given, fields)
     return completed
 
 

@@ -9,6 +9,7 @@ import typer
 import yaml
 from pydantic import ValidationError
 
+from flows.long_options import complete_nested, read_settings
 from flows.model_options import complete_entries
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
@@ -72,6 +73,39 @@ def require_asking(stage: str) -> None:
         )
 
 
+PLAIN = (
+    *("benchmark", "sample", "seed", "bootstrap", "permute", "repeat", "judge_repeat", "too_long", "profile", "mirror", "lake"),
+    *("budget", "budget_tokens", "prices", "rank_incomplete"),
+)
+"""Options that are fields of the plan as they are."""
+
+
+def plan_values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the plan that options give, but those of models and of parts; None means not given.
+
+    Args:
+        given: every option by its parameter.
+    """
+    helpers = {name: given[name] and {"name": given[name]} for name in ("judge", "sage", "critic")}
+    return {
+        **{name: given[name] for name in PLAIN},
+        **helpers,
+        "models": [{"name": name} for name in given["model"] or ()] or None,
+        "panel": [{"name": name} for name in given["panel"] or ()] or None,
+        "datasets": split_names(given["datasets"]),
+        "settings": read_settings(given["settings"]),
+    }
+
+
+def read_plan(given: Mapping[str, Any]) -> Plan:
+    """The plan that the options of a stage describe; `given` has every one by its parameter.
+
+    Raises:
+        UsageError: as make_plan does.
+    """
+    return make_plan(plan_values(given), given["config"], given)
+
+
 def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[str, Any] = MappingProxyType({})) -> Plan:
     """The plan from a configuration file, overridden by the options that were given.
 
@@ -88,7 +122,7 @@ def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[st
         raise UsageError(
             "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
         )
-    values = complete_entries(values, given)
+    values = complete_entries(complete_nested(values, given), given)
     try:
         plan = Plan.model_validate(values)
     except ValidationError as error:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
 from tasks.lineage.lake import Lake
@@ -59,6 +60,36 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
+
+
+def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
+    """The JSON document of `moodflow ablate --json`."""
+    table = lake.read(layer_of(manifest, "ablations"), Ablations)
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "ablation": manifest.ablation,
+        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
+        "rows": table.to_dicts(),
+        "calls": manifest.calls.model_dump(),
+        **usage_document(manifest.usage, manifest.currency),
+        "missing": [gap.model_dump() for gap in manifest.missing],
+        "report": str(lake.root / manifest.report) if manifest.report else None,
+    }
+
+
+def ablation_table(document: dict[str, Any]) -> Table:
+    """An ablation for a terminal: one row per variant and score."""
+    heads = ("Score", "95 % interval", "Items")
+    table = Table(
+        "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
+    )
+    for row in document["rows"]:
+        interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
+        named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
+        items = f"{row['n_scored']} of {row['n_total']}"
+        table.add_row(*(escape(name) for name in named), _number(row["value_0_100"]), interval, items)
+    return table
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any]:

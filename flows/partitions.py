@@ -1,24 +1,26 @@
 """Where the partitions of a plan are: each stage finds its inputs in the lake by fingerprint, so each can run alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from flows.long_parts import LongParts
 from flows.resolution import Chosen, Resolution
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.settings import Plan
-from schemas.vocabulary import TooLong
-from tasks.datasets.keys import items_key
+from schemas.vocabulary import Setting, TooLong
+from tasks.datasets.keys import items_key, long_items_keys
 from tasks.inference.keys import responses_key
 from tasks.inference.permuting import Rounds
 from tasks.inference.prompting import load_prompts
 from tasks.judging.keys import judgements_key
 from tasks.judging.rubrics import load_rubric
+from tasks.judging.steps import AgreementJob
 from tasks.metrics.keys import item_scores_key
 from tasks.reference.keys import reference_scores_key
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import LAYERS, AggregateJob
+from tasks.scoring.steps import LAYERS, AggregateJob, GainsJob, NeedlesJob
 from tasks.sources.locating import Locator, source_sha256
 
 
@@ -27,7 +29,7 @@ class Cell(NamedTuple):
 
     chosen: Chosen
     entry: ModelEntry
-    setting: str
+    setting: Setting
 
     @property
     def dataset(self) -> str:
@@ -55,7 +57,20 @@ def items_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
     """
     plan = resolution.plan
     hashes = source_sha256(chosen.spec.files, Locator.for_mirror(plan.mirror))
+    if chosen.is_long:
+        return long_items_keys(chosen.spec, hashes, plan.sample, plan.seed, plan.contexts)[0]
     return items_key(chosen.spec, hashes, plan.sample, plan.seed)
+
+
+def contexts_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
+    """Key of what is known of a dataset's long contexts.
+
+    Raises:
+        SourceMissingError: a file that no hash pins, or a user's own, is not here.
+    """
+    plan = resolution.plan
+    hashes = source_sha256(chosen.spec.files, Locator.for_mirror(plan.mirror))
+    return long_items_keys(chosen.spec, hashes, plan.sample, plan.seed, plan.contexts)[1]
 
 
 def find_items(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
@@ -66,11 +81,30 @@ def find_items(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
         return None
 
 
+def find_contexts(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
+    """What is known of a dataset's long contexts; None if they are not built."""
+    try:
+        return resolution.lake.find(contexts_partition(resolution, chosen))
+    except SourceMissingError:
+        return None
+
+
+def long_parts(resolution: Resolution, cell: Cell) -> LongParts | None:
+    """Where everything is that asking a cell of long items reads and writes; None if its items are not built."""
+    items, contexts = find_items(resolution, cell.chosen), find_contexts(resolution, cell.chosen)
+    if items is None or contexts is None:
+        return None
+    return LongParts.of(resolution.plan, cell.entry, cell.setting, (items, contexts), resolution.lake, too_long_of(resolution))
+
+
 def responses_partition(resolution: Resolution, cell: Cell) -> PartitionKey | None:
     """Key of a cell's replies; None if its items are not built."""
     items = find_items(resolution, cell.chosen)
     if items is None:
         return None
+    if cell.chosen.is_long:
+        parts = long_parts(resolution, cell)
+        return parts.keys.responses if parts else None
     rounds, too_long = rounds_of(resolution.plan), too_long_of(resolution)
     return responses_key(items, cell.entry, cell.setting, load_prompts().sha256, rounds, too_long)
 
@@ -85,12 +119,14 @@ def too_long_of(resolution: Resolution) -> TooLong:
     return resolution.plan.too_long or resolution.blueprint.too_long or "missing"
 
 
-def judgements_partition(resolution: Resolution, cell: Cell, responses: PartitionRef) -> PartitionKey | None:
-    """Key of the judge's ratings of a cell's replies; None if nothing there is judged."""
-    judge, rubric = resolution.plan.judge, cell.chosen.rubric
+def judgements_partition(
+    resolution: Resolution, cell: Cell, responses: PartitionRef, judge: ModelEntry | None = None
+) -> PartitionKey | None:
+    """Key of a judge's ratings of a cell's replies, by default of the one that counts; None if nothing there is judged."""
+    judge, rubric = judge or resolution.plan.judge, cell.chosen.rubric
     if judge is None or rubric is None:
         return None
-    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256)
+    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256, resolution.plan.judge_repeat)
 
 
 class ReadyCell(NamedTuple):
@@ -101,6 +137,8 @@ class ReadyCell(NamedTuple):
     responses: PartitionRef
     judgements: PartitionRef | None
     item_scores: PartitionKey
+    others: tuple[PartitionRef, ...] = ()
+    """Contexts, chunks and retrievals behind the replies, and ratings by the panel, as far as they are there."""
 
 
 def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
@@ -118,7 +156,16 @@ def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
         scores = reference_scores_key(responses, cell.chosen.methods)
     else:
         scores = item_scores_key(responses, [judgements] if judgements else [], cell.chosen.methods)
-    return ReadyCell(cell, items, responses, judgements, scores)
+    return ReadyCell(cell, items, responses, judgements, scores, _others(resolution, cell, responses))
+
+
+def _others(resolution: Resolution, cell: Cell, responses: PartitionRef) -> tuple[PartitionRef, ...]:
+    keys = [judgements_partition(resolution, cell, responses, judge) for judge in resolution.plan.judges[1:]]
+    parts = long_parts(resolution, cell) if cell.chosen.is_long else None
+    if parts:
+        keys += [parts.chunks, parts.keys.retrievals, parts.keys.written]
+    found = [resolution.lake.find_latest(key) for key in keys if key]
+    return (*([parts.contexts] if parts else []), *(ref for ref in found if ref))
 
 
 def aggregated_partitions(resolution: Resolution, item_scores: list[PartitionRef]) -> dict[str, PartitionRef]:
@@ -126,6 +173,42 @@ def aggregated_partitions(resolution: Resolution, item_scores: list[PartitionRef
     job = aggregate_job(resolution, item_scores)
     found = {layer: resolution.lake.find(job.key(layer)) for layer in LAYERS}
     return {layer: ref for layer, ref in found.items() if ref is not None}
+
+
+def gains_job(resolution: Resolution, item_scores: Sequence[PartitionRef]) -> GainsJob | None:
+    """What the gains over setting `base` are computed from; None if there is nothing to compare."""
+    settings = set(resolution.plan.settings)
+    if "base" not in settings or len(settings) == 1:
+        return None
+    return GainsJob(resolution.blueprint, aggregate_job(resolution, list(item_scores)).settings, tuple(item_scores))
+
+
+def needles_job(resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
+    """What the grid of lengths and depths is computed from; None if no context is long."""
+    contexts = dict.fromkeys(ref for found in ready for ref in found.others if ref.layer == "contexts")
+    return NeedlesJob(resolution.blueprint.name, tuple(contexts), tuple(item_scores)) if contexts else None
+
+
+def agreement_job(resolution: Resolution, ready: Sequence[ReadyCell]) -> AgreementJob | None:
+    """What the agreement of judges is computed from; None if no answer was rated twice."""
+    plan = resolution.plan
+    if plan.judge is None or (not plan.panel and plan.judge_repeat == 1):
+        return None
+    judged = [found for found in ready if found.judgements]
+    responses = tuple(found.responses for found in judged)
+    panel = [ref for found in judged for ref in found.others if ref.layer == "judgements"]
+    ratings = (*(found.judgements for found in judged if found.judgements), *panel)
+    items = tuple(dict.fromkeys(found.items for found in judged))
+    return AgreementJob(resolution.blueprint.name, items, responses, ratings) if judged else None
+
+
+def comparison_keys(
+    resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef]
+) -> list[PartitionKey]:
+    """Keys of the layers that compare settings with each other, lengths and depths, and judges."""
+    scored = list(item_scores)
+    jobs = (gains_job(resolution, scored), needles_job(resolution, ready, scored), agreement_job(resolution, ready))
+    return [job.key for job in jobs if job is not None]
 
 
 def aggregate_job(resolution: Resolution, item_scores: list[PartitionRef]) -> AggregateJob:
@@ -152,5 +235,6 @@ def stored_partitions(resolution: Resolution) -> list[PartitionRef]:
             got=f"{len(layers)} of {len(LAYERS)} layers",
             next_step="run moodflow score with the same options first",
         )
-    inputs = [ref for found in ready for ref in (found.items, found.responses, found.judgements) if ref]
-    return [*dict.fromkeys(inputs), *scored, *layers.values()]
+    inputs = [ref for found in ready for ref in (found.items, *found.others, found.responses, found.judgements) if ref]
+    compared = [ref for key in comparison_keys(resolution, ready, scored) if (ref := resolution.lake.find(key))]
+    return [*dict.fromkeys(inputs), *scored, *layers.values(), *compared]

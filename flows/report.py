@@ -13,7 +13,7 @@ from schemas.reporting import ReportRequest
 from tasks.lineage.notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.keys import blueprint_sha256
-from tasks.scoring.published import load_published
+from tasks.scoring.published import ABILITIES, load_published, load_published_for
 
 
 @moodflow_flow("report", "report {request.title}")
@@ -29,7 +29,10 @@ async def report(request: ReportRequest) -> RunManifest:
     resolution = resolve(request.plan)
     resolution.lake.require_writable()
     manifest = describe(request, resolution, stored_partitions(resolution))
-    job = ReportJob(manifest, resolution.blueprint, load_published())
+    published = load_published_for(request.plan.benchmark)
+    if published is not None and set(ABILITIES) <= set(published.columns):
+        published = load_published()  # MoodBench's table also says who was ranked, how open a model is and how large
+    job = ReportJob(manifest, resolution.blueprint, published)
     files = await write_report_files(job, resolution.lake)
     await publish_artifacts(manifest, files, run_document(manifest, resolution.lake)["models"])
     return manifest

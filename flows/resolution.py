@@ -1,5 +1,6 @@
 """What a plan means: blueprint, chosen datasets, and which of the blueprint's datasets cannot be had and why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -13,6 +14,7 @@ from tasks.datasets.catalogue import find_dataset, local_dataset
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import read_code_version
 from tasks.reference.methods import reference_blueprint, reference_gap
+from tasks.retrieval.embedding import find_embedder
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
@@ -24,6 +26,11 @@ class Chosen:
 
     spec: DatasetSpec
     methods: tuple[MethodSpec, ...]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its items have a long context, built for them."""
+        return self.spec.construct is not None
 
     @property
     def rubric(self) -> str | None:
@@ -67,7 +74,24 @@ def resolve(plan: Plan) -> Resolution:
             missing.append(obstacle)
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
+    _require_contexts(plan, chosen)
     return Resolution(with_dialects(plan), blueprint, tuple(chosen), tuple(missing), Lake(plan.lake, read_code_version()))
+
+
+def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
+    """Raise UsageError if a setting retrieves and a dataset has no long context, or the embedding model is not here."""
+    retrieving = [setting for setting in plan.settings if setting != "base"]
+    short = [one.spec.id for one in chosen if not one.is_long]
+    if retrieving and short:
+        raise UsageError(
+            f"dataset {short[0]} has no long context to retrieve from",
+            where="--settings",
+            expected="base, or datasets with long contexts, such as those of longemotion",
+            got=", ".join(retrieving),
+            next_step="moodflow run longemotion --settings base,rag,coem, or --settings base here",
+        )
+    if retrieving and plan.retrieval.ranking != "bm25":
+        find_embedder(plan.retrieval.embedder)
 
 
 def profiled_blueprint(plan: Plan) -> Blueprint:

@@ -2,23 +2,26 @@
 
 import asyncio
 
-from flows.asking import ask_cell, stored, to_probe
+from flows.asking import Company, ask_cell, stored, to_probe
 from flows.dialects import ensure_probed
 from flows.endpoints import check_endpoints, open_endpoints
+from flows.long_asking import ask_long_cell, open_retriever
 from flows.orchestration import moodflow_flow
-from flows.partitions import cells
+from flows.partitions import Cell, cells
 from flows.progress import watch
-from flows.resolution import resolve
+from flows.resolution import Resolution, resolve
 from flows.usage import open_budget
-from schemas.lineage import CallCounts, StageResult
+from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
 from schemas.settings import Plan
+from schemas.usage import Usage
 
 
 @moodflow_flow("run-inference", "infer {plan.title}")
 async def run_inference(plan: Plan) -> StageResult:
-    """Ask every model the items of every dataset, then let the judge rate free-text answers.
+    """Ask every model the items of every dataset, then let the judges rate free-text answers.
 
-    Reads `items`; writes `responses` and `judgements`. Replies are in the journal before they are used, so a repeated run pays
+    Reads `items` and `contexts`; writes `responses` and `judgements`, and `chunks` and `retrievals` for settings that retrieve.
+    Replies are in the journal before they are used, so a repeated run pays
     only for calls that were never answered; if every partition is there, no server is started or spoken to. A model that was
     never probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
 
@@ -36,7 +39,17 @@ async def run_inference(plan: Plan) -> StageResult:
     if await ensure_probed(plan.lake, await to_probe(plan, resolution), budget):
         resolution = resolve(plan)
         wanted = list(cells(resolution))
-    async with open_endpoints(resolution.plan, resolution.lake, budget) as endpoints, watch(plan.title) as watcher:
-        outcomes = await asyncio.gather(*(ask_cell(resolution, cell, endpoints, watcher) for cell in wanted))
+    async with (
+        open_endpoints(resolution.plan, resolution.lake, budget) as endpoints,
+        open_retriever(resolution) as retriever,
+        watch(plan.title) as watcher,
+    ):
+        company = Company(endpoints, retriever, watcher)
+        outcomes = await asyncio.gather(*(_ask(resolution, cell, company) for cell in wanted))
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)
+
+
+async def _ask(resolution: Resolution, cell: Cell, company: Company) -> list[PartitionRef | Missing | Usage]:
+    ask = ask_long_cell if cell.chosen.is_long else ask_cell
+    return await ask(resolution, cell, company)

@@ -1,5 +1,6 @@
 """Run one stage, or all of them, from the command line: with a Prefect server of the user's, or a temporary one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -7,11 +8,20 @@ from typing import Any
 from prefect.settings import PREFECT_UI_URL
 from rich.console import RenderableType
 
+from flows.ablations import ablate, read_variants
 from flows.artifacts import ARTIFACT_KEYS
 from flows.build_datasets import build_datasets
 from flows.naming import name_run
 from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
-from flows.outcome import leaderboard_table, lowers_coverage, run_document, usage_document, usage_shown
+from flows.outcome import (
+    ablation_document,
+    ablation_table,
+    leaderboard_table,
+    lowers_coverage,
+    run_document,
+    usage_document,
+    usage_shown,
+)
 from flows.preflight import check_plan
 from flows.refresh import refresh
 from flows.report import report
@@ -20,6 +30,7 @@ from flows.run_inference import run_inference
 from flows.score import score
 from flows.serving import on_server
 from flows.usage import complete_usage, priced, read_prices
+from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
@@ -36,23 +47,59 @@ class Outcome:
     shown: list[RenderableType] = field(default_factory=list)
 
 
-def run_stage(stage: str, plan: Plan, *, redact: bool = False) -> Outcome:
-    """Run `run`, `build`, `infer`, `score` or `report` to its end; `redact` is of the report.
+def run_stage(stage: str, plan: Plan, *more: Plan, redact: bool = False) -> Outcome:
+    """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other; `redact` is of the report.
+
+    Returns:
+        The outcome of the first plan; documents of the others are in its `more`, the status is the highest.
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
     silence_console()
     leave_soon_when_interrupted()
-    return run_to_end(_run(stage, plan, redact=redact))
+    return run_to_end(_run_all(stage, (plan, *more), redact=redact))
 
 
-async def _run(stage: str, plan: Plan, *, redact: bool) -> Outcome:
-    if stage in {"run", "infer"}:
+async def _run_all(stage: str, plans: Sequence[Plan], *, redact: bool) -> Outcome:
+    for plan in plans:
+        if stage in {"run", "infer"}:
+            await check_plan(plan)  # before a server is waited for: a wrong option is told at once
+        else:
+            resolve(plan).lake.require_writable()
+    first, *others = await on_server(lambda: _run_each(stage, plans, redact=redact))
+    if not others:
+        return first
+    document = {**first.document, "more": [other.document for other in others]}
+    shown = [line for outcome in (first, *others) for line in outcome.shown]
+    return Outcome(max(outcome.status for outcome in (first, *others)), document, shown)
+
+
+def run_ablation(request: AblationRequest) -> Outcome:
+    """Run an ablation to its end.
+
+    Raises:
+        MoodflowError: if something the user can mend is wrong.
+    """
+    silence_console()
+    leave_soon_when_interrupted()
+    return run_to_end(_run_ablation(request))
+
+
+async def _run_ablation(request: AblationRequest) -> Outcome:
+    for _, plan in read_variants(request):
         await check_plan(plan)  # before a server is waited for: a wrong option is told at once
-    else:
-        resolve(plan).lake.require_writable()
-    return await on_server(lambda: _run_flows(stage, plan, redact=redact))
+    manifest: RunManifest = await on_server(lambda: ablate(request))
+    lake = resolve(request.plan).lake
+    document = ablation_document(manifest, lake)
+    shown: list[RenderableType] = [ablation_table(document), *usage_shown(document), f"Report: {document['report']}"]
+    shown += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
+    failed = manifest.missing or any(row["n_scored"] < row["n_total"] for row in document["rows"])
+    return Outcome(int(bool(failed)), document, shown)
+
+
+async def _run_each(stage: str, plans: Sequence[Plan], *, redact: bool) -> list[Outcome]:
+    return [await _run_flows(stage, plan, redact=redact) for plan in plans]
 
 
 async def _run_flows(stage: str, plan: Plan, *, redact: bool) -> Outcome:

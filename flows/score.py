@@ -1,16 +1,18 @@
 """Score: `responses` and `judgements` -> `item_scores` -> `raw_scores` ... -> `totals`."""
 
 import asyncio
+from collections.abc import Sequence
 
 from flows.orchestration import moodflow_flow
-from flows.partitions import Cell, ReadyCell, aggregate_job, cells, find_ready
+from flows.partitions import Cell, ReadyCell, aggregate_job, agreement_job, cells, find_ready, gains_job, needles_job
 from flows.resolution import Resolution, resolve
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.settings import Plan
+from tasks.judging.steps import compare_judges
 from tasks.metrics.steps import ItemScoreJob, score_partition
 from tasks.reference.steps import score_reference_partition
-from tasks.scoring.steps import aggregate
+from tasks.scoring.steps import aggregate, compare_settings, place_scores
 from tasks.steps import outcome
 
 
@@ -18,7 +20,8 @@ from tasks.steps import outcome
 async def score(plan: Plan) -> StageResult:
     """Turn stored replies into scores. Never calls a model.
 
-    Reads `items`, `responses` and `judgements`; writes `item_scores` and every layer up to `totals`.
+    Reads `items`, `responses` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
+    several settings, `agreements` if answers were rated more than once.
 
     Args:
         plan: what to evaluate.
@@ -34,9 +37,24 @@ async def score(plan: Plan) -> StageResult:
         raise nothing_to_score(plan)
     item_scores = await asyncio.gather(*(score_partition_of(resolution, found) for found in ready))
     layers = await aggregate(aggregate_job(resolution, list(item_scores)), resolution.lake)
+    compared = await compare_parts(resolution, ready, item_scores)
     present = {found.cell for found in ready}
     unasked = [without_replies(cell) for cell in wanted if cell not in present]
-    return StageResult.of([*unasked, *item_scores, *layers])
+    return StageResult.of([*unasked, *item_scores, *layers, *compared])
+
+
+async def compare_parts(
+    resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef]
+) -> list[PartitionRef]:
+    """What settings gain over `base`, scores by length and depth, how far judges agree, where there is anything to compare."""
+    gains, needles = gains_job(resolution, item_scores), needles_job(resolution, ready, item_scores)
+    agreement, lake = agreement_job(resolution, ready), resolution.lake
+    compared = [
+        compare_settings(gains, lake) if gains else None,
+        place_scores(needles, lake) if needles else None,
+        compare_judges(agreement, lake) if agreement else None,
+    ]
+    return [await outcome(run) for run in compared if run is not None]
 
 
 async def score_partition_of(resolution: Resolution, found: ReadyCell) -> PartitionRef:

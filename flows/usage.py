@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from schemas.chat import ChatReply
+from schemas.chat import ChatReply, ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.pricing import PriceTable, Rate
 from schemas.settings import Plan
@@ -17,7 +17,7 @@ from tasks.inference.money.pricing import check_budget, find_rate, load_prices, 
 from tasks.inference.money.spending import Budget
 from tasks.lineage.lake import Lake
 
-ONE_CALL = ["item_id", "setting", "repetition"]
+ONE_CALL = ["item_id", "setting", "repetition", "judge_repetition"]
 """Columns whose values the rows of one judge's call share."""
 
 
@@ -166,9 +166,15 @@ def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple
 
 def rates_of(plan: Plan, table: PriceTable | None) -> dict[tuple[str, str], Rate | None]:
     """Price by model and role, of all models of a plan."""
-    tested = {(entry.name, "tested"): find_rate(entry.name, entry.base_url, table) for entry in plan.models}
-    judge = plan.judge
-    return tested if judge is None else {**tested, (judge.name, "judge"): find_rate(judge.name, judge.base_url, table)}
+    roles: dict[Role, tuple[ModelEntry, ...]] = {
+        "tested": plan.models,
+        "judge": plan.judges,
+        "sage": (plan.sage,) if plan.sage else plan.models,
+        "critic": (plan.critic,) if plan.critic else plan.models,
+    }
+    return {
+        (entry.name, role): find_rate(entry.name, entry.base_url, table) for role, entries in roles.items() for entry in entries
+    }
 
 
 def prices_used(plan: Plan, table: PriceTable | None) -> PriceTable | None:

@@ -5,7 +5,7 @@ A step looks for its own partition before it works, so Prefect's result cache is
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from prefect import task
@@ -38,8 +38,11 @@ def step(name: str) -> Callable[[Callable[..., Any]], Any]:
     return task(cache_policy=NO_CACHE, retries=0, task_run_name=name, on_completion=[_note], on_failure=[_note])
 
 
-def up_to_date(ref: PartitionRef) -> State[PartitionRef]:
-    """State of a step that found its partition: shown and counted as `UpToDate` in the Prefect UI."""
+FoundT = TypeVar("FoundT", PartitionRef, list[PartitionRef])
+
+
+def up_to_date(ref: FoundT) -> State[FoundT]:
+    """State of a step that found its partition, or all of them: shown and counted as `UpToDate` in the Prefect UI."""
     return Completed(name="UpToDate", message="fingerprint matches", data=ref)
 
 

@@ -38,6 +38,22 @@ def test_rejected_items_are_named_by_rule_and_the_source_is_the_one_that_is_here
     assert found["ceiling"] == 100
 
 
+@needs_mirror
+def test_a_dataset_with_long_contexts_is_built_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    ended = moodflow(capsys, "datasets", "check", "longemotion_ee", "--mirror", MIRROR, "--offline", "--json")
+    assert ended.status == 0
+    (found,) = ended.document["datasets"]
+    assert (found["rows_read"], found["items_read"], found["good"], found["rejected"]) == (2, 428, 428, {})
+    assert (found["duplicates"], found["ceiling"], found["constant"]) == (3, None, {})
+
+
+def test_a_dataset_of_no_blueprint_can_be_checked_and_names_its_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ended = moodflow(capsys, "datasets", "check", "longemotion_ed_backup", "--mirror", tmp_path, "--offline", "--json")
+    assert ended.status == 1
+    (found,) = ended.document["datasets"]
+    assert found["needs"] == ["data/Emotion_Detection_backup.jsonl is not here."]
+
+
 def test_an_absent_dataset_says_which_file_it_needs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ended = moodflow(capsys, "datasets", "check", "piqa", "--mirror", tmp_path, "--offline", "--json")
     assert ended.status == 1

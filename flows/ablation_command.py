@@ -1,0 +1,125 @@
+"""`moodflow ablate`: which ablations there are, and what their options say."""
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from schemas.ablation import FACTORS, AblationRequest, Factor, Varied
+from schemas.errors import UsageError
+from schemas.settings import Plan
+
+
+class Usual(NamedTuple):
+    """What an ablation varies and asks where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
+
+    varied: Mapping[Factor, tuple[str, ...]]
+    setting: str
+    tasks: tuple[str, ...]
+    """Ends of the names of the datasets it is about."""
+
+
+ABLATIONS: Mapping[str, Usual] = {
+    "thinking": Usual({"reasoning_effort": ("true", "false")}, "base", ("ec_emobench", "ed", "ee")),
+    "length": Usual({"length": ("2000", "4000", "8000", "16000", "32000", "64000")}, "base", ("ec_finentity",)),
+    "depth": Usual(
+        {"length": ("4000", "8000", "16000"), "depth": ("0", "25", "50", "75", "100")}, "base", ("ec_emobench", "ec_finentity")
+    ),
+    "retrieval": Usual({"chunk_tokens": ("128", "256", "512"), "top_k": ("1", "4", "8", "16")}, "rag", ("qa", "ec_emobench")),
+    "sage": Usual({"sage": ()}, "coem", ("mc4",)),
+    "embedder": Usual({"embedder": ("minilm", "auto")}, "rag", ("ec_emobench", "qa")),
+}
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"one of {', '.join(ABLATIONS)}")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option("--vary", metavar="FACTOR=V1,V2", help=f"what is varied, repeatable once; factors: {', '.join(FACTORS)}"),
+]
+
+
+def make_request(name: str, plan: Plan, vary: Sequence[str] | None, given: Mapping[str, Any]) -> AblationRequest:
+    """The ablation of this name over a plan; what the options say comes before what is usual.
+
+    Args:
+        name: of the ablation.
+        plan: everything that is not varied.
+        vary: factors with their values.
+        given: every option by its parameter; None means not given.
+
+    Raises:
+        UsageError: if there is no such ablation or factor, or it has no values.
+    """
+    usual = find_ablation(name)
+    varied = tuple(_read(text) for text in vary or ()) or tuple(
+        Varied.model_construct(factor=factor, values=values) for factor, values in usual.varied.items()
+    )
+    if len(varied) > 2 or not all(one.values for one in varied):  # noqa: PLR2004
+        raise UsageError(
+            f"what ablation {name} varies is not clear",
+            where="--vary",
+            expected="one factor or two, each with its values",
+            got=", ".join(one.factor for one in varied if not one.values) or f"{len(varied)} factors",
+            next_step=f"for example --vary {varied[0].factor}=A,B",
+        )
+    asked: dict[str, Any] = {}
+    if given.get("settings") is None:
+        asked["settings"] = (usual.setting,)
+    if given.get("datasets") is None:
+        asked["datasets"] = _datasets(plan.benchmark, usual.tasks)
+    return AblationRequest(name=name, plan=plan.model_copy(update=asked), varied=varied)
+
+
+def find_ablation(name: str) -> Usual:
+    """The ablation of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name in ABLATIONS:
+        return ABLATIONS[name]
+    nearest = get_close_matches(name, ABLATIONS, n=1, cutoff=0.4)
+    raise UsageError(
+        f"there is no ablation {name}",
+        where="NAME",
+        expected=f"one of {', '.join(ABLATIONS)}",
+        got=name,
+        next_step=f"did you mean {nearest[0]}?" if nearest else "moodflow ablate --help lists the options",
+    )
+
+
+def with_options_of(command: Callable[..., None], other: Callable[..., None]) -> Callable[..., None]:
+    """The command, described to Typer as one that has its own parameters and those of another, for its `**given`."""
+    own = [parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+    taken = [parameter for parameter in signature(other).parameters.values() if parameter.name != "context"]
+    parameters = sorted(own + taken, key=lambda parameter: parameter.default is not Parameter.empty)
+
+    def run(**values: Any) -> None:
+        command(**values)
+
+    vars(run)["__signature__"] = Signature(parameters)  # where inspect looks for it
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _read(text: str) -> Varied:
+    factor, _, values = text.partition("=")
+    for known in FACTORS:
+        if factor == known and values:
+            return Varied(factor=known, values=tuple(value.strip() for value in values.split(",") if value.strip()))
+    raise UsageError(
+        "what is varied cannot be read",
+        where="--vary",
+        expected=f"FACTOR=V1,V2 with one of {', '.join(FACTORS)}",
+        got=text,
+        next_step="for example --vary top_k=1,4,8",
+    )
+
+
+def _datasets(benchmark: str, tasks: Sequence[str]) -> tuple[str, ...] | None:
+    """Datasets of the blueprint whose names end like this; all of them if none does."""
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
+
+    names = load_blueprint(benchmark).datasets
+    return tuple(name for name in names if name.endswith(tuple(f"_{task}" for task in tasks))) or None

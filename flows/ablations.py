@@ -1,0 +1,125 @@
+"""Ablations: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from flows.build_datasets import build_datasets
+from flows.naming import name_run
+from flows.options import refused
+from flows.orchestration import moodflow_flow
+from flows.partitions import aggregated_partitions, cells, find_ready
+from flows.preflight import check_plan
+from flows.resolution import resolve
+from flows.run_inference import run_inference
+from flows.score import score
+from schemas.ablation import AblationRequest, Factor, number_of, vary
+from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
+from schemas.settings import Plan
+from schemas.usage import Usage, merge
+from tasks.inference.money.pricing import check_budget
+from tasks.reporting.steps import AblationReportJob, write_ablation_files
+from tasks.scoring.ablations import Variant, VariantScores
+from tasks.scoring.keys import blueprint_sha256
+from tasks.scoring.steps import AblationJob, collect_ablation
+from tasks.steps import outcome
+
+
+class Outcome(NamedTuple):
+    """What became of one variant."""
+
+    variant: Variant
+    scores: VariantScores
+    results: tuple[StageResult, ...]
+
+
+@moodflow_flow("ablate", "ablate {request.title}")
+async def ablate(request: AblationRequest) -> RunManifest:
+    """Evaluate a plan under each variant and compare the scores.
+
+    Reads source files; writes every layer of every variant, `ablations`, and `runs/<run>/` with a report of it. Variants share
+    whatever is equal: contexts, chunks, embeddings, replies. A second run asks nothing.
+
+    Args:
+        request: what is varied in which plan.
+    """
+    started = datetime.now(UTC)
+    variants = list(read_variants(request))
+    for _, plan in variants:
+        await check_plan(plan)
+        check_budget(plan)
+    outcomes = [await run_variant(variant, plan) for variant, plan in variants]
+    resolution = resolve(request.plan)
+    lake = resolution.lake
+    job = AblationJob(request.name, resolution.blueprint, tuple(one.scores for one in outcomes))
+    table: PartitionRef = await outcome(collect_ablation(job, lake))
+    manifest = describe_ablation(request, outcomes, table, started)
+    await write_ablation_files(AblationReportJob(manifest, table), lake)
+    return manifest
+
+
+def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
+    """Every combination of the factors' values, with its plan.
+
+    Raises:
+        UsageError: if a value is refused.
+    """
+    factors = [varied.factor for varied in request.varied]
+    for values in product(*(varied.values for varied in request.varied)):
+        plan = request.plan
+        for factor, value in zip(factors, values, strict=True):
+            plan = _varied(plan, factor, value)
+        yield _variant(factors, values), plan
+
+
+def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
+    try:
+        return Plan.model_validate(vary(plan, factor, value))
+    except ValidationError as error:
+        raise refused(error, "ablate") from error
+
+
+def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
+    second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
+    named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
+    return Variant(named, factors[0], values[0], number_of(values[0]), *second)
+
+
+async def run_variant(variant: Variant, plan: Plan) -> Outcome:
+    """Build, infer and score one variant."""
+    results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
+    resolution = resolve(plan)
+    ready = [found for cell in cells(resolution) if (found := find_ready(resolution, cell))]
+    scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
+    layers = aggregated_partitions(resolution, scored)
+    return Outcome(variant, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
+
+
+def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: PartitionRef, started: datetime) -> RunManifest:
+    """The manifest of the run."""
+    resolution = resolve(request.plan)
+    results = [result for one in outcomes for result in one.results]
+    refs = dict.fromkeys(ref for result in results for ref in result.refs)
+    missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
+    run = f"{name_run(request.plan, started)}-{request.name}"
+    usage: tuple[Usage, ...] = merge(row for result in results for row in result.usage)
+    return RunManifest(
+        run=run,
+        benchmark=resolution.blueprint.name,
+        ablation=request.model_dump(mode="json", include={"name", "varied"}),
+        blueprint=resolution.blueprint.model_dump(mode="json"),
+        blueprint_sha256=blueprint_sha256(resolution.blueprint),
+        plan=resolution.plan.model_dump(mode="json"),
+        package_version=resolution.lake.code.package,
+        git_commit=resolution.lake.code.git_commit,
+        started_at=started.isoformat(timespec="seconds"),
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        partitions=(*refs, table),
+        missing=tuple(missing),
+        calls=sum((result.calls for result in results), CallCounts()),
+        report=f"runs/{run}/report.html",
+        usage=usage,
+    )

@@ -1,0 +1,87 @@
+"""What a cell of long items would take, without asking: its solver plays the item through with replies that nobody wrote."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from flows.long_parts import LongParts, helpers_of
+from flows.partitions import Cell
+from schemas.chat import ChatReply, ChatRequest
+from schemas.retrieval import Chunk, Ranked
+from schemas.settings import Plan
+from schemas.usage import Role
+from schemas.vocabulary import Language, Ranking
+from tasks.inference.asking import read_item
+from tasks.inference.long.asking import Cast, LongItem, Player, Stagehands
+from tasks.inference.long.chunk_rows import segments_of
+from tasks.inference.long.solving import solve
+from tasks.inference.long.steps import read_long
+from tasks.lineage.lake import Lake
+from tasks.retrieval.chunking import split
+
+WRITTEN = "Something is written here. " * 12
+"""Stands for any reply: what is made of it does not matter, how often somebody is asked does."""
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """A retriever that finds every text as good as the others."""
+
+    legacy_bos: bool
+
+    async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+        """As the real one does."""
+        return split(text, chunk_tokens, overlap_tokens, legacy_bos=self.legacy_bos)
+
+    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
+        """In the order given."""
+        return tuple(Ranked(place) for place in range(len(texts)))
+
+    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
+        """In the order given."""
+        return tuple(Ranked(place) for place in range(len(texts)))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Calls by role; those of a model that searches or criticises are a lower bound."""
+
+    calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
+
+    def player(self, role: Role, player: Player) -> Player:
+        """The same model, whose calls are noted and not sent."""
+
+        async def note(request: ChatRequest) -> ChatReply:
+            self.calls.setdefault(role, []).append(request)
+            return ChatReply(text=WRITTEN)
+
+        return Player(player.entry, note)
+
+
+async def plan_long_requests(cell: Cell, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
+    """The calls about a cell's items, by role.
+
+    Args:
+        cell: what is asked.
+        parts: its parts.
+        plan: resolved.
+        lake: holds items and contexts.
+    """
+    planned, helpers = Planned(), helpers_of(plan, cell.entry, cell.setting)
+
+    async def nobody(request: ChatRequest) -> ChatReply:
+        raise AssertionError(f"{request.model} was to be asked in a forecast")
+
+    core = planned.player("tested", Player(cell.entry, nobody))
+    sage = planned.player("sage", Player(helpers.get("sage", cell.entry), nobody))
+    critic = planned.player("critic", Player(helpers.get("critic", cell.entry), nobody))
+    hands = Stagehands(Cast(core, sage, critic), InOrder(plan.retrieval.legacy_bos))
+    job = parts.chunk_job
+    for row, context in read_long(lake, parts.items, parts.contexts):
+        item = read_item(row)
+        chunks: tuple[Chunk, ...] = ()
+        if job is not None:
+            segments = segments_of(item.options or ()) if job.chunk_tokens is None else None
+            chunks = segments or await hands.retriever.split(item.context or "", job.chunk_tokens or 1, job.overlap_tokens)
+        for repetition in range(plan.repeat):
+            await solve(LongItem(row["item_id"], item, context, chunks), parts.how, hands, repetition)
+    return planned.calls

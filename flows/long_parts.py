@@ -1,0 +1,104 @@
+"""Where the partitions of one cell of long items are, and which models take part in it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from schemas.chat import ModelEntry
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.settings import Plan
+from schemas.tables.contexts import Contexts
+from schemas.vocabulary import LongTask, Setting, TooLong
+from tasks.inference.long.asking import How
+from tasks.inference.long.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.inference.long.parameters import Parameters, choose_parameters
+from tasks.inference.long.prompts import load_long_prompts
+from tasks.inference.long.solving import SOLVERS_VERSION
+from tasks.inference.long.steps import ChunkJob, LongKeys
+from tasks.lineage.lake import Lake
+from tasks.retrieval.embedding import find_embedder
+
+IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
+"""Tasks whose contexts come in segments."""
+
+SELF_WRITTEN: frozenset[LongTask] = frozenset({"ee"})
+"""Tasks whose corpus is what the model wrote before."""
+
+
+@dataclass(frozen=True)
+class LongParts:
+    """What one dataset, model and setting are asked with, and where its partitions are."""
+
+    items: PartitionRef
+    contexts: PartitionRef
+    how: How
+    parameters: Parameters
+    long_task: LongTask
+    chunks: PartitionKey | None
+    keys: LongKeys
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        entry: ModelEntry,
+        setting: Setting,
+        built: tuple[PartitionRef, PartitionRef],
+        lake: Lake,
+        too_long: TooLong,
+    ) -> Self:
+        """Work out the parts of a cell.
+
+        Args:
+            plan: resolved.
+            entry: the model under test.
+            setting: how it is asked.
+            built: items and contexts.
+            lake: holds them.
+            too_long: what becomes of items longer than the model's context.
+        """
+        items, contexts = built
+        long_task: LongTask = lake.read(contexts, Contexts)["long_task"][0]
+        how = How(setting, plan.retrieval, plan.contexts.length_demand)
+        parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
+        retrieves = parameters.retrieves
+        embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
+        texts = {"prompts_sha256": load_long_prompts().sha256, "solvers_version": SOLVERS_VERSION}
+        settings = {
+            **long_settings(how, helpers_of(plan, entry, setting), embedder, texts),
+            **round_settings(plan.repeat, too_long),
+        }
+
+        def key(layer: str) -> PartitionKey:
+            return long_key(layer, entry, setting, settings, built)
+
+        own = long_task in SELF_WRITTEN
+        size = None if long_task in IN_SEGMENTS else parameters.chunk_tokens
+        return cls(
+            items=items,
+            contexts=contexts,
+            how=how,
+            parameters=parameters,
+            long_task=long_task,
+            chunks=chunks_key(items, size, plan.retrieval) if retrieves and not own else None,
+            keys=LongKeys(
+                responses=key("responses"),
+                retrievals=key("retrievals") if retrieves else None,
+                written=key("chunks") if retrieves and own else None,
+            ),
+        )
+
+    @property
+    def chunk_job(self) -> ChunkJob | None:
+        """How the contexts are split; None if the setting does not retrieve from them."""
+        if self.chunks is None:
+            return None
+        size = None if self.long_task in IN_SEGMENTS else self.parameters.chunk_tokens
+        overlap = self.how.options.overlap_tokens
+        return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
+
+
+def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[str, ModelEntry]:
+    """Models that take part besides the one under test, by role; where the plan names none, that one is asked itself."""
+    if setting == "coem":
+        return {"sage": plan.sage or entry}
+    return {"critic": plan.critic or entry} if setting == "self_rag" else {}

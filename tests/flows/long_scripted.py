@@ -1,0 +1,178 @@
+"""Models for LongEmotion whose behaviour is known: an item is found again by its question or its segments, in every setting."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+import pytest
+
+from tests.flows.command import Ended, moodflow
+from tests.model_server import ModelServer
+
+Behaviour = Literal["gold", "wrong", "nonsense"]
+Messages = list[dict[str, str]]
+Reply = Callable[[Messages], str]
+
+LONG_MINI = "longemotion-mini"
+SETTINGS = ("base", "rag", "coem", "self_rag", "search_o1", "retrieve_only")
+NONSENSE = "?!... %% ---"
+"""No letter, digit or Chinese character: nothing that any reader may take for an answer."""
+
+OFF_TOPIC = "qwzx vkjh"
+"""Words that occur in no reference."""
+
+READING = "A short reading of the passage."
+"""What the Sage writes."""
+
+VERDICT = "[Relevant] It bears on the question. [Fully supported]"
+"""What the critic writes."""
+
+SEARCH, RESULT = "<|begin_search_query|>", "<|begin_search_result|>"
+SCALE = re.compile(r"(?:whole number from (\d+) to (\d+)\.|每个值是 (\d+) 到 (\d+) 的整数)")
+KEYS = re.compile(r'(?:keys are exactly|键必须正好是) ((?:"\w+"(?:, )?)+)')
+TOLD = " ".join(f"On day {number} I felt it in my chest and told nobody." for number in range(12))
+"""What every free answer says: enough for two chunks."""
+
+
+def layer(lake: Path, name: str) -> pl.DataFrame:
+    """All rows of a layer."""
+    return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
+
+
+def core(lake: Path, behaviour: Behaviour) -> Reply:
+    """The model under test; it knows the items of the lake, which are there before it is asked."""
+
+    @cache
+    def items() -> list[dict[str, Any]]:
+        return layer(lake, "items").to_dicts()
+
+    def reply(messages: Messages) -> str:
+        last = messages[-1]["content"]
+        if behaviour == "nonsense":
+            return NONSENSE
+        if SEARCH in messages[0]["content"] + last and RESULT not in last:
+            return f"I look it up. {SEARCH}what was felt, and when<|end_search_query|>"
+        return ANSWERS[behaviour](find(items(), "\n".join(message["content"] for message in messages)))
+
+    return reply
+
+
+def find(items: list[dict[str, Any]], said: str) -> Mapping[str, Any]:
+    """The item with a short answer that a prompt is about, else any of those that are answered freely."""
+    for item in items:
+        if item["question_type"] in {"label_choice", "extractive"} and item["question"] in said:
+            return item
+    detected = [item for item in items if item["question_type"] == "odd_one_out"]
+    shown = {item["item_id"]: sum(json.dumps(text, ensure_ascii=False) in said for text in item["options"]) for item in detected}
+    best = max(detected, key=lambda item: shown[item["item_id"]], default=None)
+    return best if best and shown[best["item_id"]] else {"question_type": "free"}
+
+
+def gold_answer(item: Mapping[str, Any]) -> str:
+    """What a perfect model writes."""
+    match item["question_type"]:
+        case "label_choice":
+            return in_json("Emotion", item["options"][item["gold_indices"][0]])
+        case "odd_one_out":
+            return in_json("index", item["gold_indices"][0])
+        case "extractive":
+            return str(item["references"][0])
+    return TOLD
+
+
+def wrong_answer(item: Mapping[str, Any]) -> str:
+    """A readable answer that earns nothing."""
+    match item["question_type"]:
+        case "label_choice":
+            return in_json("Emotion", item["options"][item["gold_indices"][0] - 1])
+        case "odd_one_out":
+            return in_json("index", (item["gold_indices"][0] + 1) % len(item["options"]))
+        case "extractive":
+            return OFF_TOPIC
+    return TOLD
+
+
+def in_json(key: str, value: object) -> str:
+    """A reply of the form the prompts ask for."""
+    return f"```json\n{json.dumps({key: value}, ensure_ascii=False)}\n```"
+
+
+ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"gold": gold_answer, "wrong": wrong_answer}
+
+
+def scale_of(messages: Messages) -> tuple[int, int]:
+    """The lowest and the highest rating a judge may give."""
+    found = SCALE.search(messages[0]["content"])
+    assert found is not None, f"no judge's prompt: {messages[0]['content'][:200]}"
+    lowest, highest = (int(number) for number in found.groups() if number is not None)
+    return lowest, highest
+
+
+def rate_all(messages: Messages, rating: int) -> str:
+    """A judge's reply that gives every dimension the same rating."""
+    keys = KEYS.search(messages[0]["content"])
+    assert keys is not None
+    return json.dumps(dict.fromkeys(json.loads(f"[{keys[1]}]"), rating))
+
+
+def best(messages: Messages) -> str:
+    """A judge that is always delighted."""
+    return rate_all(messages, scale_of(messages)[1])
+
+
+def worst(messages: Messages) -> str:
+    """A judge that never is."""
+    return rate_all(messages, scale_of(messages)[0])
+
+
+@dataclass(frozen=True)
+class Troupe:
+    """Four servers and the lake their replies go to. Servers are told apart by their address: a lake belongs to its troupe."""
+
+    lake: Path
+    core: ModelServer
+    sage: ModelServer
+    critic: ModelServer
+    judge: ModelServer
+
+    def command(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> tuple[str | Path, ...]:
+        """`moodflow run` with the four models; what is added may name more of them."""
+        return (
+            *(stage, LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
+            *("--sage", "sage", "--sage-base-url", self.sage.base_url),
+            *("--critic", "critic", "--critic-base-url", self.critic.base_url),
+            *("--judge", "judge", "--judge-base-url", self.judge.base_url),
+            *("--lake", lake or self.lake, "--bootstrap", "0", "--json", *more),
+        )
+
+    def run(self, capsys: pytest.CaptureFixture[str], *more: str | Path, lake: Path | None = None, stage: str = "run") -> Ended:
+        """Carry it out."""
+        return moodflow(capsys, *self.command(*more, lake=lake, stage=stage))
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """Calls received, by role."""
+        return {role: getattr(self, role).calls for role in ("core", "sage", "critic", "judge")}
+
+    def copy(self, folder: Path) -> Path:
+        """The lake as it is, to be changed."""
+        return Path(shutil.copytree(self.lake, folder / "copy"))
+
+
+@contextmanager
+def troupe(lake: Path, behaviour: Behaviour = "gold", judge: Reply = best) -> Iterator[Troupe]:
+    """Start the servers; Sage and critic say the same whatever they are asked."""
+    with (
+        ModelServer(core(lake, behaviour)) as tested,
+        ModelServer(lambda _messages: READING) as sage,
+        ModelServer(lambda _messages: VERDICT) as critic,
+        ModelServer(judge) as rating,
+    ):
+        yield Troupe(lake, tested, sage, critic, rating)
