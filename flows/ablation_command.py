@@ -32,6 +32,9 @@ ABLATIONS: Mapping[str, Usual] = {
     "embedder": Usual({"embedder": ("minilm", "auto")}, "rag", ("ec_emobench", "qa")),
 }
 
+NOT_VARIED = ("context", "dry_run", "redact")
+"""Parameters of a stage that an ablation does not have."""
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"one of {', '.join(ABLATIONS)}")]
 Vary = Annotated[
     list[str] | None,
@@ -67,7 +70,7 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None, given: Mappi
     if given.get("settings") is None:
         asked["settings"] = (usual.setting,)
     if given.get("datasets") is None:
-        asked["datasets"] = _datasets(plan.benchmark, usual.tasks)
+        asked["datasets"] = _datasets(plan, usual.tasks)
     return AblationRequest(name=name, plan=plan.model_copy(update=asked), varied=varied)
 
 
@@ -90,13 +93,16 @@ def find_ablation(name: str) -> Usual:
 
 
 def with_options_of(command: Callable[..., None], other: Callable[..., None]) -> Callable[..., None]:
-    """The command, described to Typer as one that has its own parameters and those of another, for its `**given`."""
+    """The command, described to Typer as one that has its own parameters and those of another, for its `**given`.
+
+    NOT_VARIED are left out: nothing of an ablation is estimated before, and its page shows no text of a dataset.
+    """
     own = [parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
-    taken = [parameter for parameter in signature(other).parameters.values() if parameter.name != "context"]
+    taken = [parameter for parameter in signature(other).parameters.values() if parameter.name not in NOT_VARIED]
     parameters = sorted(own + taken, key=lambda parameter: parameter.default is not Parameter.empty)
 
     def run(**values: Any) -> None:
-        command(**values)
+        command(**values, **dict.fromkeys(NOT_VARIED[1:]))
 
     vars(run)["__signature__"] = Signature(parameters)  # where inspect looks for it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -117,9 +123,15 @@ def _read(text: str) -> Varied:
     )
 
 
-def _datasets(benchmark: str, tasks: Sequence[str]) -> tuple[str, ...] | None:
-    """Datasets of the blueprint whose names end like this; all of them if none does."""
-    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415  polars takes its time
+def _datasets(plan: Plan, tasks: Sequence[str]) -> tuple[str, ...] | None:
+    """Datasets of the blueprint whose names end like this, those whose files are here; all there are if none does."""
+    from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
+    from tasks.sources.choosing import needs  # noqa: PLC0415
+    from tasks.sources.locating import Locator  # noqa: PLC0415
 
-    names = load_blueprint(benchmark).datasets
-    return tuple(name for name in names if name.endswith(tuple(f"_{task}" for task in tasks))) or None
+    locator = Locator.for_mirror(plan.mirror)
+    named = load_blueprint(plan.benchmark).datasets.items()
+    ends = tuple(f"_{task}" for task in tasks)
+    fitting = [name for name, entry in named if name.endswith(ends) and (entry.source or not needs(find_dataset(name), locator))]
+    return tuple(fitting) or None

@@ -1,6 +1,6 @@
 """Ablations: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import product
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from flows.build_datasets import build_datasets
+from flows.dialects import quirks_for
 from flows.naming import name_run
 from flows.options import refused
 from flows.orchestration import moodflow_flow
@@ -16,22 +17,35 @@ from flows.preflight import check_plan
 from flows.resolution import resolve
 from flows.run_inference import run_inference
 from flows.score import score
+from flows.usage import complete_usage, priced, prices_used, read_prices
 from schemas.ablation import AblationRequest, Factor, number_of, vary
+from schemas.chat import ModelEntry
+from schemas.dialect import SWITCH, Dialect
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
 from schemas.settings import Plan
-from schemas.usage import Usage, merge
+from schemas.usage import Usage, merge, total
 from tasks.inference.money.pricing import check_budget
+from tasks.lineage.lake import Lake
+from tasks.lineage.notices import notices
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.steps import AblationJob, collect_ablation
 from tasks.steps import outcome
 
+LEAST_MONEY = 1e-9
+"""What a budget that is spent is said to be: one of nothing would be none."""
+
+
+THINKING_PATH = "chat_template_kwargs.enable_thinking"
+"""Where a body says whether a model such as Qwen3 is to think before it answers."""
+
 
 class Outcome(NamedTuple):
     """What became of one variant."""
 
     variant: Variant
+    plan: Plan
     scores: VariantScores
     results: tuple[StageResult, ...]
 
@@ -51,7 +65,10 @@ async def ablate(request: AblationRequest) -> RunManifest:
     for _, plan in variants:
         await check_plan(plan)
         check_budget(plan)
-    outcomes = [await run_variant(variant, plan) for variant, plan in variants]
+    outcomes: list[Outcome] = []
+    for variant, plan in variants:
+        spent = [row for one in outcomes for result in one.results for row in result.usage]
+        outcomes.append(await run_variant(variant, within_budget(plan, spent)))
     resolution = resolve(request.plan)
     lake = resolution.lake
     job = AblationJob(request.name, resolution.blueprint, tuple(one.scores for one in outcomes))
@@ -76,16 +93,38 @@ def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
 
 
 def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
+    if factor == "reasoning_effort" and value in SWITCH:
+        plan = plan.model_copy(update={"models": tuple(map(_switchable, plan.models))})
     try:
         return Plan.model_validate(vary(plan, factor, value))
     except ValidationError as error:
         raise refused(error, "ablate") from error
 
 
+def _switchable(entry: ModelEntry) -> ModelEntry:
+    """The entry with the place where vLLM and SGLang switch thinking on and off, unless it or its provider states another."""
+    said = entry.dialect.model_dump(exclude_unset=True) if entry.dialect else {}
+    if "effort_path" in said or quirks_for(entry) is not None:
+        return entry
+    return entry.model_copy(update={"dialect": Dialect.model_validate({**said, "effort_path": THINKING_PATH})})
+
+
 def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
     second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
     named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
     return Variant(named, factors[0], values[0], number_of(values[0]), *second)
+
+
+def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
+    """A variant's plan with what the variants before it left of the budget; `spent`: what they used."""
+    amounts = total(priced(spent, plan, read_prices(plan)))
+    tokens = (amounts.paid_prompt_tokens or 0) + (amounts.paid_completion_tokens or 0)
+    left: dict[str, float] = {}
+    if plan.budget_tokens is not None:
+        left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
+    if plan.budget is not None:
+        left["budget"] = max(LEAST_MONEY, plan.budget - (amounts.paid_cost or 0.0))
+    return plan.model_copy(update=left)
 
 
 async def run_variant(variant: Variant, plan: Plan) -> Outcome:
@@ -95,7 +134,7 @@ async def run_variant(variant: Variant, plan: Plan) -> Outcome:
     ready = [found for cell in cells(resolution) if (found := find_ready(resolution, cell))]
     scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
     layers = aggregated_partitions(resolution, scored)
-    return Outcome(variant, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
+    return Outcome(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
 
 
 def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: PartitionRef, started: datetime) -> RunManifest:
@@ -105,7 +144,9 @@ def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: 
     refs = dict.fromkeys(ref for result in results for ref in result.refs)
     missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
     run = f"{name_run(request.plan, started)}-{request.name}"
-    usage: tuple[Usage, ...] = merge(row for result in results for row in result.usage)
+    table_of_prices = read_prices(request.plan)
+    used = [prices_used(one.plan, table_of_prices) for one in outcomes]
+    prices = dict.fromkeys(price for one in used if one for price in one.prices)
     return RunManifest(
         run=run,
         benchmark=resolution.blueprint.name,
@@ -121,5 +162,19 @@ def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: 
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
         report=f"runs/{run}/report.html",
-        usage=usage,
+        datasets=notices(chosen.spec for chosen in resolution.chosen),
+        usage=usage_of_variants(outcomes, resolution.lake),
+        prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
     )
+
+
+def usage_of_variants(outcomes: Sequence[Outcome], lake: Lake) -> tuple[Usage, ...]:
+    """What all variants took, priced; replies that several of them rest on count for the first."""
+    rows: list[Usage] = []
+    seen: set[PartitionRef] = set()
+    for one in outcomes:
+        for result in one.results:
+            new = [ref for ref in result.refs if ref not in seen]
+            rows += priced(complete_usage(result.usage, new, lake), one.plan, read_prices(one.plan))
+            seen.update(result.refs)
+    return merge(rows)

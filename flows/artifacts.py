@@ -17,6 +17,20 @@ SUMMARY_KEY = "summary"
 COSTS_KEY = "tokens-and-cost"
 ARTIFACT_KEYS = (LEADERBOARD_KEY, FAILURES_KEY, COSTS_KEY, SUMMARY_KEY)
 
+BESIDE = (
+    ("items", "contexts"),
+    ("contexts", "chunks"),
+    ("chunks", "retrievals"),
+    ("retrievals", "responses"),
+    ("responses", "judgements"),
+    ("judgements", "item_scores"),
+    ("item_scores", "setting_gains"),
+    ("contexts", "needle_scores"),
+    ("item_scores", "needle_scores"),
+    ("judgements", "agreements"),
+)
+"""What rests on what beside the chain from items to totals, where a run has it."""
+
 
 async def publish_artifacts(manifest: RunManifest, files: ReportFiles, leaderboard: list[dict[str, Any]]) -> None:
     """Publish the run's artifacts under stable keys, so that each key has a history over runs."""
@@ -58,10 +72,9 @@ def summary(manifest: RunManifest, files: ReportFiles) -> str:
     for ref in manifest.partitions:
         rows[ref.layer] += ref.rows
     nodes = [f'    {layer}["{layer}<br/>{count} partitions, {rows[layer]} rows"]' for layer, count in partitions.items()]
-    chain = [layer for layer in partitions if layer != "judgements"]
-    edges = [f"    {before} --> {after}" for before, after in pairwise(chain)]
-    if "judgements" in partitions:
-        edges += ["    responses --> judgements", "    judgements --> item_scores"]
+    beside = {layer for edge in BESIDE for layer in edge} - {"items", "responses", "item_scores"}
+    chain = pairwise(layer for layer in partitions if layer not in beside)
+    edges = [f"    {above} --> {below}" for above, below in (*chain, *BESIDE) if {above, below} <= partitions.keys()]
     calls = manifest.calls
     return "\n".join(
         [

@@ -66,6 +66,13 @@ def stored_rows(benchmark: str, folder: Path, run: str | None, profile: Profile 
             next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
         )
     manifests = [read_manifest(folder, name) for name in runs]
+    if varied := next((manifest.run for manifest in manifests if manifest.ablation is not None), None):
+        raise UsageError(
+            f"run {varied} is an ablation: it has scores of its variants and none of the run",
+            where="--run",
+            expected="a run of moodflow run or moodflow report",
+            next_step=f"moodflow runs show {varied}",
+        )
     totals = _newest([lake.read(layer_of(manifest, "totals"), Totals) for manifest in manifests])
     abilities = pl.concat([_of_models(manifest, lake, totals) for manifest in manifests])
     newest = abilities.unique(["model", "setting", "ability"], keep="first", maintain_order=True)

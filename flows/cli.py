@@ -36,7 +36,7 @@ app.command()(leaderboard)
 
 DEMO: dict[str, dict[str, Any]] = {
     "moodbench-mini": {},
-    "longemotion-mini": {"settings": ("base", "rag", "coem"), "sample": 1},
+    "longemotion-mini": {"settings": ("base", "rag"), "sample": 1},
 }
 """Benchmarks of the demo, and what their plans have besides model and judge."""
 
@@ -126,8 +126,6 @@ for _name, _help in STAGES.items():
 
 
 def _ablation_command(name: ablation.Name, vary: ablation.Vary = None, **given: Any) -> None:
-    if given["dry_run"]:
-        opt.require_asking("ablate")
     request = ablation.make_request(name, opt.read_plan(given), vary, given)
     _execute("ablate", request, as_json=given["as_json"])
 
@@ -138,12 +136,12 @@ app.command("ablate", help="One or two factors varied, everything else equal: a 
 
 
 @app.command()
-def demo(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+def demo(sample: opt.Sample = None, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
     model = {"name": EMBEDDED_MODEL}
     short, long = (
-        opt.make_plan({"benchmark": benchmark, "models": [model], "judge": model, "lake": lake, **more}, None)
-        for benchmark, more in DEMO.items()
+        opt.make_plan({"benchmark": name, "models": [model], "judge": model, "lake": lake, "sample": sample, **more}, None)
+        for name, more in DEMO.items()
     )
     _execute("run", short, long, as_json=as_json)
 

@@ -12,7 +12,7 @@ from rich.table import Column, Table
 from flows.build_datasets import build_datasets
 from flows.dialects import unprobed
 from flows.long_forecast import plan_long_requests
-from flows.long_parts import helpers_of
+from flows.long_parts import SELF_WRITTEN, helpers_of
 from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.partitions import Cell, cells, find_items, judgements_partition, long_parts, responses_partition, rounds_of
 from flows.resolution import Resolution, resolve
@@ -41,6 +41,9 @@ GUESS = (
     f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "
     f"replies of {FIRST_REPLY_SHARE:.0%} of max_tokens"
 )
+
+LOWER_BOUND = ("self_rag", "search_o1")
+"""Settings in which it depends on the replies how often a model is asked."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,10 @@ async def _forecast_long(
         helpers = helpers_of(resolution.plan, cell.entry, cell.setting)
         for role, requests in (await plan_long_requests(cell, parts, resolution.plan, lake)).items():
             model = helpers[role].name if role in helpers else cell.entry.name
-            forecasts.append(_forecast(cell.dataset, model, role, _expect(resolution, requests, known, known.rates[model, role])))
+            expected = _expect(resolution, requests, known, known.rates[model, role])
+            if role != "tested" and parts.long_task in SELF_WRITTEN:
+                expected = expected.model_copy(update={"upper_bound": True})
+            forecasts.append(_forecast(cell.dataset, model, role, expected))
     judged = await _forecast_judging(resolution, cell, items, responses, known)
     return [*forecasts, *judged]
 
@@ -208,8 +214,13 @@ def _notes(resolution: Resolution, forecasts: Sequence[Forecast], known: Known, 
     unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
     if unpriced:
         yield no_price(unpriced)
-    if total.upper_bound:
+    most = {row.role for row in forecasts if row.expected.upper_bound}
+    if "judge" in most:
         yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
+    if most & {"sage", "critic"}:
+        yield "Calls of Sage and critic about what a model writes itself are an upper bound: its replies may be shorter."
+    if least := [setting for setting in plan.settings if setting in LOWER_BOUND]:
+        yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:

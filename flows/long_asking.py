@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from flows.asking import Company, Results, judge_cell
 from flows.long_parts import helpers_of
 from flows.partitions import Cell, long_parts, too_long_of
-from flows.resolution import Resolution
+from flows.resolution import Resolution, embeds
 from flows.usage import Meter, usage_of
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef
@@ -17,12 +17,10 @@ from tasks.inference.asking import Endpoint
 from tasks.inference.long.asking import Cast, Player, Stagehands
 from tasks.inference.long.steps import ChunkJob, LongJob, Watchers, chunk_partition, infer_long_partition
 from tasks.lineage.lake import Lake
-from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
+from tasks.retrieval.store import EMBEDDINGS
 from tasks.steps import outcome
-
-EMBEDDINGS = "embeddings"
-"""Folder of the lake that keeps embeddings, one file per model."""
 
 
 @asynccontextmanager
@@ -35,9 +33,10 @@ async def open_retriever(resolution: Resolution) -> AsyncIterator[Retriever | No
     if not any(chosen.is_long for chosen in resolution.chosen):
         yield None
         return
-    options = resolution.plan.retrieval
-    folder = resolution.lake.root / EMBEDDINGS
-    async with RetrievalEngine(find_embedder(options.embedder), folder, legacy_bos=options.legacy_bos) as engine:
+    options, folder = resolution.plan.retrieval, resolution.lake.root / EMBEDDINGS
+    # Where nothing is embedded, the model that was named need not be here.
+    files = find_embedder(options.embedder if embeds(resolution.plan) else BUNDLED)
+    async with RetrievalEngine(files, folder, legacy_bos=options.counts_bos) as engine:
         yield engine
 
 

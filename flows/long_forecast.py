@@ -18,13 +18,27 @@ from tasks.inference.long.steps import read_long
 from tasks.lineage.lake import Lake
 from tasks.retrieval.chunking import split
 
-WRITTEN = "Something is written here. " * 12
-"""Stands for any reply: what is made of it does not matter, how often somebody is asked does."""
+FAVOURABLE = "[Relevant] [Fully supported]"
+"""Stands for a critic's reply: without a verdict it would be asked again."""
+
+SENTENCE_TOKENS = 6
+"""Fewest tokens of a sentence of what stands for other replies."""
+
+
+def write_at_length(call: int, max_tokens: int) -> str:
+    """Stands for any other reply, of a model that goes on for as long as it may: nothing but its length matters.
+
+    No two pieces of it, and of other calls' replies, are equal: calls about equal pieces would be counted once.
+    """
+    return " ".join(f"Call {call}, sentence {number}." for number in range(max(max_tokens // SENTENCE_TOKENS, 1)))
 
 
 @dataclass(frozen=True)
-class InOrder:
-    """A retriever that finds every text as good as the others."""
+class LastFirst:
+    """A retriever that finds a text the better the later it comes.
+
+    Of what a model wrote itself, each step then finds what the step before it could not: no call would be made for two steps.
+    """
 
     legacy_bos: bool
 
@@ -33,26 +47,32 @@ class InOrder:
         return split(text, chunk_tokens, overlap_tokens, legacy_bos=self.legacy_bos)
 
     async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
-        """In the order given."""
-        return tuple(Ranked(place) for place in range(len(texts)))
+        """The last one first."""
+        return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
     async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
-        """In the order given."""
-        return tuple(Ranked(place) for place in range(len(texts)))
+        """The last one first."""
+        return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Calls by role; those of a model that searches or criticises are a lower bound."""
+    """Calls by role.
+
+    Those of a model that searches, and of a critic without a verdict, are a lower bound; those of a helper about what the model
+    writes itself an upper one.
+    """
 
     calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
 
     def player(self, role: Role, player: Player) -> Player:
         """The same model, whose calls are noted and not sent."""
+        made = self.calls.setdefault(role, [])
 
         async def note(request: ChatRequest) -> ChatReply:
-            self.calls.setdefault(role, []).append(request)
-            return ChatReply(text=WRITTEN)
+            made.append(request)
+            text = FAVOURABLE if role == "critic" else write_at_length(len(made), player.entry.sampling.max_tokens)
+            return ChatReply(text=text)
 
         return Player(player.entry, note)
 
@@ -74,7 +94,7 @@ async def plan_long_requests(cell: Cell, parts: LongParts, plan: Plan, lake: Lak
     core = planned.player("tested", Player(cell.entry, nobody))
     sage = planned.player("sage", Player(helpers.get("sage", cell.entry), nobody))
     critic = planned.player("critic", Player(helpers.get("critic", cell.entry), nobody))
-    hands = Stagehands(Cast(core, sage, critic), InOrder(plan.retrieval.legacy_bos))
+    hands = Stagehands(Cast(core, sage, critic), LastFirst(plan.retrieval.counts_bos))
     job = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
         item = read_item(row)
@@ -84,4 +104,4 @@ async def plan_long_requests(cell: Cell, parts: LongParts, plan: Plan, lake: Lak
             chunks = segments or await hands.retriever.split(item.context or "", job.chunk_tokens or 1, job.overlap_tokens)
         for repetition in range(plan.repeat):
             await solve(LongItem(row["item_id"], item, context, chunks), parts.how, hands, repetition)
-    return planned.calls
+    return {role: made for role, made in planned.calls.items() if made}

@@ -15,10 +15,12 @@ from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.settings import Plan
-from schemas.vocabulary import PROFILES, Profile
+from schemas.vocabulary import PROFILES, SETTINGS, Profile
 from tasks.inference.money.pricing import check_budget
 
-Benchmark = Annotated[str, typer.Argument(help="moodbench, moodbench-mini, or path of a blueprint file")]
+Benchmark = Annotated[
+    str, typer.Argument(help="moodbench, longemotion, each with -mini, longemotion-released, or path of a blueprint file")
+]
 Models = Annotated[
     list[str] | None, typer.Option("--model", help=f"model name; {EMBEDDED_MODEL} comes with the install; repeatable")
 ]
@@ -28,7 +30,7 @@ Judge = Annotated[str | None, typer.Option(help="model that judges free-text ans
 JudgeBaseUrl = Annotated[str | None, typer.Option(help="server of the judge")]
 JudgeKeyEnv = Annotated[str | None, typer.Option(help="environment variable that holds the judge's API key")]
 Datasets = Annotated[str | None, typer.Option(help="only these, separated by commas")]
-Settings = Annotated[str | None, typer.Option(help="how items are asked, separated by commas")]
+Settings = Annotated[str | None, typer.Option(help=f"how items are asked, by commas: {', '.join(SETTINGS)} [default: base]")]
 Sample = Annotated[int | None, typer.Option(help="items per dataset [default: 300]")]
 Seed = Annotated[int | None, typer.Option(help="of sampling and intervals [default: 0]")]
 Bootstrap = Annotated[int | None, typer.Option(help="resamples for 95 % intervals, 0 = none [default: 1000]")]
@@ -86,7 +88,7 @@ def plan_values(given: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         given: every option by its parameter.
     """
-    helpers = {name: given[name] and {"name": given[name]} for name in ("judge", "sage", "critic")}
+    helpers = {name: None if given[name] is None else {"name": given[name]} for name in ("judge", "sage", "critic")}
     return {
         **{name: given[name] for name in PLAIN},
         **helpers,

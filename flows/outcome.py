@@ -1,6 +1,6 @@
 """What commands print: JSON documents and tables made from a run's manifest and layers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -56,7 +56,7 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "models": leaderboard_rows(totals, abilities),
         "raw_scores": raw.to_dicts(),
         "calls": manifest.calls.model_dump(),
-        **usage_document(manifest.usage, manifest.currency),
+        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
@@ -72,7 +72,7 @@ def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
         "rows": table.to_dicts(),
         "calls": manifest.calls.model_dump(),
-        **usage_document(manifest.usage, manifest.currency),
+        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
     }
@@ -92,8 +92,11 @@ def ablation_table(document: dict[str, Any]) -> Table:
     return table
 
 
-def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any]:
-    """Tokens and cost: by dataset and model, by model, and of the run; `unpriced` names models whose price is not known."""
+def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
+    """Tokens and cost: by dataset and model, by model, and of the run.
+
+    `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
+    """
     models = by_model(rows)
     return {
         "usage": [row.model_dump() for row in rows],
@@ -102,6 +105,7 @@ def usage_document(rows: Sequence[Usage], currency: str | None) -> dict[str, Any
             "models": [row.model_dump() for row in models],
             "total": total(rows).model_dump(),
             "unpriced": [row.model for row in models if row.cost is None and row.prompt_tokens is not None],
+            "notes": list(cost_notes(rows, refs)),
         },
     }
 
@@ -119,7 +123,7 @@ def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
         table.add_row(escape(row.model), row.role, *_few(row, currency))
     if len(models) > 1:
         table.add_row("all", "", *_few(total(rows), currency))
-    return [table, *(escape(note) for note in cost_notes(rows))]
+    return [table, *(escape(note) for note in document["cost"]["notes"])]
 
 
 def _few(row: Amounts, currency: str | None) -> list[str]:

@@ -159,6 +159,17 @@ def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
     return ReadyCell(cell, items, responses, judgements, scores, _others(resolution, cell, responses))
 
 
+def unrated(resolution: Resolution, ready: Sequence[ReadyCell]) -> list[Missing]:
+    """Cells that a member of the panel has not rated: the agreement of judges is then computed without it."""
+    gaps = []
+    for found in ready:
+        for judge in resolution.plan.judges[1:]:
+            key = judgements_partition(resolution, found.cell, found.responses, judge)
+            if key is not None and resolution.lake.find_latest(key) is None:
+                gaps.append(found.cell.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
+    return gaps
+
+
 def _others(resolution: Resolution, cell: Cell, responses: PartitionRef) -> tuple[PartitionRef, ...]:
     keys = [judgements_partition(resolution, cell, responses, judge) for judge in resolution.plan.judges[1:]]
     parts = long_parts(resolution, cell) if cell.chosen.is_long else None

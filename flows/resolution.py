@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import product
 
 from flows.dialects import with_dialects
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
@@ -10,11 +11,13 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.settings import Plan
+from schemas.vocabulary import LONG_TASKS, LongTask
 from tasks.datasets.catalogue import find_dataset, local_dataset
+from tasks.inference.long.parameters import choose_parameters
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import read_code_version
 from tasks.reference.methods import reference_blueprint, reference_gap
-from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
@@ -59,6 +62,7 @@ def resolve(plan: Plan) -> Resolution:
         UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
         LakeError: if what was found about a model cannot be read.
     """
+    _require_distinct_judges(plan)
     blueprint = profiled_blueprint(plan)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
@@ -75,11 +79,45 @@ def resolve(plan: Plan) -> Resolution:
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, chosen)
-    return Resolution(with_dialects(plan), blueprint, tuple(chosen), tuple(missing), Lake(plan.lake, read_code_version()))
+    lake = Lake(plan.lake, read_code_version())
+    return Resolution(with_embedder(with_dialects(plan)), blueprint, tuple(chosen), tuple(missing), lake)
+
+
+def with_embedder(plan: Plan) -> Plan:
+    """The plan with the embedding model that `auto` stands for on this machine, so that manifest and report say which it was."""
+    options = plan.retrieval
+    if options.embedder != AUTO or not embeds(plan):
+        return plan
+    return plan.model_copy(update={"retrieval": options.model_copy(update={"embedder": resolve_auto()})})
+
+
+def _require_distinct_judges(plan: Plan) -> None:
+    """Raise UsageError if a panel has no judge beside it, or two judges have one name, by which ratings are kept."""
+    if plan.panel and plan.judge is None:
+        raise UsageError(
+            "a panel is named and no judge, whose ratings would be the score",
+            where="--panel",
+            got=", ".join(entry.name for entry in plan.panel),
+            next_step="name one of them with --judge instead",
+        )
+    names = [entry.name for entry in plan.judges]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
+            where="--judge, --panel",
+            expected="judges of different names, each once",
+            got=", ".join(f"{entry.name} at {entry.identity}" for entry in plan.judges),
+            next_step="leave one of them out, or have its server offer it under another name",
+        )
+
+
+def embeds(plan: Plan) -> bool:
+    """Whether texts of the plan are ranked by their meaning."""
+    return plan.retrieval.ranking != "bm25" and any(setting != "base" for setting in plan.settings)
 
 
 def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
-    """Raise UsageError if a setting retrieves and a dataset has no long context, or the embedding model is not here."""
+    """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
     retrieving = [setting for setting in plan.settings if setting != "base"]
     short = [one.spec.id for one in chosen if not one.is_long]
     if retrieving and short:
@@ -90,8 +128,25 @@ def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
             got=", ".join(retrieving),
             next_step="moodflow run longemotion --settings base,rag,coem, or --settings base here",
         )
-    if retrieving and plan.retrieval.ranking != "bm25":
+    if embeds(plan):
         find_embedder(plan.retrieval.embedder)
+    long = [one.spec.id for one in chosen if one.is_long]
+    if plan.permute and long:
+        raise UsageError(
+            f"the choices of {long[0]} are shown in one order only",
+            where="--permute",
+            expected="datasets without long contexts",
+            got=str(plan.permute),
+            next_step="leave --permute out, or name other datasets with --datasets",
+        )
+    for one, setting, model in product(chosen, retrieving, plan.models):
+        if task := long_task_of(one.spec.id):
+            choose_parameters(plan.retrieval, task, setting, model.name)
+
+
+def long_task_of(dataset: str) -> LongTask | None:
+    """The task that the name of a dataset of long items ends with; null if it names none. Its contexts say it once built."""
+    return next((task for task in LONG_TASKS if dataset.removesuffix("_released").endswith(f"_{task}")), None)
 
 
 def profiled_blueprint(plan: Plan) -> Blueprint:

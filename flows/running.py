@@ -142,7 +142,7 @@ def stage_outcome(stage: str, result: StageResult, plan: Plan) -> Outcome:
 def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
     table = read_prices(plan)
     rows = priced(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
-    return usage_document(rows, table.currency if table else None)
+    return usage_document(rows, table.currency if table else None, result.refs)
 
 
 def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from flows.orchestration import moodflow_flow
-from flows.partitions import Cell, ReadyCell, aggregate_job, agreement_job, cells, find_ready, gains_job, needles_job
+from flows.partitions import Cell, ReadyCell, aggregate_job, agreement_job, cells, find_ready, gains_job, needles_job, unrated
 from flows.resolution import Resolution, resolve
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
@@ -40,7 +40,7 @@ async def score(plan: Plan) -> StageResult:
     compared = await compare_parts(resolution, ready, item_scores)
     present = {found.cell for found in ready}
     unasked = [without_replies(cell) for cell in wanted if cell not in present]
-    return StageResult.of([*unasked, *item_scores, *layers, *compared])
+    return StageResult.of([*unasked, *unrated(resolution, ready), *item_scores, *layers, *compared])
 
 
 async def compare_parts(

@@ -156,7 +156,8 @@ def open_budget(plan: Plan) -> Budget:
 
 def learn_from_lake(plan: Plan) -> Estimator:
     """An estimator that knows every stored reply of the plan's models."""
-    return forecasting.learn_from_lake(plan.lake, (entry.name for entry in plan.models), plan.judge.name if plan.judge else None)
+    tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.judges))
+    return forecasting.learn_from_lake(plan.lake, tested, judges)
 
 
 def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:

@@ -49,14 +49,15 @@ def vary(plan: Plan, factor: Factor, value: str) -> dict[str, Any]:
         factor: what is varied.
         value: as given on the command line.
     """
-    fields = plan.model_dump(mode="json")
+    # What was not set stays so: a dialect's fields that are set win over what a probe finds.
+    fields = plan.model_dump(mode="json", exclude_unset=True)
     if factor == "reasoning_effort":
         for entry in fields["models"]:
-            entry["dialect"] = {**(entry["dialect"] or {}), "reasoning_effort": value}
+            entry["dialect"] = {**(entry.get("dialect") or {}), "reasoning_effort": value}
     elif factor == "sage":
-        fields["sage"] = {**(fields["sage"] or fields["models"][0]), "name": value}
+        fields["sage"] = {**(fields.get("sage") or fields["models"][0]), "name": value}
     elif factor in {"length", "depth"}:
-        fields["contexts"][f"{factor}s"] = [value]
+        fields["contexts"] = {**fields.get("contexts", {}), f"{factor}s": [value]}
     else:
-        fields["retrieval"][factor] = value
+        fields["retrieval"] = {**fields.get("retrieval", {}), factor: value}
     return fields

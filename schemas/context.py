@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -44,8 +44,12 @@ class Context(Frozen):
 class ContextOptions(Frozen):
     """How long contexts are built. Tasks that read whole documents as they are know none of this."""
 
-    lengths: tuple[int, ...] = Field(default=(), description="target lengths in tokens; several = a grid; none = drawn per task")
-    depths: tuple[float, ...] = Field(default=(), description="needle depths in percent; several = a grid; none = drawn")
+    lengths: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(), description="target lengths in tokens; several = a grid; none = drawn per task"
+    )
+    depths: tuple[Annotated[float, Field(ge=0, le=100)], ...] = Field(
+        default=(), description="needle depths in percent; several = a grid; none = drawn"
+    )
     needle_style: NeedleStyle = "matched"
     emotion_pairs: Literal["published", "balanced"] = Field(
         default="published", description="emotion detection: majority and odd emotion as often as published, or in balance"
@@ -65,6 +69,8 @@ class Draft:
     item_id: str
     record: Record
     build: Callable[[], tuple[Item, Context]]
+    unit: str | None = None
+    """What it shares with drafts that differ in length and depth alone, which are sampled together; null = its own name."""
 
 
 Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[Draft]]

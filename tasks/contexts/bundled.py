@@ -85,8 +85,16 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construc
     """
 
     def construct(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[Draft]:
+        if options.lengths:
+            raise UsageError(
+                "The lengths of the bundled texts cannot be chosen.",
+                where="contexts.lengths",
+                expected="no lengths",
+                got=", ".join(map(str, options.lengths)),
+                next_step="leave --length out, or take the benchmark longemotion",
+            )
         return [
-            Draft(name, record, partial(_build_hidden, task, question, record, fields, depth))
+            Draft(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])
             for record in records
             for fields in record.fields["needles"]
             for name, depth in _placements(fields, options.depths)

@@ -41,7 +41,7 @@ def draft_grid(
         for suffix, place in _places(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, place, item_id)
-            drafts.append(Draft(item_id, needle.record, build))
+            drafts.append(Draft(item_id, needle.record, build, stem))
     return drafts
 
 
@@ -63,7 +63,7 @@ def _checked(name: str, values: tuple[NumberT, ...], lowest: NumberT, highest: N
     if outside or len({f"{value:g}" if highest is not None else str(value) for value in values}) < len(values):
         raise UsageError(
             f"The {name} of contexts cannot be used.",
-            where=f"context.{name}",
+            where=f"contexts.{name}",
             expected=f"different numbers from {lowest:g} on"
             if highest is None
             else f"different numbers, {lowest:g} to {highest:g}",

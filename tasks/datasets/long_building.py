@@ -114,11 +114,14 @@ def list_drafts(spec: DatasetSpec, records: Sequence[Record], options: ContextOp
 
 
 def rank_drafts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
-    """The drafts in the order of the draw, which rests on the seed, the content of their records and their names."""
+    """The drafts in the order of the draw, which rests on the seed, the content of their records and the names of their units.
+
+    Those of one unit stand together, in the order of the construct: a sample has the same needles at every length and depth.
+    """
     # Many drafts come from one record, and hashing it takes longer than all the rest.
     records = {id(draft.record): draft.record for draft in drafts}
     hashes = {key: record.sha256 for key, record in records.items()}
-    return sorted(drafts, key=lambda draft: rank_row(seed, f"{hashes[id(draft.record)]}:{draft.item_id}"))
+    return sorted(drafts, key=lambda draft: rank_row(seed, f"{hashes[id(draft.record)]}:{draft.unit or draft.item_id}"))
 
 
 def _build(spec: DatasetSpec, drafts: Sequence[Draft]) -> _Batch:

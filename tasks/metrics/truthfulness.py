@@ -38,7 +38,7 @@ def truthful_similarity(text: str, true: Sequence[str], false: Sequence[str]) ->
 
     Raises:
         ScoringError: if either has no reference with a word.
-        UsageError: if the extra `learned` is not installed.
+        UsageError: if the embedding model is not installed.
     """
     return closer_to_true(text, true, false, learned.similarity)
 

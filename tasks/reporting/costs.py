@@ -1,10 +1,10 @@
 """Tokens and cost of a run, as readers see them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.lineage import RunManifest
-from schemas.usage import Amounts, ModelUsage, Usage, by_model, total
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
 from tasks.reporting.markup import cell, table
 from tasks.reporting.wording import NONE, count, counted, listed
 
@@ -20,6 +20,9 @@ HEADS = (
     "Paid now",
 )
 _SPACE = "\u00a0"
+
+_HELPED: Mapping[str, Role] = {"coem": "sage", "self_rag": "critic"}
+"""Settings in which a helper is asked, whose tokens no layer keeps."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,17 @@ def describe_costs(manifest: RunManifest) -> Costs | None:
         models=by_model(manifest.usage),
         datasets=manifest.usage,
         total=total(manifest.usage),
-        notes=tuple(cost_notes(manifest.usage)),
+        notes=tuple(cost_notes(manifest.usage, manifest.partitions)),
     )
 
 
-def cost_notes(rows: Sequence[Usage]) -> Iterator[str]:
-    """What a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made."""
+def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
+    """What a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
+
+    Args:
+        rows: usage of a run.
+        refs: partitions of the run.
+    """
     unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
     if unpriced:
         yield no_price(dict.fromkeys(unpriced))
@@ -58,6 +66,17 @@ def cost_notes(rows: Sequence[Usage]) -> Iterator[str]:
         )
     if unsent := sum(row.unsent for row in rows):
         yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
+    yield from _unknown_helpers(rows, refs)
+
+
+def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
+    retrieved = [(ref.key("dataset"), ref.key("setting")) for ref in refs if ref.layer == "retrievals"]
+    for setting, role in _HELPED.items():
+        known = {row.dataset for row in rows if row.role == role}
+        unknown = {dataset for dataset, asked in retrieved if asked == setting} - known
+        if unknown:
+            about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
+            yield f"{about}: this run found its replies in the lake, and their tokens are told by the run that asked for them."
 
 
 def no_price(models: Iterable[str]) -> str:

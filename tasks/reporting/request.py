@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from schemas.context import ContextOptions
 from schemas.retrieval import RetrievalOptions
 from tasks.reporting.data import ReportData
@@ -67,7 +69,7 @@ def describe_request(data: ReportData) -> Request | None:
         roles=tuple(_roles(plan, settings)),
         retrieval=_parameters(retrieval, RetrievalOptions) if retrieves else (),
         contexts=_parameters(plan.get("contexts", {}), ContextOptions) if is_long else (),
-        notes=tuple(_notes(plan, settings)),
+        notes=(*_plain_stages(data, settings), *_notes(plan, settings)),
     )
 
 
@@ -130,6 +132,16 @@ def _shown(value: Any, options: type[RetrievalOptions] | type[ContextOptions]) -
     return f"{value:,d}" if isinstance(value, int) else str(value).replace("_", " ")
 
 
+def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
+    """That the early stages of a conversation are asked plainly: a gain of nothing there says nothing about a setting."""
+    retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
+    if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["long_task"].cast(pl.String)):
+        yield (
+            f"In the first three stages of emotion conversation nothing is retrieved with {listed(retrieving)}: their items are "
+            "asked as with Base, and gains there say nothing."
+        )
+
+
 def _notes(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
     models = list(plan.get("models", ()))
     for setting, role in (("coem", "sage"), ("self_rag", "critic")):
@@ -143,6 +155,9 @@ def _notes(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
     if judge and any(_is_same(model, judge) for model in models):
         rated = f"The judge is a model under test: {judge['name']} rated its own answers"
         yield f"{rated}, and models tend to favour their own wording."
+    own = [model for model in models if any(_is_same(model, other) for other in plan.get("panel", ()))]
+    if judge and own:
+        yield f"The panel holds a model under test ({_names(own)}), whose ratings of its own answers are among those compared."
     if judge and any(_is_same(other, judge) for other in plan.get("panel", ())):
         yield f"The panel holds the judge itself, {judge['name']}: what it agrees with there is only itself."
 

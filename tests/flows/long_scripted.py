@@ -4,16 +4,18 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
-import pytest
 
-from tests.flows.command import Ended, moodflow
+from flows.cli import app, guarded
+from tests.flows.command import Ended
 from tests.model_server import ModelServer
 
 Behaviour = Literal["gold", "wrong", "nonsense"]
@@ -44,6 +46,12 @@ TOLD = " ".join(f"On day {number} I felt it in my chest and told nobody." for nu
 def layer(lake: Path, name: str) -> pl.DataFrame:
     """All rows of a layer."""
     return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
+
+
+def hashes(lake: Path) -> dict[str, str]:
+    """Content hash of every partition of the lake, by its path."""
+    footers = [json.loads(pl.read_parquet_metadata(path)["moodflow"]) for path in lake.rglob("*.parquet")]
+    return {footer["partition"]["path"]: footer["partition"]["content_sha256"] for footer in footers}
 
 
 def core(lake: Path, behaviour: Behaviour) -> Reply:
@@ -132,6 +140,20 @@ def worst(messages: Messages) -> str:
     return rate_all(messages, scale_of(messages)[0])
 
 
+def by_hash(messages: Messages) -> str:
+    """A judge whose rating follows from what it rates, and not from the order of the dimensions."""
+    lowest, highest = scale_of(messages)
+    drawn = int(sha256(messages[1]["content"].encode()).hexdigest(), 16)
+    return rate_all(messages, lowest + drawn % (highest - lowest + 1))
+
+
+def opposed(messages: Messages) -> str:
+    """A judge that gives a high rating where `by_hash` gives a low one."""
+    lowest, highest = scale_of(messages)
+    (rating,) = set(json.loads(by_hash(messages)).values())
+    return rate_all(messages, lowest + highest - rating)
+
+
 @dataclass(frozen=True)
 class Troupe:
     """Four servers and the lake their replies go to. Servers are told apart by their address: a lake belongs to its troupe."""
@@ -143,18 +165,18 @@ class Troupe:
     judge: ModelServer
 
     def command(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> tuple[str | Path, ...]:
-        """`moodflow run` with the four models; what is added may name more of them."""
+        """`moodflow run` with the four models."""
         return (
             *(stage, LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
             *("--sage", "sage", "--sage-base-url", self.sage.base_url),
             *("--critic", "critic", "--critic-base-url", self.critic.base_url),
             *("--judge", "judge", "--judge-base-url", self.judge.base_url),
-            *("--lake", lake or self.lake, "--bootstrap", "0", "--json", *more),
+            *("--ranking", "bm25", "--lake", lake or self.lake, "--bootstrap", "0", "--json", *more),
         )
 
-    def run(self, capsys: pytest.CaptureFixture[str], *more: str | Path, lake: Path | None = None, stage: str = "run") -> Ended:
-        """Carry it out."""
-        return moodflow(capsys, *self.command(*more, lake=lake, stage=stage))
+    def run(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> Ended:
+        """Carry it out; what is added wins."""
+        return ended(*self.command(*more, lake=lake, stage=stage))
 
     @property
     def calls(self) -> dict[str, int]:
@@ -164,6 +186,14 @@ class Troupe:
     def copy(self, folder: Path) -> Path:
         """The lake as it is, to be changed."""
         return Path(shutil.copytree(self.lake, folder / "copy"))
+
+
+def ended(*arguments: str | Path) -> Ended:
+    """`moodflow` with these arguments, also where no test captures what is printed."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = guarded(lambda: app([str(argument) for argument in arguments]))
+    return Ended(status, out.getvalue(), err.getvalue())
 
 
 @contextmanager

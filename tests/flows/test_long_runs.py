@@ -1,33 +1,220 @@
 """LongEmotion's six settings, from the command to the report, with models whose behaviour is known."""
 
+import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 
-from tests.flows.long_scripted import SETTINGS, Troupe, troupe
-
-ABILITIES = dict.fromkeys(
-    ("emotion_classification", "emotion_detection", "emotion_qa", "emotion_summary", "emotion_conversation", "emotion_expression")
+from tasks.scoring.blueprints import load_blueprint
+from tests.flows.command import Ended
+from tests.flows.long_scripted import (
+    LONG_MINI,
+    READING,
+    SETTINGS,
+    VERDICT,
+    Behaviour,
+    Troupe,
+    ended,
+    hashes,
+    layer,
+    troupe,
+    worst,
 )
+
 ALL = ("--settings", ",".join(SETTINGS))
+FORECAST = ("base", "rag", "coem", "self_rag", "retrieve_only")
+"""Of a model that searches it is not known how often it is asked."""
+
+ABILITIES = (
+    *("emotion_classification", "emotion_detection", "emotion_qa"),
+    *("emotion_summary", "emotion_conversation", "emotion_expression"),
+)
+ANSWERED = ("long_mini_ec_emobench", "long_mini_ec_finentity", "long_mini_ed", "long_mini_qa")
+"""Datasets whose items have one right answer; the others are judged."""
+
+HELP = ("sage", "critic")
+DATASETS = tuple(load_blueprint(LONG_MINI).datasets)
+NO_CALLS = {"sent": 0, "answered": 0, "from_journal": 0, "failed": 0}
+
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 
+class Played(NamedTuple):
+    """A perfect model: what its run was expected to take, and the run."""
+
+    troupe: Troupe
+    forecast: dict[str, Any]
+    run: Ended
+
+    @property
+    def lake(self) -> Path:
+        return self.troupe.lake
+
+
 @pytest.fixture(scope="module")
-def perfect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troupe]:
+def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:  # noqa: ARG001  the server runs
     with troupe(tmp_path_factory.mktemp("perfect") / "lake") as players:
-        yield players
+        forecast = players.run("--settings", ",".join(FORECAST), "--dry-run").document
+        assert sum(players.calls.values()) == 0
+        yield Played(players, forecast, players.run(*ALL))
 
 
-def test_gold(capsys, perfect):
-    ended = perfect.run(capsys, *ALL)
-    print(ended.status, ended.err)
-    document = ended.document
-    for r in document["raw_scores"]:
-        if r["value"] != 1 or r["n_unparsed"]: print(r)
-    for m in document["models"]: print(m)
-    print(document["calls"], perfect.calls, document["missing"])
-    for u in document["usage"]: print(u)
-    assert 0
+def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[str, str], float]:
+    """Values by dataset and setting, of one metric or of those that are weighed."""
+    weighed = ("accuracy", "qa_f1", "mean_rating") if metric is None else (metric,)
+    return {(row["dataset"], row["setting"]): row["value"] for row in document["raw_scores"] if row["metric"] in weighed}
+
+
+def test_a_model_that_answers_gold_scores_100_in_every_setting(perfect: Played) -> None:
+    assert perfect.run.status == 0, perfect.run.err
+    document = perfect.run.document
+    assert scores(document) == {(dataset, setting): 1 for dataset in DATASETS for setting in SETTINGS}
+    assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
+    assert {model["setting"] for model in document["models"]} == set(SETTINGS)
+    for model in document["models"]:
+        assert (model["total"], model["coverage"], model["vetoed"]) == (100, 1, False)
+        assert model["abilities"] == dict.fromkeys(ABILITIES, 100)
+    assert document["missing"] == []
+
+
+def test_every_layer_of_a_long_run_is_written(perfect: Played) -> None:
+    lake, items = perfect.lake, layer(perfect.lake, "items").height
+    assert layer(lake, "contexts").height == items
+    assert set(layer(lake, "chunks")["dataset"]) == set(DATASETS)
+    assert layer(lake, "responses").select("dataset", "item_id", "setting").n_unique() == items * len(SETTINGS)
+    gains = layer(lake, "setting_gains").filter(setting="search_o1")
+    assert set(gains["scope"]) == {*DATASETS, "total"}
+    assert set(gains["gain"]) == {0}
+    needles = layer(lake, "needle_scores")
+    assert set(needles["dataset"]) == {"long_mini_ec_emobench", "long_mini_ec_finentity"}
+    assert set(needles["value"]) == {1}
+    assert set(needles["setting"]) == set(SETTINGS)
+    judged = layer(lake, "judgements")
+    assert (judged["rating"] == judged["highest"]).all()
+    assert dict(judged.select("rubric", "highest").unique().iter_rows()) == {
+        **{f"mc_stage{stage}": 5 for stage in (1, 2, 3, 4)},
+        "es_aspects": 5,
+        "ee_expression": 100,
+    }
+
+
+def test_retrievals_say_what_was_ranked_shown_and_said_of_it(perfect: Played) -> None:
+    rows = layer(perfect.lake, "retrievals")
+    stages = set(rows.select("setting", "stage").unique().iter_rows())
+    assert stages == {
+        *((setting, "initial") for setting in ("rag", "coem", "self_rag", "retrieve_only")),
+        *(("coem", "reranked"), ("search_o1", "search")),
+    }
+    assert set(rows.filter(stage="reranked")["enriched"]) == {READING}
+    assert set(rows.filter(setting="self_rag", kept=True)["enriched"]) == {VERDICT}
+    assert rows.filter(setting="rag")["enriched"].null_count() == rows.filter(setting="rag").height
+    # A conversation's first three stages do not retrieve but under retrieve_only.
+    staged = rows.filter(dataset="long_mini_mc2")
+    assert set(staged["setting"]) == {"retrieve_only"}
+    own = rows.filter(dataset="long_mini_ee")["corpus"].unique()
+    assert own.str.starts_with("written-0-").all()
+    chunks = layer(perfect.lake, "chunks").filter(dataset="long_mini_qa")
+    kept = rows.filter(dataset="long_mini_qa", setting="rag", kept=True)
+    assert kept.join(chunks, on=["item_id", "corpus", "chunk"]).height == kept.height == 4 * 4
+
+
+def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
+    expected = Counter[tuple[str, str]]()
+    for row in perfect.forecast["datasets"]:
+        expected[row["dataset"], row["role"]] += row["calls"] + row["in_journal"]
+    # Sage and critic take part in one setting each.
+    made = Counter({(row["dataset"], row["role"]): row["calls"] for row in perfect.run.document["usage"] if row["role"] in HELP})
+    made += Counter((name, "tested") for name in in_forecast(layer(perfect.lake, "responses"))["dataset"])
+    calls = in_forecast(layer(perfect.lake, "judgements")).select("dataset", "setting", "item_id").unique()
+    made += Counter((name, "judge") for name in calls["dataset"])
+    # What is written about a situation may be shorter than it may be: no more calls than expected.
+    written = {("long_mini_ee", role) for role in HELP}
+    assert {key: count for key, count in expected.items() if key not in written} == {
+        key: count for key, count in made.items() if key not in written
+    }
+    assert all(0 < made[key] <= expected[key] for key in written)
+    # 3 items, 4 + 8 + 8 + 8 chunks.
+    assert expected["long_mini_ee", "sage"] == 3 * 28
+    most = {(row["dataset"], row["role"]) for row in perfect.forecast["datasets"] if row["upper_bound"]}
+    assert most == written | {(name, "judge") for name in DATASETS if name not in ANSWERED}
+    assert "Calls of self_rag are a lower bound" in " ".join(perfect.forecast["notes"])
+
+
+def in_forecast(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("setting").is_in(FORECAST))
+
+
+def test_the_same_plan_again_asks_nothing(perfect: Played) -> None:
+    asked, before = perfect.troupe.calls, hashes(perfect.lake)
+    again = perfect.troupe.run(*ALL)
+    assert again.status == 0
+    assert perfect.troupe.calls == asked
+    assert again.document["calls"] == NO_CALLS
+    assert again.scores == perfect.run.scores
+    assert hashes(perfect.lake) == before
+
+
+@pytest.mark.long
+def test_the_journal_alone_gives_the_same_layers(perfect: Played, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    shutil.copytree(perfect.lake / "journal", lake / "journal")
+    asked = perfect.troupe.calls
+    again = perfect.troupe.run(*ALL, lake=lake)
+    assert perfect.troupe.calls == asked
+    assert again.document["calls"]["sent"] == 0
+    assert again.scores == perfect.run.scores
+    assert hashes(lake) == hashes(perfect.lake)
+
+
+def test_it_is_shown_from_the_lake_alone(perfect: Played) -> None:
+    asked, document = perfect.troupe.calls, perfect.run.document
+    shown = ended("runs", "show", document["run"], "--lake", perfect.lake, "--json")
+    assert shown.document["raw_scores"] == document["raw_scores"]
+    assert shown.document["models"] == document["models"]
+    board = ended("leaderboard", LONG_MINI, "--lake", perfect.lake, "--json").document["models"]
+    assert {(row["setting"], row["total"]) for row in board} == {(setting, 100) for setting in SETTINGS}
+    assert perfect.troupe.calls == asked
+
+
+@pytest.mark.long
+def test_a_report_is_written_from_the_lake_alone(perfect: Played) -> None:
+    asked = perfect.troupe.calls
+    report = perfect.troupe.run(*ALL, stage="report")
+    assert report.status == 0, report.err
+    assert report.scores == perfect.run.scores
+    page = Path(report.document["report"]).read_text(encoding="utf-8")
+    assert all(setting in page for setting in ("rag", "coem", "search_o1"))
+    assert perfect.troupe.calls == asked
+
+
+EVERY = pytest.param(ALL, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("settings", [("--settings", "base"), EVERY], ids=lambda one: one[1])
+def test_wrong_answers_earn_nothing(tmp_path: Path, settings: tuple[str, str]) -> None:
+    played = behave(tmp_path, "wrong", settings)
+    found = scores(played.document)
+    assert {value for (dataset, _), value in found.items() if dataset in ANSWERED} == {0}
+    # The lowest rating is 0 of 5 and 0 of 100, but 1 of 5 for a summary.
+    judged = {dataset: value for (dataset, _), value in found.items() if dataset not in ANSWERED}
+    assert judged == {**{f"long_mini_mc{stage}": 0 for stage in (1, 2, 3, 4)}, "long_mini_ee": 0, "long_mini_es": 0.2}
+    assert {row["n_unparsed"] for row in played.document["raw_scores"]} == {0}
+    assert [model["total"] for model in played.document["models"]] == pytest.approx([20 / 6] * len(settings[1].split(",")))
+
+
+@pytest.mark.parametrize("settings", [("--settings", "base"), EVERY], ids=lambda one: one[1])
+def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, str]) -> None:
+    played = behave(tmp_path, "nonsense", settings)
+    assert [row for row in played.document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
+    assert set(layer(tmp_path / "lake", "item_scores")["status"]) == {"unparsed"}
+
+
+def behave(folder: Path, behaviour: Behaviour, settings: tuple[str, str]) -> Ended:
+    with troupe(folder / "lake", behaviour, worst) as players:
+        played = players.run(*settings)
+    assert played.status == 0, played.err
+    return played

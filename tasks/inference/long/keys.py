@@ -32,8 +32,8 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
     if chunk_tokens is None:
         chunking, settings = SEGMENTS, {}
     else:
-        settings = {"chunk_tokens": chunk_tokens, "overlap_tokens": options.overlap_tokens, "legacy_bos": options.legacy_bos}
-        chunking = f"{chunk_tokens}-{options.overlap_tokens}{'-bos' if options.legacy_bos else ''}"
+        settings = {"chunk_tokens": chunk_tokens, "overlap_tokens": options.overlap_tokens, "legacy_bos": options.counts_bos}
+        chunking = f"{chunk_tokens}-{options.overlap_tokens}{'-bos' if options.counts_bos else ''}"
     place = {"dataset": items.key("dataset"), "chunking": chunking}
     return partition_key("chunks", place, settings, parents=[items.identity], version=CHUNKS_VERSION)
 
@@ -52,7 +52,7 @@ def long_settings(how: How, helpers: Mapping[str, ModelEntry], embedder: str | N
     return {
         "length_demand": how.length_demand,
         **dict(texts),
-        **({"retrieval": options} if retrieves else {}),
+        **({"retrieval": options, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
         **({"embedder": embedder} if embedder else {}),
         **{role: {"model": entry.name, **entry.meaning} for role, entry in helpers.items()},
     }

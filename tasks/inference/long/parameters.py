@@ -75,7 +75,7 @@ class QaRow(NamedTuple):
 QA_ROWS: tuple[tuple[str, QaRow], ...] = (
     (r"gpt-?4o-mini", QaRow(128, 16, 8)),
     (r"gpt-?4o", QaRow(128, 16, 4)),
-    (r"deepseek-v3", QaRow(512, 8, 4)),
+    (r"deepseek-(?:v3|chat)", QaRow(512, 8, 4)),
     (r"qwen-?3-8b", QaRow(128, 16, 4)),
     (r"(?:meta[-.])?llama-?v?3[-.p]1-8b", QaRow(512, 8, 4)),
 )

@@ -90,7 +90,7 @@ def read_replies(lake: Path, layer: str, place: str, columns: Sequence[str]) -> 
     return counted.unique("call_key", keep="first", maintain_order=True)
 
 
-def learn_from_lake(lake: Path, tested: Iterable[str], judge: str | None) -> Estimator:
+def learn_from_lake(lake: Path, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
     """An estimator that knows every stored reply of these models, whichever run asked for it.
 
     Raises:
@@ -100,7 +100,7 @@ def learn_from_lake(lake: Path, tested: Iterable[str], judge: str | None) -> Est
     for model in dict.fromkeys(tested):
         place = f"*/model={quote(model, safe='')}/*/*.parquet"
         learn_replies(estimator, model, read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"]))
-    if judge is not None:
+    for judge in dict.fromkeys(judges):
         place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
         learn_lengths(estimator, judge, read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"])
     return estimator

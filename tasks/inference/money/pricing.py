@@ -61,7 +61,7 @@ def check_budget(plan: Plan) -> PriceTable | None:
     """
     table = load_prices(plan.prices) if plan.prices else None
     if plan.budget is not None:
-        require_rates([*plan.models, *([plan.judge] if plan.judge else [])], table)
+        require_rates(plan.entries, table)
     return table
 
 

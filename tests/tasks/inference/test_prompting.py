@@ -9,8 +9,8 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dialect import Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.vocabulary import QUESTION_TYPES, QuestionType
-from tasks.inference.prompting import PROMPTS, build_messages, choose_sampling, load_prompts
+from schemas.vocabulary import QuestionType
+from tasks.inference.prompting import PROMPTED, PROMPTS, build_messages, choose_sampling, load_prompts
 from tasks.lineage.fingerprint import hash_settings
 
 SINGLE = Item(
@@ -160,14 +160,14 @@ PINNED = {
 """Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
 
 
-@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+@pytest.mark.parametrize("question_type", PROMPTED)
 @pytest.mark.parametrize(("item", "texts"), [(SINGLE, ENGLISH), (UMBRELLA, CHINESE)])
 def test_an_item_is_one_user_message(item: Item, texts: dict[str, str], question_type: QuestionType) -> None:
     messages = build_messages(item.model_copy(update={"question_type": question_type}), load_prompts())
     assert [(message.role, message.content) for message in messages] == [("user", texts[question_type])]
 
 
-@pytest.mark.parametrize("question_type", QUESTION_TYPES)
+@pytest.mark.parametrize("question_type", PROMPTED)
 def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> None:
     prompt = load_prompts().by_type[question_type]
     assert (prompt.version, hash_settings(prompt.model_dump(exclude={"version"}, exclude_none=True))[:12]) == PINNED[
@@ -190,7 +190,7 @@ def test_letters_go_on_after_z() -> None:
 
 
 def test_every_prompt_has_a_version() -> None:
-    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in QUESTION_TYPES}
+    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in PROMPTED}
 
 
 def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:

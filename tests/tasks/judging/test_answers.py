@@ -1,9 +1,11 @@
 """What of the responses is rated."""
 
+import json
+
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.judging.answers import RESULTS, judged_answers
+from tasks.judging.answers import END_QUERY, judged_answers
 from tests.tasks.judging.rows import Row, items, response, responses
 
 TEXTS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
@@ -56,22 +58,36 @@ def test_steps_without_a_word_are_not_rated() -> None:
     assert answers(told("", "...", "-", "!", "", "?")) == []
 
 
+def said(*texts: str) -> str:
+    """A conversation after its system message: user, assistant, user, ..."""
+    roles = ("user", "assistant")
+    return json.dumps([{"role": "system", "content": "s"}, *({"role": roles[n % 2], "content": t} for n, t in enumerate(texts))])
+
+
+def searched(query: str) -> str:
+    return f"<|begin_search_query|>{query}{END_QUERY}"
+
+
+RESULT = "<|begin_search_result|>\n1. a jolt\n<|end_search_result|>\n\nSearches left: 4"
+STEP = "Go through step 3. What is found comes back between <|begin_search_result|> and <|end_search_result|>."
+
+
 def test_a_step_with_searches_is_its_text_without_them() -> None:
-    found = f"{RESULTS} a jolt <|end_search_result|> Searches left: 4"
-    asked = [f"question {number}" for number in range(4)]
+    body, face = f"I {searched('body')}", f"bl{searched('face')}"
     rows = [
         *told(*TEXTS[:3]),
-        response("a", 3, "I <|begin_search_query|>body<|end_search_query|>", asked),
-        response("a", 4, "bl<|begin_search_query|>face<|end_search_query|>", [*asked, found]),
-        response("a", 5, f"ush.<|begin_search_query|>more{RESULTS}made up", [*asked, found, found]),
-        response("a", 6, TEXTS[4], [*asked, found, found, "question 4"]),
-        response("a", 7, TEXTS[5], [*asked, found, found, "question 4", "question 5"]),
+        response("a", 3, "I ", messages=said("2", TEXTS[2], STEP)),
+        response("a", 4, f"bl{searched('face')}", messages=said("2", TEXTS[2], STEP, body, RESULT)),
+        # A repeated search is answered without a result.
+        response("a", 5, "ush.<|begin_search_query|>more", messages=said("2", TEXTS[2], STEP, body, RESULT, face, "see above")),
+        response("a", 6, TEXTS[4], messages=said("2", TEXTS[2], STEP, TEXTS[3], "4")),
+        response("a", 7, TEXTS[5], messages=said("2", TEXTS[2], STEP, TEXTS[3], "4", TEXTS[4], "5")),
     ]
     assert answers(rows) == [("a", NARRATIVE)]
-    # The same where later steps are not shown the searches of earlier ones.
-    assert answers([*rows[:6], response("a", 6, TEXTS[4], [*asked, "4"]), response("a", 7, TEXTS[5], [*asked, "4", "5"])]) == [
-        ("a", NARRATIVE)
-    ]
+
+
+def test_a_step_need_not_be_shown_the_earlier_ones() -> None:
+    assert answers([{**row, "messages": said("Only what was retrieved.")} for row in told(*TEXTS)]) == [("a", NARRATIVE)]
 
 
 @pytest.mark.parametrize("question_type", ["counselor_reply", "judged_summary"])

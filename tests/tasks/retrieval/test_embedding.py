@@ -130,3 +130,12 @@ def test_batches_are_of_similar_length_and_filled(monkeypatch: pytest.MonkeyPatc
     order = np.argsort(-lengths, kind="stable")
     # Longest first: one of 30 alone though it is too long; two of 10 fill 20; then 4 and 3.
     assert list(embedding._batches(order, lengths)) == [[2], [3, 1], [4, 0]]
+
+
+def test_the_texts_that_share_a_batch_leave_no_trace_in_a_vector(embedder: SentenceEmbedder) -> None:
+    texts = [f"{text} {CLAUSES[place - 1]}" * (1 + place % 3) for place, text in enumerate(CLAUSES)]
+    together = embedder(texts)
+    alone = np.concatenate([embedder([text]) for text in texts])
+    # In single precision about half of the numbers differ in their last bit.
+    assert (together == alone).mean() > 0.9999
+    assert np.abs(together - alone).max() < 1e-8

@@ -74,7 +74,7 @@ def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
     store(folder, [row, row, uncounted, row | {"call_key": "c", "completion_tokens": 20}])
     judged = tmp_path / "judgements" / "dataset=d" / "model=org%2Fm" / "setting=base" / "judge=j" / "rubric=r"
     store(judged, [{"call_key": "k", "prompt_tokens": 9, "completion_tokens": 40}] * 4)
-    known = learn_from_lake(tmp_path, ["org/m"], "j")
+    known = learn_from_lake(tmp_path, ["org/m"], ["j"])
     assert (known.seen("org/m", judged=False), known.seen("j", judged=True), known.seen("j", judged=False)) == (2, 1, 0)
     assert known.prompt_tokens(measure_texts("org/m", ["y" * 400], judged=False)) == 52
     assert known.mean_reply("org/m", judged=False, max_tokens=512) == 15
@@ -82,7 +82,7 @@ def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
 
 
 def test_a_lake_without_replies_teaches_nothing(tmp_path: Path) -> None:
-    assert learn_from_lake(tmp_path, ["m"], "j").seen("m", judged=False) == 0
+    assert learn_from_lake(tmp_path, ["m"], ["j"]).seen("m", judged=False) == 0
 
 
 def test_expected_tokens_and_cost_by_hand() -> None:

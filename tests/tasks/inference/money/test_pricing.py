@@ -7,8 +7,9 @@ import pytest
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.pricing import FREE, PriceTable
+from schemas.settings import Plan
 from schemas.usage import Usage
-from tasks.inference.money.pricing import find_rate, load_prices, price_usage, require_rates
+from tasks.inference.money.pricing import check_budget, find_rate, load_prices, price_usage, require_rates
 
 ROOT = Path(__file__).resolve().parents[4]
 SERVER = "https://api.example.org/v1"
@@ -75,6 +76,18 @@ def test_a_budget_in_money_needs_every_price(table: PriceTable) -> None:
     assert "3 prices in USD" in str(caught.value)
     with pytest.raises(UsageError, match="there is none for large, small"):
         require_rates(entries, None)
+
+
+@pytest.mark.parametrize("role", ["judge", "panel", "sage", "critic"])
+def test_a_budget_in_money_needs_the_price_of_every_helper(role: str, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    entry = "{model: core, input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}"
+    prices.write_text(f"currency: USD\nprices: [{entry}]\n")
+    core, helper = ({"name": name, "base_url": SERVER} for name in ("core", "helper"))
+    fields = {"benchmark": "longemotion", "models": [core], "budget": 1, "prices": prices}
+    assert check_budget(Plan.model_validate(fields)) is not None
+    with pytest.raises(UsageError, match="there is none for helper"):
+        check_budget(Plan.model_validate({**fields, role: [helper] if role == "panel" else helper}))
 
 
 def test_the_table_of_the_documentation(tmp_path: Path) -> None:

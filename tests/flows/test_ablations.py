@@ -1,0 +1,141 @@
+"""`moodflow ablate`: what it finds under each variant is what a run with the same options finds."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows.command import Ended
+from tests.flows.long_scripted import LONG_MINI, OFF_TOPIC, READING, Messages, best, core, ended, layer
+from tests.model_server import ModelServer
+
+QA, EC, ED, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_finentity", "ed", "mc4"))
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@contextmanager
+def fickle(lake: Path) -> Iterator[ModelServer]:
+    """A model whose answer is right or wrong as the prompt's text has it: other prompts, other scores."""
+    gold, wrong = core(lake, "gold"), core(lake, "wrong")
+
+    def reply(messages: Messages) -> str:
+        drawn = int(sha256(messages[-1]["content"].encode()).hexdigest(), 16) % 2
+        return (gold if drawn else wrong)(messages)
+
+    with ModelServer(reply) as server:
+        yield server
+
+
+def options(server: ModelServer, lake: Path, *more: str) -> tuple[str | Path, ...]:
+    model = ("--model", "core", "--base-url", server.base_url)
+    return (*model, "--ranking", "bm25", "--lake", lake, "--bootstrap", "20", "--json", *more)
+
+
+def single(server: ModelServer, lake: Path, *more: str) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """Scores of an ordinary run, on 0-100, by dataset and metric."""
+    run = ended("run", LONG_MINI, *options(server, lake, *more))
+    assert run.status == 0, run.err
+    return {(row["dataset"], row["metric"]): scaled(row, row["value"], 100) for row in run.document["raw_scores"]}
+
+
+def scaled(row: dict[str, Any], value: float, factor: float) -> tuple[Any, ...]:
+    """A score with its interval, both times `factor`, and its counts; rounded."""
+    limits = (None if row[name] is None else round(factor * row[name], 6) for name in ("ci_low", "ci_high"))
+    return (round(factor * value, 6), *limits, row["n_scored"], row["n_total"])
+
+
+def variants(ablation: Ended) -> dict[str, dict[tuple[str, str], tuple[Any, ...]]]:
+    found: dict[str, dict[tuple[str, str], tuple[Any, ...]]] = {}
+    for row in ablation.document["rows"]:
+        found.setdefault(row["variant"], {})[row["dataset"], row["metric"]] = scaled(row, row["value_0_100"], 1)
+    return found
+
+
+def test_a_grid_of_two_factors_is_what_single_runs_find(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with fickle(lake) as server:
+        varied = ("--vary", "chunk_tokens=64,128", "--vary", "top_k=1,2")
+        first = ended("ablate", "retrieval", LONG_MINI, *options(server, lake, "--datasets", QA, *varied))
+        assert first.status == 0, first.err
+        made = server.calls
+        again = ended("ablate", "retrieval", LONG_MINI, *options(server, lake, "--datasets", QA, *varied))
+        found = {
+            f"chunk_tokens {size}, top_k {count}": single(
+                server, lake, "--settings", "rag", "--datasets", QA, "--chunk-tokens", size, "--top-k", count
+            )
+            for size in ("64", "128")
+            for count in ("1", "2")
+        }
+        # Neither the second time nor the single runs ask anything that was not asked.
+        assert server.calls == made == 4 * 4
+    assert variants(first) == variants(again) == found
+    assert len({values[QA, "qa_f1"][0] for values in found.values()}) > 1
+    assert again.document["calls"]["sent"] == 0
+    rows = layer(lake, "ablations")
+    assert rows.height == 4
+    assert set(rows.select("factor", "x", "x_value", "second_factor", "y", "y_value").iter_rows()) == {
+        ("chunk_tokens", size, float(size), "top_k", count, float(count)) for size in ("64", "128") for count in ("1", "2")
+    }
+    assert_shown(lake, first)
+
+
+def assert_shown(lake: Path, ablation: Ended) -> None:
+    """The commands that read cope with a lake that has ablations beside runs."""
+    document = ablation.document
+    page = Path(document["report"]).read_text(encoding="utf-8")
+    assert "chunk_tokens" in page or "chunk" in page.lower()
+    shown = ended("runs", "show", document["run"], "--lake", lake, "--json").document
+    assert (shown["rows"], shown["ablation"]) == (document["rows"], document["ablation"])
+    assert ended("runs", "show", document["run"], "--lake", lake).status == 0
+    listed = ended("runs", "list", "--lake", lake, "--json").document["runs"]
+    assert {row["run"] for row in listed} >= {document["run"]}
+    assert len(listed) == 2 + 4
+    # The leaderboard ranks runs alone.
+    board = ended("leaderboard", LONG_MINI, "--lake", lake, "--json").document["models"]
+    assert [row["setting"] for row in board] == ["rag"]
+    one = ended("leaderboard", LONG_MINI, "--lake", lake, "--run", document["run"], "--json")
+    assert one.status == 2
+    assert one.err.startswith("Error: ")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "vary", "option", "values", "more"),
+    [
+        ("length", "length", "--length", ("400", "600"), ("--settings", "base", "--datasets", EC)),
+        ("depth", "depth", "--depth", ("10", "90"), ("--settings", "base", "--datasets", EC)),
+        ("thinking", "reasoning_effort", "--reasoning-effort", ("true", "false"), ("--settings", "base", "--datasets", ED)),
+        ("embedder", "embedder", "--embedder", ("minilm", "auto"), ("--settings", "rag", "--datasets", QA, "--ranking", "dense")),
+    ],
+    ids=["length", "depth", "thinking", "embedder"],
+)
+def test_one_factor_is_what_single_runs_find(
+    tmp_path: Path, name: str, vary: str, option: str, values: tuple[str, str], more: tuple[str, ...]
+) -> None:
+    lake = tmp_path / "lake"
+    with fickle(lake) as server:
+        ablation = ended("ablate", name, LONG_MINI, *options(server, lake, *more, "--vary", f"{vary}={','.join(values)}"))
+        assert ablation.status == 0, ablation.err
+        found = {f"{vary} {value}": single(server, lake, *more, option, value) for value in values}
+    assert variants(ablation) == found
+    assert Path(ablation.document["report"]).is_file()
+
+
+@pytest.mark.long
+def test_the_sage_is_swapped(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with fickle(lake) as server, ModelServer(lambda _messages: READING) as sage, ModelServer(best) as judge:
+        helpers = ("--sage", "one", "--sage-base-url", sage.base_url, "--judge", "judge", "--judge-base-url", judge.base_url)
+        more = ("--datasets", f"{QA},{MC4}", *helpers)
+        ablation = ended("ablate", "sage", LONG_MINI, *options(server, lake, *more, "--vary", "sage=one,two"))
+        assert ablation.status == 0, ablation.err
+        # Both are at the same server, and each of them was asked.
+        assert {body["model"] for body in sage.bodies} == {"one", "two"}
+        found = {f"sage {name}": single(server, lake, *more, "--settings", "coem", "--sage", name) for name in ("one", "two")}
+    assert variants(ablation) == found
+    assert set(layer(lake, "ablations")["x"]) == {"one", "two"}
+    assert OFF_TOPIC not in str(found)

@@ -1,0 +1,261 @@
+"""LongEmotion runs that differ in one thing, fail in part, or have several judges: what is asked again, and what is counted."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.crashes.commands import ROOT, kill, wait_until
+from tests.flows.command import Ended
+from tests.flows.long_scripted import Messages, Troupe, best, by_hash, ended, hashes, layer, opposed, troupe
+from tests.model_server import Fault, ModelServer
+from tests.small_context import SmallContext
+
+QA, EC, ED, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_emobench", "ed", "es", "mc4"))
+THREE = ("--settings", "base,rag,coem")
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.fixture(scope="module")
+def asked(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troupe]:  # noqa: ARG001  the server runs
+    """Two datasets in three settings, asked before anything changes."""
+    with troupe(tmp_path_factory.mktemp("asked") / "lake") as players:
+        assert players.run(*THREE, "--datasets", f"{QA},{EC}").status == 0
+        yield players
+
+
+def since(players: Troupe, before: dict[str, int]) -> dict[str, int]:
+    """Calls made after that, by role."""
+    return {role: calls - before[role] for role, calls in players.calls.items()}
+
+
+def sage_calls(lake: Path) -> int:
+    return layer(lake, "retrievals").filter(setting="coem")["helper_call_key"].drop_nulls().n_unique()
+
+
+def partitions(lake: Path, setting: str) -> set[str]:
+    return {str(path.relative_to(lake)) for path in lake.rglob(f"setting={setting}/*.parquet")}
+
+
+def test_another_top_k_asks_settings_that_retrieve_again(asked: Troupe, tmp_path: Path) -> None:
+    lake, before = asked.copy(tmp_path), asked.calls
+    base, rag = partitions(lake, "base"), partitions(lake, "rag")
+    assert asked.run(*THREE, "--datasets", f"{QA},{EC}", "--top-k", "3", lake=lake).status == 0
+    # Of each dataset 4 items in two settings. The Sage has been asked about all chunks of an article, and about one chunk of each
+    # context of EC: about its best three now, some of which stand in two contexts.
+    new = sage_calls(lake) - sage_calls(asked.lake)
+    assert 2 <= new <= 2 * 4
+    assert since(asked, before) == {"core": 16, "sage": new, "critic": 0, "judge": 0}
+    assert partitions(lake, "base") == base
+    assert rag < partitions(lake, "rag")
+
+
+def test_another_sage_asks_coem_again(asked: Troupe, tmp_path: Path) -> None:
+    lake, before = asked.copy(tmp_path), asked.calls
+    others = {setting: partitions(lake, setting) for setting in ("base", "rag")}
+    with ModelServer(lambda _messages: "Another reading.") as other:
+        again = asked.run(*THREE, "--datasets", QA, "--sage", "other", "--sage-base-url", other.base_url, lake=lake)
+        assert again.status == 0
+        assert other.calls == layer(lake, "retrievals").filter(dataset=QA, setting="coem", helper="other").height == 28
+    assert since(asked, before) == {"core": 4, "sage": 0, "critic": 0, "judge": 0}
+    assert {setting: partitions(lake, setting) for setting in ("base", "rag")} == others
+
+
+def test_two_models_share_what_the_sage_says(asked: Troupe, tmp_path: Path) -> None:
+    names = ("--datasets", f"{QA},{EC}", "--settings", "coem")
+    before = asked.calls
+    both = asked.run(*names, "--model", "second", lake=tmp_path / "lake")
+    assert both.status == 0
+    assert [model["model"] for model in both.document["models"]] == ["core", "second"]
+    # 8 items each; the Sage is asked no more often than about the first model alone.
+    assert since(asked, before) == {"core": 16, "sage": sage_calls(asked.lake), "critic": 0, "judge": 0}
+
+
+@pytest.mark.long
+def test_embeddings_are_made_once(asked: Troupe, tmp_path: Path) -> None:
+    names = ("--datasets", QA, "--settings", "rag", "--ranking", "dense", "--embedder", "minilm")
+    lake = tmp_path / "lake"
+    first = asked.run(*names, lake=lake)
+    kept = {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()}
+    again = asked.run(*names, "--top-k", "2", lake=lake)
+    assert (first.status, again.status) == (0, 0)
+    assert kept
+    assert {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()} == kept
+    assert layer(lake, "retrievals")["dense"].null_count() == 0
+
+
+def failing(players: Troupe, role: str, about: str) -> None:
+    """Have a helper or judge refuse every call in which this stands."""
+    server: ModelServer = getattr(players, role)
+
+    def fault(number: int) -> Fault | None:
+        return "401" if about in json.dumps(server.bodies[number]["messages"], ensure_ascii=False) else None
+
+    server.fault = fault
+
+
+def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) -> None:
+    with troupe(tmp_path / "lake") as players:
+        failing(players, "sage", "五分钟")
+        names = ("--datasets", QA, "--settings", "base,coem")
+        first = players.run(*names)
+        before, counted = players.calls, values(first)
+        players.sage.fault = lambda _number: None
+        second = players.run(*names)
+        again = since(players, before)
+    assert (first.status, second.status) == (1, 0)
+    # Both Chinese questions are about the article in which that stands: missing, not wrong.
+    assert counted == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 2, 4)}
+    assert values(second) == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 4, 4)}
+    failed = layer(players.lake, "responses").filter(status="failed")
+    assert set(failed["error"].str.slice(0, 6)) == {"sage: "}
+    lost = layer(players.lake, "item_scores").filter(pl.col("value").is_null())
+    assert (set(lost["status"]), lost.height) == ({"call_failed"}, 2)
+    assert again["core"] == 2
+    assert 0 < again["sage"] <= 14
+    shown = ended("runs", "show", first.document["run"], "--lake", players.lake, "--json")
+    assert shown.document["raw_scores"] == first.document["raw_scores"]
+
+
+def test_answers_of_a_judge_that_fails_are_missing_and_rated_again(tmp_path: Path) -> None:
+    with troupe(tmp_path / "lake") as players:
+        failing(players, "judge", "Client: November")
+        first = players.run("--datasets", MC4)
+        before = players.calls
+        players.judge.fault = lambda _number: None
+        second = players.run("--datasets", MC4)
+        again = since(players, before)
+    assert (first.status, second.status) == (1, 0)
+    (value, scored, total) = values(first)[MC4, "base"]
+    assert (value, total) == (1, 6)
+    assert scored < 6
+    assert values(second) == {(MC4, "base"): (1, 6, 6)}
+    assert again == {"core": 0, "sage": 0, "critic": 0, "judge": 6 - scored}
+
+
+def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]]:
+    rows = [row for row in played.document["raw_scores"] if row["metric"] != "strict_accuracy"]
+    return {(row["dataset"], row["setting"]): (row["value"], row["n_scored"], row["n_total"]) for row in rows}
+
+
+@pytest.mark.long
+def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
+    # The English contexts have some 560 words, which the server counts as tokens; the Chinese one is a few.
+    with SmallContext(500) as server:
+        command = ("run", "longemotion-mini", "--datasets", EC, "--model", "small", "--base-url", server.base_url, "--json")
+        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", tmp_path / "lake")
+        missing = ended(*command, *options, "--settings", "base,retrieve-only", "--too-long", "missing")
+        first = responses(tmp_path / "lake")
+        cut = ended(*command, *options, "--settings", "base,rag", "--too-long", "cut_middle")
+    assert (missing.status, cut.status) == (1, 0)
+    scored = {row["setting"]: row["n_scored"] for row in missing.document["raw_scores"] if row["metric"] == "accuracy"}
+    assert scored == {"base": 1, "retrieve_only": 4}
+    failed = first.filter(status="failed")
+    assert set(failed.select("setting", "failure").iter_rows()) == {("base", "context_too_long")}
+    assert failed.height == 3
+    assert {row["n_scored"] for row in cut.document["raw_scores"]} == {4}
+    shortened = responses(tmp_path / "lake").filter(pl.col("left_out_characters") > 0)
+    assert sorted(shortened["setting"]) == ["base"] * 3 + ["rag"] * 3
+    # What is retrieved comes from the whole context all the same.
+    kept = layer(tmp_path / "lake", "retrievals").filter(pl.col("kept") & (pl.col("setting") != "base"))
+    by_setting = {
+        setting: set(kept.filter(setting=setting).select("item_id", "chunk").iter_rows()) for setting in ("rag", "retrieve_only")
+    }
+    assert by_setting["rag"] == by_setting["retrieve_only"]
+
+
+def responses(lake: Path) -> pl.DataFrame:
+    return layer(lake, "responses")
+
+
+def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
+    with troupe(tmp_path / "lake", judge=by_hash) as players:
+        played = players.run("--datasets", f"{MC4},{ES}", "--panel", "second", "--judge-repeat", "2")
+        # 6 + 2 answers, two judges, twice.
+        assert players.judge.calls == 32
+    assert played.status == 0
+    ratings = layer(players.lake, "judgements")
+    assert set(ratings.select("judge", "judge_repetition").unique().iter_rows()) == {
+        (j, n) for j in ("judge", "second") for n in (0, 1)
+    }
+    agreed = layer(players.lake, "agreements")
+    assert agreed.select("dataset", "n_answers", "n_ratings").unique().sort("dataset").rows() == [(ES, 2, 8), (MC4, 6, 24)]
+    assert agreed.filter(dataset=MC4)["alpha"].to_list() == pytest.approx([1.0] * agreed.filter(dataset=MC4).height)
+    assert [list(names) for names in agreed["judges"].unique()] == [["judge", "second"]]
+    assert set(agreed["place_effect"]) == {0.0}
+
+
+@pytest.mark.long
+def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None:
+    with troupe(tmp_path / "lake", judge=by_hash) as players, ModelServer(opposed) as contrary:
+        panel = [{"name": "contrary", "base_url": contrary.base_url}]
+        config = tmp_path / "plan.yaml"
+        entry = {"name": "judge", "base_url": players.judge.base_url}
+        config.write_text(
+            json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": players.core.base_url}]})
+        )
+        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", players.lake, "--config", config, "--json")
+        played = ended("run", "longemotion-mini", *options)
+        assert contrary.calls == players.judge.calls == 29
+    assert played.status == 0, played.err
+    agreed = layer(players.lake, "agreements").filter(pl.col("dataset").str.starts_with("long_mini_mc"))
+    assert agreed.height == 12
+    assert agreed["alpha"].max() < 0  # type: ignore[operator]
+    first = layer(players.lake, "judgements").filter(judge="judge")
+    means = dict(first.group_by("dataset").agg((pl.col("rating") / pl.col("highest")).mean()).iter_rows())
+    found = {dataset: value for (dataset, _), (value, _, _) in values(played).items() if dataset in means}
+    assert found == pytest.approx(means)
+    assert_the_fourth_stage_alone_counts(played.document, found)
+
+
+def assert_the_fourth_stage_alone_counts(document: dict[str, Any], found: dict[str, float | None]) -> None:
+    assert len({found[f"long_mini_mc{stage}"] for stage in (1, 2, 3, 4)}) > 1
+    (model,) = document["models"]
+    abilities = model["abilities"]
+    assert abilities["emotion_conversation"] == pytest.approx(100 * (found[MC4] or 0))
+    assert [abilities[f"emotion_{name}"] for name in ("classification", "detection", "qa")] == [100, 100, 100]
+    assert model["total"] == pytest.approx(sum(abilities.values()) / 6)
+
+
+@pytest.mark.long
+def test_a_rating_that_cannot_be_read_is_the_judges_failure(tmp_path: Path) -> None:
+    def mumble(messages: Messages) -> str:
+        return "Well." if "Client: November" in messages[1]["content"] else best(messages)
+
+    with troupe(tmp_path / "lake", judge=mumble) as players:
+        played = players.run("--datasets", MC4)
+    assert played.status == 1
+    missing = layer(players.lake, "item_scores").filter(pl.col("value").is_null())
+    assert set(missing["status"]) == {"judge_failed"}
+    assert values(played)[MC4, "base"] == (1, 6 - missing.height, 6)
+
+
+@pytest.mark.long
+def test_a_killed_run_goes_on_where_it_stopped(prefect_server: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PREFECT_API_URL": prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+    with troupe(tmp_path / "lake") as players:
+        for server in (players.core, players.sage):
+            server.latency_s = 0.1
+        options = ("--settings", "base,coem", "--datasets", f"{QA},{EC},{ED},{ES}", "--concurrency", "4")
+        command = [sys.executable, "-m", "tests.crashes.limited", "--", *map(str, players.command(*options))]
+        for stop_at in (10, 40):
+            process = subprocess.Popen(
+                command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            wait_until(lambda goal=stop_at: sum(players.calls.values()) >= goal, process)  # type: ignore[misc]
+            kill(process)
+        last = players.run(*options)
+        repeated = sum(getattr(players, role).repeated for role in players.calls)
+        undisturbed = players.run(*options, lake=tmp_path / "undisturbed")
+    assert (last.status, undisturbed.status) == (0, 0)
+    assert last.scores == undisturbed.scores
+    assert hashes(players.lake) == hashes(tmp_path / "undisturbed")
+    # At each kill no more is lost than was in flight at the two servers and at the judge's.
+    assert repeated <= 2 * 3 * 4
