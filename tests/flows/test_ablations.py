@@ -10,6 +10,7 @@ import pytest
 
 from tests.flows.command import Ended
 from tests.flows.long_scripted import LONG_MINI, OFF_TOPIC, READING, Messages, best, core, ended, layer
+from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 QA, EC, ED, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_finentity", "ed", "mc4"))
@@ -35,9 +36,9 @@ def options(server: ModelServer, lake: Path, *more: str) -> tuple[str | Path, ..
     return (*model, "--ranking", "bm25", "--lake", lake, "--bootstrap", "20", "--json", *more)
 
 
-def single(server: ModelServer, lake: Path, *more: str) -> dict[tuple[str, str], tuple[Any, ...]]:
+def single(server: ModelServer, lake: Path, *more: str, benchmark: str = LONG_MINI) -> dict[tuple[str, str], tuple[Any, ...]]:
     """Scores of an ordinary run, on 0-100, by dataset and metric."""
-    run = ended("run", LONG_MINI, *options(server, lake, *more))
+    run = ended("run", benchmark, *options(server, lake, *more))
     assert run.status == 0, run.err
     return {(row["dataset"], row["metric"]): scaled(row, row["value"], 100) for row in run.document["raw_scores"]}
 
@@ -106,12 +107,11 @@ def assert_shown(lake: Path, ablation: Ended) -> None:
 @pytest.mark.parametrize(
     ("name", "vary", "option", "values", "more"),
     [
-        ("length", "length", "--length", ("400", "600"), ("--settings", "base", "--datasets", EC)),
         ("depth", "depth", "--depth", ("10", "90"), ("--settings", "base", "--datasets", EC)),
         ("thinking", "reasoning_effort", "--reasoning-effort", ("true", "false"), ("--settings", "base", "--datasets", ED)),
         ("embedder", "embedder", "--embedder", ("minilm", "auto"), ("--settings", "rag", "--datasets", QA, "--ranking", "dense")),
     ],
-    ids=["length", "depth", "thinking", "embedder"],
+    ids=["depth", "thinking", "embedder"],
 )
 def test_one_factor_is_what_single_runs_find(
     tmp_path: Path, name: str, vary: str, option: str, values: tuple[str, str], more: tuple[str, ...]
@@ -123,6 +123,21 @@ def test_one_factor_is_what_single_runs_find(
         found = {f"{vary} {value}": single(server, lake, *more, option, value) for value in values}
     assert variants(ablation) == found
     assert Path(ablation.document["report"]).is_file()
+
+
+@needs_mirror
+@pytest.mark.long
+def test_lengths_of_contexts_that_are_built(tmp_path: Path) -> None:
+    lake, dataset = tmp_path / "lake", "longemotion_ec_finentity"
+    more = ("--datasets", dataset, "--mirror", str(MIRROR), "--sample", "8", "--settings", "base")
+    with fickle(lake) as server:
+        ablation = ended("ablate", "length", "longemotion", *options(server, lake, *more, "--vary", "length=500,1000"))
+        assert ablation.status == 0, ablation.err
+        found = {
+            f"length {size}": single(server, lake, *more, "--length", size, benchmark="longemotion") for size in ("500", "1000")
+        }
+    assert variants(ablation) == found
+    assert set(layer(lake, "contexts")["target_tokens"]) == {500, 1000}
 
 
 @pytest.mark.long
