@@ -1,8 +1,6 @@
 """Sentence embeddings: which model, where its files are, and texts to vectors.
 
-Models are read from this machine alone, never fetched. All of them run on the CPU in double precision: in single precision the
-last bits of a vector depend on the texts that share its batch, which is a matter of timing, and with them the last recorded
-decimal of about one cosine in a hundred. It takes twice the time, once per text.
+Models are read from this machine alone, never fetched. All of them run on the CPU in single precision.
 """
 
 import hashlib
@@ -18,7 +16,6 @@ import numpy as np
 from schemas.errors import UsageError
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-ExactVectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 PREFERRED = "BAAI/bge-m3"
 """The model of the paper; `auto` takes it where the local Hugging Face cache holds it."""
@@ -30,6 +27,10 @@ VERSION = 1
 
 TOKENS_PER_BATCH = 4096
 """Padding counted. More is no faster on a CPU, and takes memory."""
+
+PADDED_TO = 8
+"""Tokens. A text is padded to the next multiple of it, whatever the texts beside it: how far it is padded changes the order of the
+sums over its tokens, and so the last bits of its vector."""
 
 TEXTS_AT_ONCE = 1024
 """Texts that are tokenized at a time."""
@@ -96,7 +97,7 @@ class SentenceEmbedder:
     """
 
     def __init__(self, files: EmbedderFiles) -> None:
-        self._model = _load(files).double()
+        self._model = _load(files)
         self._tokenizer = self._model.tokenizer
         self._special = int(self._tokenizer.num_special_tokens_to_add())
         self._window = min(int(self._model.max_seq_length or self._tokenizer.model_max_length), 2**20)
@@ -105,7 +106,7 @@ class SentenceEmbedder:
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
 
-        Texts of similar length share a batch, which has no bearing on their vectors.
+        Texts of similar length share a batch. Which ones do is a matter of timing, and has no bearing on their vectors.
         """
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
         parts = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
@@ -121,8 +122,10 @@ class SentenceEmbedder:
         tokens: list[list[int]] = windows["input_ids"]
         owners = np.array(windows["overflow_to_sample_mapping"])
         lengths = np.array([len(window) for window in tokens])
-        order = np.argsort(-lengths, kind="stable")
-        found = np.concatenate([self._forward([tokens[place] for place in batch]) for batch in _batches(order, lengths)])
+        padded = np.minimum(-(-lengths // PADDED_TO) * PADDED_TO, self._window)
+        order = np.argsort(-padded, kind="stable")
+        batches = ((int(padded[batch[0]]), batch) for batch in _batches(order, padded))
+        found = np.concatenate([self._forward([tokens[place] for place in batch], length) for length, batch in batches])
         vectors = np.empty_like(found)
         vectors[order] = found
         sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float64)
@@ -130,27 +133,28 @@ class SentenceEmbedder:
         unit: Vectors = (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
         return unit
 
-    def _forward(self, batch: list[list[int]]) -> ExactVectors:
+    def _forward(self, batch: list[list[int]], length: int) -> Vectors:
         import torch  # noqa: PLC0415  loaded with the model
 
-        longest = max(len(tokens) for tokens in batch)
-        ids = np.full((len(batch), longest), self._tokenizer.pad_token_id or 0, dtype=np.int64)
+        ids = np.full((len(batch), length), self._tokenizer.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros_like(ids)
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         with torch.inference_mode():
             out = self._model({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
-            unit = torch.nn.functional.normalize(out["sentence_embedding"], dim=1)
-        found: ExactVectors = unit.numpy()
+            unit = torch.nn.functional.normalize(out["sentence_embedding"].float(), dim=1)
+        found: Vectors = unit.numpy()
         return found
 
 
-def _batches(order: Any, lengths: Any) -> Iterator[list[int]]:
-    """Places in order, longest first, so many at a time that they fill a batch."""
+def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
+    """Places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
     start = 0
     while start < len(order):
-        end = start + max(1, TOKENS_PER_BATCH // int(lengths[order[start]]))
+        length = int(padded[order[start]])
+        alike = int((padded[order[start:]] == length).sum())
+        end = start + min(alike, max(1, TOKENS_PER_BATCH // length))
         yield order[start:end].tolist()
         start = end
 

@@ -1,7 +1,7 @@
 """Scores and rankings of texts: by meaning, by words, and by both.
 
-Cosines and BM25 scores are rounded to six decimals before anything is ranked: the last bits of a sum depend on the order it was
-computed in, and a ranking must not. Equal scores keep the order in which the texts were given.
+Cosines and BM25 scores are rounded to six decimals before anything is ranked: the last bits of an embedding depend on the
+machine that computed it, and a ranking hardly should. Equal scores keep the order in which the texts were given.
 """
 
 import math

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.flows.command import Ended
-from tests.flows.long_scripted import LONG_MINI, OFF_TOPIC, READING, Messages, best, core, ended, layer
+from tests.flows.long_scripted import LONG_MINI, READING, Messages, best, core, ended, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -153,4 +153,3 @@ def test_the_sage_is_swapped(tmp_path: Path) -> None:
         found = {f"sage {name}": single(server, lake, *more, "--settings", "coem", "--sage", name) for name in ("one", "two")}
     assert variants(ablation) == found
     assert set(layer(lake, "ablations")["x"]) == {"one", "two"}
-    assert OFF_TOPIC not in str(found)
