@@ -26,7 +26,7 @@ class Ranked(NamedTuple):
     """A text in a ranking: its place in the list given, and its scores; null where a ranking does not compute them.
 
     `dense`: cosine with the query, in [-1, 1] (ranking of outliers: mean cosine with the other texts). `bm25`: Okapi BM25.
-    `fused`: reciprocal-rank fusion, k = 60.
+    `fused`: reciprocal-rank fusion, k = 60; the ranking by words weighs the more, the fewer texts hold any.
     """
 
     place: int

@@ -65,7 +65,9 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
     for found in splitter.spans(0, len(text), SEPARATORS):
         start, end = _stripped(text, found.start, found.end)
         if start < end:
-            chunks.append(Chunk(len(chunks), text[start:end], start, end, before[start], before[end]))
+            # Where no token begins (within an unknown word of any length, at unreadable characters), the one before counts.
+            last = max(before[end], 1)
+            chunks.append(Chunk(len(chunks), text[start:end], start, end, min(before[start], last - 1), last))
     return tuple(chunks)
 
 

@@ -29,8 +29,8 @@ TOKENS_PER_BATCH = 4096
 """Padding counted. More is no faster on a CPU, and takes memory."""
 
 PADDED_TO = 8
-"""Tokens. A text is padded to the next multiple of it, whatever the texts beside it: how far it is padded changes the order of the
-sums over its tokens, and so the last bits of its vector."""
+"""Tokens. A text is padded to the next multiple of it, whatever stands beside it: padding changes the order of the sums over its
+tokens, and so the last bits of its vector."""
 
 TEXTS_AT_ONCE = 1024
 """Texts that are tokenized at a time."""

@@ -46,8 +46,11 @@ def rank_by_query(
     bm25 = None if ranking == "dense" else bm25_scores((words(text, language) for text in texts), words(query, language))
     fused = None
     if dense is not None and bm25 is not None:
-        # A text without any word of the query is not in the ranking by words: where it would stand says nothing.
-        fused = reciprocal_ranks(dense) + np.where(bm25 > 0, reciprocal_ranks(bm25), 0.0)
+        # A text without any word of the query is not in the ranking by words: where it would stand says nothing. The fewer texts
+        # it lists, the surer it is of them: a name stands in two or three chunks, the words of a question in most of them.
+        listed = bm25 > 0
+        weight = len(texts) / max(int(listed.sum()), 1)
+        fused = reciprocal_ranks(dense) + np.where(listed, weight * reciprocal_ranks(bm25), 0.0)
     return _ranked(dense, bm25, fused)
 
 

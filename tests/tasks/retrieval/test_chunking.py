@@ -63,7 +63,8 @@ def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool
     assert all(held or character.isspace() for held, character in zip(covered, text, strict=True))
     for before, after in itertools.pairwise(chunks):
         assert (before.start, before.end) <= (after.start, after.end)
-        assert before.token_end - after.token_start <= overlap
+        # One in which no token begins has the last token of the one before.
+        assert before.token_end - after.token_start <= max(overlap, 1)
 
 
 @given(text=ODD_TEXTS, size=st.integers(16, 24))
@@ -155,3 +156,12 @@ def test_the_needle_is_held_by_the_chunk_with_most_of_it(start: int, end: int, e
         return
     with pytest.raises(ScoringError, match="No chunk holds any of the needle"):
         holds_needle(chunks, start, end)
+
+
+@pytest.mark.parametrize("text", ["a" * 500, "\ufffd" * 50, "\u200b", f"grief {'b' * 300} joy"])
+@pytest.mark.parametrize("legacy_bos", [False, True])
+def test_a_chunk_in_which_no_token_begins_has_a_token_all_the_same(text: str, *, legacy_bos: bool) -> None:
+    # A word of more than 100 letters is one unknown token; characters that cannot be read are none.
+    chunks = split(text, 32, 8, legacy_bos=legacy_bos)
+    assert chunks
+    assert all(0 <= chunk.token_start < chunk.token_end <= max(count_tokens(text), 1) for chunk in chunks)

@@ -73,9 +73,17 @@ def test_fused_worked_out_by_hand() -> None:
     vectors = np.array([NORTH, EAST, BETWEEN, EAST], dtype=np.float32)
     ranked = rank_by_query(["a storm", "a calm", "her grief"], "grief", vectors, "fused", "en")
     assert [one.place for one in ranked] == [2, 1, 0]
-    assert [one.fused for one in ranked] == [1 / 62 + 1 / 61, 1 / 61, 1 / 63]
+    # The ranking by words lists one text of three, so it weighs three times as much as that by meaning.
+    assert [one.fused for one in ranked] == pytest.approx([1 / 62 + 3 / 61, 1 / 61, 1 / 63], abs=1e-6)
     assert [one.dense for one in ranked] == [0.6, 1.0, 0.0]
     assert [one.bm25 for one in ranked][1:] == [0.0, 0.0]
+
+
+def test_rankings_that_list_all_texts_weigh_the_same() -> None:
+    vectors = np.array([[1, 0], [0.6, 0.8], [0, 1], [1, 0]], np.float32)
+    ranked = rank_by_query(["grief", "grief and calm", "grief and a storm"], "grief", vectors, "fused", "en")
+    assert [one.place for one in ranked] == [0, 1, 2]
+    assert [one.fused for one in ranked] == pytest.approx([2 / 61, 2 / 62, 2 / 63], abs=1e-6)
 
 
 def test_only_the_scores_of_the_ranking_are_given() -> None:

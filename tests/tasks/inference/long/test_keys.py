@@ -9,6 +9,7 @@ from schemas.dialect import Sampling
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
+from tasks.inference.long import keys
 from tasks.inference.long.asking import How
 from tasks.inference.long.keys import chunks_key, long_key, long_settings, round_settings
 
@@ -109,3 +110,10 @@ def test_chunks_are_shared_by_whatever_splits_alike() -> None:
         chunks_key(BUILT[0], None, RetrievalOptions()).fingerprint
         == chunks_key(BUILT[0], None, RetrievalOptions(overlap_tokens=20)).fingerprint
     )
+
+
+def test_chunks_of_another_version_are_other_retrievals(monkeypatch: pytest.MonkeyPatch) -> None:
+    retrieved, base = key("rag"), key("base")
+    monkeypatch.setattr(keys, "CHUNKS_VERSION", "next")
+    assert key("rag") != retrieved
+    assert key("base") == base
