@@ -16,6 +16,7 @@ from tasks.inference.long.solving import SOLVERS_VERSION
 from tasks.inference.long.steps import ChunkJob, LongKeys
 from tasks.lineage.lake import Lake
 from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.ranking import RANKING_VERSION
 
 IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
 """Tasks whose contexts come in segments."""
@@ -62,7 +63,11 @@ class LongParts:
         parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
         retrieves = parameters.retrieves
         embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
-        texts = {"prompts_sha256": load_long_prompts().sha256, "solvers_version": SOLVERS_VERSION}
+        texts = {
+            "prompts_sha256": load_long_prompts().sha256,
+            "solvers_version": SOLVERS_VERSION,
+            **({"ranking_version": RANKING_VERSION} if retrieves else {}),
+        }
         settings = {
             **long_settings(how, helpers_of(plan, entry, setting), embedder, texts),
             **round_settings(plan.repeat, too_long),

@@ -76,11 +76,16 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         if turn["reply"] is None:
             return None
         text = _SEARCHES.sub("", turn["reply"])
-        texts = [*texts[:-1], texts[-1] + text] if texts and _goes_on(turn) else [*texts, text]
+        # Searches at the end of a turn took their white space with them.
+        texts = [*texts[:-1], _continued(texts[-1], text)] if texts and _goes_on(turn) else [*texts, text]
         head = _HEAD[turn["language"]]
     if len(texts) != EXPRESSION_STEPS:
         return None
     return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+
+
+def _continued(before: str, after: str) -> str:
+    return "\n\n".join(part.strip() for part in (before, after) if part.strip())
 
 
 def _goes_on(turn: Mapping[str, Any]) -> bool:

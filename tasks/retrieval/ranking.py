@@ -24,6 +24,9 @@ Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 RRF_K = 60
 """Constant of reciprocal-rank fusion (Cormack, Clarke and Buettcher 2009)."""
 
+RANKING_VERSION = "1"
+"""Bumped when the same texts and vectors would be ranked otherwise."""
+
 DECIMALS = 6
 ROWS_AT_ONCE = 4096
 
