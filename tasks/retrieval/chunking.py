@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schemas.errors import ScoringError, UsageError
+from schemas.errors import UsageError
 from schemas.retrieval import Chunk
 from tasks.tokens import count_tokens, token_offsets
 
@@ -83,23 +83,6 @@ def tokens_before(text: str) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         sums[start + 1 : end + 1] = np.bincount(offsets[:, 0], minlength=end - start)
     np.cumsum(sums, out=sums)
     return sums
-
-
-def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
-    """True for one chunk: the one that shares most characters with the needle's span, the first of several.
-
-    Raises:
-        ScoringError: no chunk shares any.
-    """
-    shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
-    if max(shared, default=0) <= 0:
-        raise ScoringError(
-            "No chunk holds any of the needle.",
-            expected="chunks of the text that the needle is in",
-            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
-        )
-    best = shared.index(max(shared))
-    return [place == best for place in range(len(chunks))]
 
 
 class _Splitter:

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.retrieval.chunking import holds_needle, split
+from tasks.needles import holds_needle
+from tasks.retrieval.chunking import split
 from tests.flows.command import moodflow
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer

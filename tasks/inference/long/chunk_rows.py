@@ -10,6 +10,7 @@ from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
 from tasks.inference.long.asking import CONTEXT
+from tasks.needles import holds_needle
 from tasks.tokens import count_tokens
 
 
@@ -28,22 +29,23 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
     """Which chunk holds the needle: the one with the largest part of it, the first of equal ones; null if there is no needle.
 
     The needle of a context in segments is the segment that differs.
+
+    Raises:
+        ScoringError: no chunk holds any of the needle.
     """
     if item.question_type == "odd_one_out":
         odd = (item.gold_indices or (-1,))[0]
         return tuple(chunk.number == odd for chunk in chunks)
-    if context.needle_start is None or context.needle_end is None:
+    if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)
-    held = [min(chunk.end, context.needle_end) - max(chunk.start, context.needle_start) for chunk in chunks]
-    best = held.index(max(held)) if held else -1
-    return tuple(place == best for place in range(len(chunks)))
+    return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
 
 
 def chunk_rows(
     dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
 ) -> Iterator[dict[str, Any]]:
     """Rows of `chunks`."""
-    for chunk, holds_needle in zip(chunks, needles, strict=True):
+    for chunk, needle in zip(chunks, needles, strict=True):
         yield {
             "dataset": dataset,
             "item_id": item_id,
@@ -54,7 +56,7 @@ def chunk_rows(
             "end": chunk.end,
             "token_start": chunk.token_start,
             "token_end": chunk.token_end,
-            "holds_needle": holds_needle,
+            "holds_needle": needle,
         }
 
 
