@@ -107,15 +107,15 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
     """Item id and depth in percent.
 
     Raises:
-        UsageError: a depth is given twice, or is no percentage.
+        UsageError: a depth is given twice.
     """
-    if len({f"{depth:g}" for depth in depths}) < len(depths) or not all(0 <= depth <= ALL for depth in depths):
+    if len({f"{depth:g}" for depth in depths}) < len(depths):
         raise UsageError(
             "The depths of contexts cannot be used.",
             where="contexts.depths",
-            expected="different numbers, 0 to 100",
+            expected="different numbers",
             got=", ".join(map(str, depths)),
-            next_step="name each depth once, in percent",
+            next_step="name each depth once",
         )
     if not depths:
         yield fields["item_id"], fields["depth_percent"]

@@ -57,6 +57,7 @@ def test_another_top_k_asks_settings_that_retrieve_again(asked: Troupe, tmp_path
     assert rag < partitions(lake, "rag")
 
 
+@pytest.mark.long
 def test_another_sage_asks_coem_again(asked: Troupe, tmp_path: Path) -> None:
     lake, before = asked.copy(tmp_path), asked.calls
     others = {setting: partitions(lake, setting) for setting in ("base", "rag")}
@@ -124,6 +125,7 @@ def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) 
     assert shown.document["raw_scores"] == first.document["raw_scores"]
 
 
+@pytest.mark.long
 def test_answers_of_a_judge_that_fails_are_missing_and_rated_again(tmp_path: Path) -> None:
     with troupe(tmp_path / "lake") as players:
         failing(players, "judge", "Client: November")

@@ -194,7 +194,7 @@ def test_a_report_is_written_from_the_lake_alone(perfect: Played) -> None:
 EVERY = pytest.param(ALL, marks=pytest.mark.long)
 
 
-@pytest.mark.parametrize("settings", [("--settings", "base"), EVERY], ids=lambda one: one[1])
+@pytest.mark.parametrize("settings", [EVERY], ids=lambda one: one[1])
 def test_wrong_answers_earn_nothing(tmp_path: Path, settings: tuple[str, str]) -> None:
     played = behave(tmp_path, "wrong", settings)
     found = scores(played.document)
