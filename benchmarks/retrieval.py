@@ -37,7 +37,7 @@ from schemas.vocabulary import Ranking  # noqa: E402
 from tasks.contexts.books import read_prose  # noqa: E402
 from tasks.datasets.catalogue import find_dataset  # noqa: E402
 from tasks.datasets.long_building import list_drafts, rank_drafts  # noqa: E402
-from tasks.needles import holds_needle  # noqa: E402
+from tasks.needle_chunks import holds_needle  # noqa: E402
 from tasks.retrieval.chunking import split  # noqa: E402
 from tasks.retrieval.embedding import SentenceEmbedder, Vectors, find_embedder  # noqa: E402
 from tasks.retrieval.engine import RetrievalEngine  # noqa: E402

@@ -10,6 +10,7 @@ import typer
 from schemas.ablation import FACTORS, AblationRequest, Factor, Varied
 from schemas.errors import UsageError
 from schemas.settings import Plan
+from schemas.vocabulary import LongTask
 
 
 class Usual(NamedTuple):
@@ -17,8 +18,8 @@ class Usual(NamedTuple):
 
     varied: Mapping[Factor, tuple[str, ...]]
     setting: str
-    tasks: tuple[str, ...]
-    """Ends of the names of the datasets it is about."""
+    tasks: tuple[LongTask, ...]
+    """Those that its datasets are of."""
 
 
 ABLATIONS: Mapping[str, Usual] = {
@@ -92,17 +93,25 @@ def find_ablation(name: str) -> Usual:
     )
 
 
-def with_options_of(command: Callable[..., None], other: Callable[..., None]) -> Callable[..., None]:
+def with_options_of(
+    command: Callable[..., None], other: Callable[..., None], left_out: Sequence[str] = NOT_VARIED
+) -> Callable[..., None]:
     """The command, described to Typer as one that has its own parameters and those of another, for its `**given`.
 
-    NOT_VARIED are left out: nothing of an ablation is estimated before, and its page shows no text of a dataset.
+    Those of `left_out` are not offered, and null in `given`. Of an ablation nothing is estimated before, and its page shows no
+    text of a dataset. Where both have a parameter, it is the command's own.
     """
-    own = [parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
-    taken = [parameter for parameter in signature(other).parameters.values() if parameter.name not in NOT_VARIED]
-    parameters = sorted(own + taken, key=lambda parameter: parameter.default is not Parameter.empty)
+    own = {
+        name: parameter
+        for name, parameter in signature(command).parameters.items()
+        if parameter.kind is not Parameter.VAR_KEYWORD
+    }
+    missing = {*own, *left_out, "context"}
+    taken = [parameter for name, parameter in signature(other).parameters.items() if name not in missing]
+    parameters = sorted([*own.values(), *taken], key=lambda parameter: parameter.default is not Parameter.empty)
 
     def run(**values: Any) -> None:
-        command(**values, **dict.fromkeys(NOT_VARIED[1:]))
+        command(**values, **dict.fromkeys(name for name in left_out if name not in own and name != "context"))
 
     vars(run)["__signature__"] = Signature(parameters)  # where inspect looks for it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -123,15 +132,14 @@ def _read(text: str) -> Varied:
     )
 
 
-def _datasets(plan: Plan, tasks: Sequence[str]) -> tuple[str, ...] | None:
-    """Datasets of the blueprint whose names end like this, those whose files are here; all there are if none does."""
+def _datasets(plan: Plan, tasks: Sequence[LongTask]) -> tuple[str, ...] | None:
+    """Datasets of the blueprint that are of these tasks and whose files are here; all there are if none is."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
     from tasks.sources.choosing import needs  # noqa: PLC0415
     from tasks.sources.locating import Locator  # noqa: PLC0415
 
     locator = Locator.for_mirror(plan.mirror)
-    named = load_blueprint(plan.benchmark).datasets.items()
-    ends = tuple(f"_{task}" for task in tasks)
-    fitting = [name for name, entry in named if name.endswith(ends) and (entry.source or not needs(find_dataset(name), locator))]
+    known = [find_dataset(name) for name, entry in load_blueprint(plan.benchmark).datasets.items() if not entry.source]
+    fitting = [spec.id for spec in known if spec.long_task in tasks and not needs(spec, locator)]
     return tuple(fitting) or None

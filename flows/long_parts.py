@@ -6,7 +6,6 @@ from typing import Self
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.settings import Plan
-from schemas.tables.contexts import Contexts
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.inference.long.asking import How
 from tasks.inference.long.keys import chunks_key, long_key, long_settings, round_settings
@@ -14,7 +13,6 @@ from tasks.inference.long.parameters import Parameters, choose_parameters
 from tasks.inference.long.prompts import load_long_prompts
 from tasks.inference.long.solving import SOLVERS_VERSION
 from tasks.inference.long.steps import ChunkJob, LongKeys
-from tasks.lineage.lake import Lake
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 
@@ -43,8 +41,8 @@ class LongParts:
         plan: Plan,
         entry: ModelEntry,
         setting: Setting,
+        long_task: LongTask,
         built: tuple[PartitionRef, PartitionRef],
-        lake: Lake,
         too_long: TooLong,
     ) -> Self:
         """Work out the parts of a cell.
@@ -53,12 +51,11 @@ class LongParts:
             plan: resolved.
             entry: the model under test.
             setting: how it is asked.
+            long_task: of the dataset.
             built: items and contexts.
-            lake: holds them.
             too_long: what becomes of items longer than the model's context.
         """
         items, contexts = built
-        long_task: LongTask = lake.read(contexts, Contexts)["long_task"][0]
         how = How(setting, plan.retrieval, plan.contexts.length_demand)
         parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
         retrieves = parameters.retrieves

@@ -11,7 +11,6 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.settings import Plan
-from schemas.vocabulary import LONG_TASKS, LongTask
 from tasks.datasets.catalogue import find_dataset, local_dataset
 from tasks.inference.long.parameters import choose_parameters
 from tasks.lineage.lake import Lake
@@ -140,13 +139,8 @@ def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
             next_step="leave --permute out, or name other datasets with --datasets",
         )
     for one, setting, model in product(chosen, retrieving, plan.models):
-        if task := long_task_of(one.spec.id):
+        if task := one.spec.long_task:
             choose_parameters(plan.retrieval, task, setting, model.name)
-
-
-def long_task_of(dataset: str) -> LongTask | None:
-    """The task that the name of a dataset of long items ends with; null if it names none. Its contexts say it once built."""
-    return next((task for task in LONG_TASKS if dataset.removesuffix("_released").endswith(f"_{task}")), None)
 
 
 def profiled_blueprint(plan: Plan) -> Blueprint:

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from schemas.base import Frozen
 from schemas.context import Construct
 from schemas.item import Adapter, Gather
-from schemas.vocabulary import Language, QuestionType
+from schemas.vocabulary import Language, LongTask, QuestionType
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 RecordFormat = Literal["csv", "tsv", "tsv_plain", "lines", "jsonl", "json", "json_object", "parquet"]
@@ -78,6 +78,9 @@ class DatasetSpec:
     construct: Construct | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have no long context."""
 
+    long_task: LongTask | None = None
+    """Task of LongEmotion that its items belong to; null = they have no long context."""
+
     alternative: "DatasetSpec | None" = None
     """The same dataset from another source, used where these files are not here."""
 
@@ -97,3 +100,12 @@ class DatasetSpec:
 
     differences: tuple[str, ...] = field(default=())
     """Where we differ from the paper or from its released code, and why."""
+
+    def __post_init__(self) -> None:
+        """Refuse long items of no task, and a task without long items.
+
+        Raises:
+            ValueError: only one of `construct` and `long_task` is given.
+        """
+        if (self.construct is None) != (self.long_task is None):
+            raise ValueError(f"dataset {self.id}: construct and long_task go together; got long_task {self.long_task}")

@@ -78,7 +78,7 @@ def read_item(row: Mapping[str, Any]) -> Item:
 
 def response_row(ask: Ask, asked: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
     """One row of `responses`; `asked` are model and setting."""
-    request, reply, left_out_characters = call
+    request, reply = call.request, call.reply
     found = reply.top_logprobs
     messages = request.messages_json
     return {
@@ -98,7 +98,7 @@ def response_row(ask: Ask, asked: tuple[str, str], turn: int, call: Call) -> dic
         "finish_reason": reply.finish_reason,
         "answered_by": reply.model,
         "remark": reply.remark,
-        "left_out_characters": left_out_characters,
+        "left_out_characters": call.left_out_characters,
         "failure": reply.failure,
         "error": reply.error,
         "http_status": reply.http_status,

@@ -73,13 +73,14 @@ async def ask_within_context(item: Item, too_long: TooLong, ask: AskOnce) -> Tra
 
     Returns:
         The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
-        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
+        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
+        is not the item: that is not asked again.
     """
     transcript = await ask(item)
     shown = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
         call = transcript[-1]
-        if call.reply.failure != "context_too_long":
+        if call.reply.failure != "context_too_long" or call.of_helper:
             break
         cut = shorten(item, choose_length(call, len(shown.context or "")), too_long)
         if cut is None:

@@ -191,22 +191,19 @@ def test_a_report_is_written_from_the_lake_alone(perfect: Played) -> None:
     assert perfect.troupe.calls == asked
 
 
-EVERY = pytest.param(ALL, marks=pytest.mark.long)
-
-
-@pytest.mark.parametrize("settings", [EVERY], ids=lambda one: one[1])
-def test_wrong_answers_earn_nothing(tmp_path: Path, settings: tuple[str, str]) -> None:
-    played = behave(tmp_path, "wrong", settings)
+@pytest.mark.long
+def test_wrong_answers_earn_nothing(tmp_path: Path) -> None:
+    played = behave(tmp_path, "wrong", ALL)
     found = scores(played.document)
     assert {value for (dataset, _), value in found.items() if dataset in ANSWERED} == {0}
     # The lowest rating is 0 of 5 and 0 of 100, but 1 of 5 for a summary.
     judged = {dataset: value for (dataset, _), value in found.items() if dataset not in ANSWERED}
     assert judged == {**{f"long_mini_mc{stage}": 0 for stage in (1, 2, 3, 4)}, "long_mini_ee": 0, "long_mini_es": 0.2}
     assert {row["n_unparsed"] for row in played.document["raw_scores"]} == {0}
-    assert [model["total"] for model in played.document["models"]] == pytest.approx([20 / 6] * len(settings[1].split(",")))
+    assert [model["total"] for model in played.document["models"]] == pytest.approx([20 / 6] * len(SETTINGS))
 
 
-@pytest.mark.parametrize("settings", [("--settings", "base"), EVERY], ids=lambda one: one[1])
+@pytest.mark.parametrize("settings", [("--settings", "base"), pytest.param(ALL, marks=pytest.mark.long)], ids=lambda one: one[1])
 def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, str]) -> None:
     played = behave(tmp_path, "nonsense", settings)
     assert [row for row in played.document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []

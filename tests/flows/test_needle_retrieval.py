@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.needles import holds_needle
+from tasks.needle_chunks import holds_needle
 from tasks.retrieval.chunking import split
 from tests.flows.command import moodflow
 from tests.mirror import MIRROR, needs_mirror

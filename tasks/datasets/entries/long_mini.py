@@ -31,6 +31,7 @@ def _describe(
         record_format="jsonl",
         adapter=adapt_nothing,
         construct=construct,
+        long_task=task,
         question_types=(question_type,),
         languages=("en", "zh"),
         licence="Apache-2.0",

@@ -1,6 +1,6 @@
 """LongEmotion without its classification task: detection, questions, summaries, conversations, expression."""
 
-from schemas.dataset import DatasetSpec
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.vocabulary import LongTask
 from tasks.contexts.checkpoints import STAGES, checkpoints_of
 from tasks.contexts.contrast import build_contrast_sets, read_contrast_sets
@@ -40,6 +40,7 @@ def _conversation(task: LongTask) -> DatasetSpec:
         record_format="jsonl",
         adapter=adapt_nothing,
         construct=checkpoints_of(task),
+        long_task=task,
         question_types=("counselor_reply",),
         languages=("en",),
         licence=LICENCE,
@@ -61,6 +62,7 @@ def _detection(name: str, title: str, path: str, **pin: str | None) -> DatasetSp
         record_format="jsonl",
         adapter=adapt_nothing,
         construct=read_contrast_sets,
+        long_task="ed",
         question_types=("odd_one_out",),
         languages=("en",),
         licence=LICENCE,
@@ -87,6 +89,7 @@ _DETECTION = (
         record_format="csv",
         adapter=adapt_nothing,
         construct=build_contrast_sets,
+        long_task="ed",
         question_types=("odd_one_out",),
         languages=("en",),
         licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
@@ -123,6 +126,7 @@ _QUESTIONS = DatasetSpec(
     record_format="jsonl",
     adapter=adapt_nothing,
     construct=read_questions,
+    long_task="qa",
     question_types=("extractive",),
     languages=("en",),
     licence=LICENCE,
@@ -137,47 +141,42 @@ _REPORT_FIELDS = (
     *("treatment_process", "characteristics_of_illness", "treatment_effect"),
 )
 
+_JOINED = "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings."
+
+
+def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, ...], rows: int | None = None) -> DatasetSpec:
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(file,),
+        record_format="jsonl",
+        adapter=adapt_nothing,
+        construct=read_reports,
+        long_task="es",
+        question_types=("aspect_summary",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.2",
+        required=_REPORT_FIELDS,
+        evaluation_version="1.0",
+        expected_rows=rows,
+        differences=differences,
+    )
+
+
 _SUMMARIES = (
-    DatasetSpec(
-        id="longemotion_es",
-        title="LongEmotion, emotion summary, original reports",
-        files=(
-            longemotion_file(
-                "data/Emotion_Summary_origin.jsonl", "4f1e16f5a2fcfbac30ef0c69e0199889666c4bad78d8493486e93d8a4ef925c2"
-            ),
-        ),
-        record_format="jsonl",
-        adapter=adapt_nothing,
-        construct=read_reports,
-        question_types=("aspect_summary",),
-        languages=("en",),
-        licence=LICENCE,
-        paper=f"{PAPER}, section 3.2.2",
-        required=_REPORT_FIELDS,
-        evaluation_version="1.0",
-        expected_rows=150,
-        differences=(
-            "The original reports, about a fifth as long as the expanded ones that the paper's models were graded on.",
-            "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings.",
-        ),
+    _summaries(
+        "longemotion_es",
+        "LongEmotion, emotion summary, original reports",
+        longemotion_file("data/Emotion_Summary_origin.jsonl", "4f1e16f5a2fcfbac30ef0c69e0199889666c4bad78d8493486e93d8a4ef925c2"),
+        ("The original reports, about a fifth as long as the expanded ones that the paper's models were graded on.", _JOINED),
+        rows=150,
     ),
-    DatasetSpec(
-        id="longemotion_es_released",
-        title="LongEmotion, emotion summary, expanded reports as released",
-        files=(longemotion_file("data/Emotion_Summary.jsonl", None, md5="58ee9da4ba955932b3142778cdb9b5d5"),),
-        record_format="jsonl",
-        adapter=adapt_nothing,
-        construct=read_reports,
-        question_types=("aspect_summary",),
-        languages=("en",),
-        licence=LICENCE,
-        paper=f"{PAPER}, section 3.2.2",
-        required=_REPORT_FIELDS,
-        evaluation_version="1.0",
-        differences=(
-            "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings.",
-            _BY_MD5,
-        ),
+    _summaries(
+        "longemotion_es_released",
+        "LongEmotion, emotion summary, expanded reports as released",
+        longemotion_file("data/Emotion_Summary.jsonl", None, md5="58ee9da4ba955932b3142778cdb9b5d5"),
+        (_JOINED, _BY_MD5),
     ),
 )
 
@@ -201,6 +200,7 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
         record_format="json_object",
         adapter=adapt_nothing,
         construct=read_situations,
+        long_task="ee",
         question_types=("emotion_expression",),
         languages=("en",),
         licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",

@@ -1,6 +1,7 @@
 """LongEmotion's classification task: built anew from its sources, and as released."""
 
 from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.vocabulary import LongTask
 from tasks.contexts.emotion_classification import construct_emobench, construct_finentity
 from tasks.contexts.released_classification import read_released
 from tasks.datasets.adapters.constructed import adapt_nothing
@@ -31,24 +32,25 @@ _RELEASED = (
 )
 
 
-def _released(tail: str, title: str, path: str, md5: str) -> DatasetSpec:
+def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
     files: tuple[PinnedFile, ...] = (longemotion_file(path, None, md5=md5),)
-    if tail == "ec_emobench":
+    if task == "ec_emobench":
         files += (_emobench_file("data/EU.jsonl", _EMOBENCH_SHA256, record_format="jsonl"),)
     return DatasetSpec(
-        id=f"longemotion_{tail}_released",
+        id=f"longemotion_{task}_released",
         title=title,
         files=files,
         record_format="jsonl",
         adapter=adapt_nothing,
-        construct=read_released("ec_emobench" if tail == "ec_emobench" else "ec_finentity"),
+        construct=read_released(task),
+        long_task=task,
         question_types=("label_choice",),
         languages=("en",),
         licence=LICENCE,
         paper=f"{PAPER}, section 3.2.1",
         required=("id", "label", "choices"),
         evaluation_version="1.0",
-        differences=_RELEASED if tail == "ec_emobench" else _RELEASED[:1],
+        differences=_RELEASED if task == "ec_emobench" else _RELEASED[:1],
     )
 
 
@@ -60,6 +62,7 @@ EMOTION_CLASSIFICATION: tuple[DatasetSpec, ...] = (
         record_format="jsonl",
         adapter=adapt_nothing,
         construct=construct_emobench,
+        long_task="ec_emobench",
         question_types=("label_choice",),
         languages=("en",),
         licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
@@ -85,6 +88,7 @@ EMOTION_CLASSIFICATION: tuple[DatasetSpec, ...] = (
         record_format="json",
         adapter=adapt_nothing,
         construct=construct_finentity,
+        long_task="ec_finentity",
         question_types=("label_choice",),
         languages=("en",),
         licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",

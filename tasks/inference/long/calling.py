@@ -44,7 +44,7 @@ async def ask(player: Player, messages: Sequence[Message], limit: int, repetitio
 def blame(call: Call, helper: Helper) -> Call:
     """A helper's failed call as the last of a transcript: its error says whose it is."""
     error = f"{helper}: {call.reply.error or call.reply.failure}"
-    return call._replace(reply=replace(call.reply, error=error))
+    return call._replace(reply=replace(call.reply, error=error), of_helper=True)
 
 
 def first_failed(calls: Sequence[Call]) -> Call | None:

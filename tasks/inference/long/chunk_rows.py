@@ -6,11 +6,12 @@ from typing import Any
 import dataframely as dy
 
 from schemas.context import Context
+from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
 from tasks.inference.long.asking import CONTEXT
-from tasks.needles import holds_needle
+from tasks.needle_chunks import holds_needle
 from tasks.tokens import count_tokens
 
 
@@ -31,14 +32,25 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
     The needle of a context in segments is the segment that differs.
 
     Raises:
-        ScoringError: no chunk holds any of the needle.
+        ScoringError: no chunk holds any of the needle, or it is not known which segment differs.
     """
     if item.question_type == "odd_one_out":
-        odd = (item.gold_indices or (-1,))[0]
+        odd = _odd_segment(item)
         return tuple(chunk.number == odd for chunk in chunks)
     if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)
     return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
+
+
+def _odd_segment(item: Item) -> int:
+    if not item.gold_indices:
+        raise ScoringError(
+            "It is not known which segment of an item is the odd one.",
+            where=f"item with the question {item.question!r}",
+            expected="its number in gold_indices",
+            got=str(item.gold_indices),
+        )
+    return item.gold_indices[0]
 
 
 def chunk_rows(

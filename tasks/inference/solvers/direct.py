@@ -9,11 +9,16 @@ from tasks.inference.prompting import Prompts, build_messages, choose_sampling, 
 
 
 class Call(NamedTuple):
-    """One call and what became of it; `left_out_characters` of the item's context were not sent, 0 = it was sent whole."""
+    """One call and what became of it.
+
+    `left_out_characters` of the item's context were not sent, 0 = it was sent whole. `of_helper`: not the model under test was
+    asked, but one that helps it.
+    """
 
     request: ChatRequest
     reply: ChatReply
     left_out_characters: int = 0
+    of_helper: bool = False
 
 
 Transcript = tuple[Call, ...]

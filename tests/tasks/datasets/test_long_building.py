@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def spec_with(construct: Construct | None) -> DatasetSpec:
         record_format="jsonl",
         adapter=adapt_nothing,
         construct=construct,
+        long_task="qa" if construct else None,
         question_types=("extractive",),
         languages=("en",),
         licence="none",
@@ -54,6 +56,13 @@ def spec_with(construct: Construct | None) -> DatasetSpec:
         required=("id",),
         evaluation_version="1.0",
     )
+
+
+def test_long_items_are_of_a_task_and_others_of_none() -> None:
+    with pytest.raises(ValueError, match="dataset long: construct and long_task go together; got long_task None"):
+        replace(spec_with(with_draft_per_record()), long_task=None)
+    with pytest.raises(ValueError, match="got long_task qa"):
+        replace(spec_with(None), long_task="qa")
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def test_every_file_is_pinned_by_a_hash() -> None:
 def test_a_dataset_with_long_items_has_a_construct() -> None:
     for spec in CATALOGUE:
         assert (spec.construct is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
+        assert (spec.long_task is not None) == (spec.construct is not None)
         assert spec.construct or not set(spec.question_types) & set(LONG_TYPES)
         assert spec.construct is None or spec.gather is None
 
@@ -81,6 +82,7 @@ def test_every_record_yields_its_items(name: str, items: int) -> None:
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
+    assert set(built.contexts["long_task"]) == {spec.long_task}
 
 
 @needs_mirror

@@ -251,6 +251,17 @@ async def test_another_failure_of_a_shortened_call_is_the_items_failure() -> Non
     assert len(asked) == 2
 
 
+async def test_what_a_helper_finds_too_long_is_not_asked_again() -> None:
+    asked: list[Item] = []
+
+    async def once(shown: Item) -> Transcript:
+        asked.append(shown)
+        return (refused("too long")._replace(of_helper=True),)
+
+    (call,) = await ask_within_context(item(), "cut_start", once)
+    assert (call.reply.failure, call.left_out_characters, len(asked)) == ("context_too_long", 0, 1)
+
+
 ITEMS = PartitionRef(
     layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
 )

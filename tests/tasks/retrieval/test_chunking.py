@@ -8,7 +8,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from schemas.errors import ScoringError, UsageError
 from schemas.retrieval import Chunk
-from tasks.needles import holds_needle
+from tasks.needle_chunks import holds_needle
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
 from tasks.tokens import count_tokens, token_offsets

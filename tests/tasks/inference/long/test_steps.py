@@ -1,6 +1,7 @@
 """The steps for long items, called as plain functions on a lake of their own: what they write, and what an incomplete one is."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,17 @@ from schemas.tables.responses import Responses
 from schemas.vocabulary import Setting
 from tasks.inference.long.asking import Cast, How, LongItem, Stagehands
 from tasks.inference.long.keys import chunks_key, long_key, long_settings
-from tasks.inference.long.steps import ChunkJob, LongJob, LongKeys, Watchers, chunk_partition, infer_long_partition, read_long
+from tasks.inference.long.steps import (
+    ChunkJob,
+    LongJob,
+    LongKeys,
+    Watchers,
+    chunk_partition,
+    infer_long_partition,
+    read_long,
+    solve_within_context,
+)
+from tasks.inference.solvers.direct import Transcript
 from tasks.lineage.fingerprint import partition_key
 from tasks.lineage.lake import CodeVersion, Lake
 from tests.tasks.inference.long.staging import EE, FAILED, QA, Actor, WordRetriever, saying
@@ -160,6 +171,36 @@ async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> No
     again = Actor(saying("exposure"))
     refs, _ = await infer(lake, asked, again)
     assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True])
+
+
+TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long.", http_status=400)
+
+
+async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
+    """Cutting the item's context would change nothing: a Sage is shown chunks."""
+    core, sage = Actor(saying("exposure")), Actor(saying(TOO_LONG), "sage")
+    (call,), made = await solve_cut("coem", core, sage)
+    assert (call.of_helper, call.reply.failure, call.left_out_characters) == (True, "context_too_long", 0)
+    assert call.reply.error == f"sage: {TOO_LONG.error}"
+    assert (made, len(core.asked)) == (len({request.messages for request in sage.asked}), 0)
+
+
+async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() -> None:
+    core = Actor(saying(TOO_LONG, "exposure"))
+    (call,), _ = await solve_cut("base", core, Actor(saying("x"), "sage"))
+    assert (call.of_helper, call.reply.text, len(core.asked)) == (False, "exposure", 2)
+    assert call.left_out_characters > 0
+
+
+async def solve_cut(setting: Setting, core: Actor, sage: Actor) -> tuple[Transcript, int]:
+    """The calls of one item under a policy that cuts, and how often the Sage was asked."""
+    nowhere = PartitionRef(
+        layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
+    )
+    asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
+    cast = Cast(core.player(), sage.player(), Actor(saying("x"), "critic").player())
+    solved = await solve_within_context(QA, asked, Stagehands(cast, WordRetriever()), 0)
+    return solved.transcript, len(sage.asked)
 
 
 async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:
