@@ -6,23 +6,24 @@ use.
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import file_digest, sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
-from uuid import uuid4
 
 import dataframely as dy
 import polars as pl
 from pydantic import ValidationError
 
 from schemas.errors import LakeError
-from schemas.lineage import PartitionKey, PartitionRef
-from tasks.lineage.files import replace_file
+from schemas.folders import Folder
+from schemas.lineage import Footer, PartitionKey, PartitionRef
+from tasks.lineage.damage import of_another_version, unreadable, untrusted, unwritable
+from tasks.lineage.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lineage.fingerprint import canonical_json, content_sha256
+from tasks.lineage.state import state_folder
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"
@@ -37,11 +38,22 @@ class CodeVersion:
 
 
 class Lake:
-    """Parquet layers under one folder."""
+    """Parquet layers under one folder, on a disk or in an object store."""
 
-    def __init__(self, root: Path, code: CodeVersion) -> None:
+    def __init__(self, root: Folder, code: CodeVersion) -> None:
         self.root = root
         self.code = code
+        # Of an object store, where each look takes a request; whoever reads a partition checks it.
+        self._found: dict[str, PartitionRef] = {}
+
+    def __reduce__(self) -> tuple[type["Lake"], tuple[Folder, CodeVersion]]:
+        # Where this is sent, another folder is the current one.
+        return Lake, (self.root.absolute() if isinstance(self.root, Path) else self.root, self.code)
+
+    @property
+    def state(self) -> Path:
+        """Folder on this machine of what an object store cannot hold: journal, embeddings, findings about models."""
+        return state_folder(self.root)
 
     def require_writable(self) -> None:
         """Create the folder if needed and prove that files can be written there.
@@ -49,15 +61,12 @@ class Lake:
         Raises:
             LakeError: if they cannot.
         """
-        probe = self.root / f".probe-{uuid4().hex}"
-        with _io_errors("the lake folder cannot be written", self.root):
-            self.root.mkdir(parents=True, exist_ok=True)
-            probe.write_bytes(b"")
-            probe.unlink()
+        with unwritable("the lake folder cannot be written", self.root):
+            prove_writable(self.root)
 
-    def folder(self, key: PartitionKey) -> Path:
+    def folder(self, key: PartitionKey) -> Folder:
         """Folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
-        return self.root.joinpath(key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place))
+        return self.root / _place(key)
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """The complete partition of this key, if it exists and its footer agrees.
@@ -66,7 +75,12 @@ class Lake:
             LakeError: if the file is there and cannot be trusted.
         """
         path = self.folder(key) / f"{key.fingerprint}.parquet"
-        return self._reference(path, key) if path.exists() else None
+        if found := self._found.get(key.fingerprint):
+            return found
+        found = self._reference(path, key)
+        if found and not isinstance(path, Path):
+            self._found[key.fingerprint] = found
+        return found
 
     def find_latest(self, key: PartitionKey) -> PartitionRef | None:
         """The complete partition, else the newest incomplete one, else None."""
@@ -88,8 +102,7 @@ class Lake:
         Raises:
             LakeError: if the disk refuses the file.
         """
-        rows = schema.validate(frame).sort(schema.primary_key())
-        return self._write_rows(key, rows, _measured_columns(schema), complete=complete)
+        return self._write_rows(key, as_written(frame, schema), measured_columns(schema), complete=complete)
 
     def write_rejected(self, key: PartitionKey, rejected: pl.DataFrame) -> PartitionRef:
         """Write rows that broke a rule to the layer's `<layer>_rejected` sibling."""
@@ -102,56 +115,140 @@ class Lake:
         Raises:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
         """
-        path = self.path(ref)
-        with _unreadable(path):
-            frame = pl.read_parquet(path, hive_partitioning=False)
+        path, frame = self.path(ref), self.read_rows(ref)
         try:
             valid = schema.validate(_with_present_words(frame, schema))
         except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
-            raise _untrusted(path, f"rows of layer {ref.layer}", str(error).splitlines()[0]) from error
-        got = content_sha256(valid, _measured_columns(schema))
+            missing = [name for name in schema.column_names() if name not in frame.columns]
+            measured = [name for name in measured_columns(schema) if name in frame.columns]
+            if missing and content_sha256(frame, measured) == ref.content_sha256:
+                footer = self.read_footer(ref)
+                writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
+                raise of_another_version(path, missing, writer) from error
+            raise untrusted(path, f"rows of layer {ref.layer}", str(error).splitlines()[0]) from error
+        got = content_sha256(valid, measured_columns(schema))
         if got != ref.content_sha256:
-            raise _untrusted(path, f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
+            raise untrusted(path, f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
         return valid
 
-    def path(self, ref: PartitionRef) -> Path:
-        """Absolute path of a partition's file."""
+    def path(self, ref: PartitionRef) -> Folder:
+        """Path of a partition's file."""
         return self.root / ref.path
+
+    def read_rows(self, ref: PartitionRef) -> pl.DataFrame:
+        """Rows of a partition as its file has them, not validated.
+
+        Raises:
+            LakeError: if the file is gone or is no Parquet file.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            return pl.read_parquet(parquet_source(path), hive_partitioning=False)
+
+    def read_footer(self, ref: PartitionRef) -> Footer:
+        """What a partition's file says of itself.
+
+        Raises:
+            LakeError: if the file is gone or has no footer of ours.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            footer = pl.read_parquet_metadata(footer_source(path) or parquet_source(path)).get(_FOOTER_KEY)
+        try:
+            return Footer.model_validate_json(footer or "")
+        except ValidationError as error:
+            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+
+    def file_sha256(self, ref: PartitionRef) -> str:
+        """Hash of the bytes of a partition's file: of measured columns, footer and padding too, which no content hash covers.
+
+        Raises:
+            LakeError: if the file is gone or cannot be read.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            if not isinstance(path, Path):
+                return sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()
 
     def _write_rows(self, key: PartitionKey, rows: pl.DataFrame, measured: tuple[str, ...], *, complete: bool) -> PartitionRef:
         content = content_sha256(rows, measured)
         name = f"{key.fingerprint}.parquet" if complete else f"{key.fingerprint}.incomplete.{content[:16]}.parquet"
-        path = self.folder(key) / name
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=path.relative_to(self.root).as_posix(),
+            path=f"{_place(key)}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,
             parents=key.parents,
         )
+        path = self.path(ref)
+        if self._holds(ref, measured):
+            # Manifests name the bytes on disk, which other measurements would change. An incomplete partition becomes the newest.
+            if not complete:
+                with unwritable("a partition cannot be written", path):
+                    replace_file(path, path.read_bytes())
+            return ref
         footer = {
             "partition": ref.model_dump(mode="json"),
             "settings": key.settings,
             "package_version": self.code.package,
             "git_commit": self.code.git_commit,
         }
-        _write_atomically(path, rows, {_FOOTER_KEY: canonical_json(footer)})
+        encoded = _encode(rows, {_FOOTER_KEY: canonical_json(footer)})
+        with unwritable("a partition cannot be written", path):
+            if not complete:
+                replace_file(path, encoded)
+            elif not create_file(path, encoded):
+                # Another machine was faster: what it was answered is what both go on with.
+                return self.find(key) or ref
         return ref
 
-    def _reference(self, path: Path, key: PartitionKey) -> PartitionRef:
-        with _unreadable(path):
-            footer = pl.read_parquet_metadata(path).get(_FOOTER_KEY)
-            rows = pl.scan_parquet(path, hive_partitioning=False).select(pl.len()).collect().item()
+    def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:
+        """Whether the file of a partition is there and intact; one that is damaged is to be written anew."""
+        if not self.path(ref).exists():
+            return False
+        try:
+            same = content_sha256(self.read_rows(ref), measured) == ref.content_sha256
+            return same and self.read_footer(ref).partition == ref
+        except LakeError:
+            return False
+
+    def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:
+        with unreadable(path):
+            source = footer_source(path)
+            if source is None:
+                return None
+            footer = pl.read_parquet_metadata(source).get(_FOOTER_KEY)
+            rows = pl.scan_parquet(source, hive_partitioning=False).select(pl.len()).collect().item()
         try:
             ref = PartitionRef.model_validate(_partition_of(footer))
         except (ValidationError, ValueError, KeyError, TypeError) as error:
-            raise _untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
         if ref.fingerprint != key.fingerprint or ref.rows != rows:
-            raise _untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
+            raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
         return ref
+
+
+def _place(key: PartitionKey) -> str:
+    return "/".join([key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place)])
+
+
+def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Rows as they are written to a layer: validated, sorted by the primary key.
+
+    Raises:
+        ValidationError: if the rows break the schema.
+    """
+    return schema.validate(frame).sort(schema.primary_key())
+
+
+def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
+    """Columns that differ from run to run, which the content hash leaves out."""
+    return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
 
 
 def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
@@ -170,45 +267,8 @@ def _partition_of(footer: str | None) -> Any:
     return json.loads(footer)["partition"]
 
 
-def _measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
-    return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
-
-
-def _write_atomically(path: Path, rows: pl.DataFrame, footer: dict[str, str]) -> None:
+def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:
     # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
     encoded = BytesIO()
     rows.write_parquet(encoded, metadata=footer)
-    with _io_errors("a partition cannot be written", path):
-        replace_file(path, encoded.getbuffer())
-
-
-@contextmanager
-def _io_errors(what: str, where: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise LakeError(
-            what,
-            where=str(where),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="choose another folder with --lake, or free space and run again; finished partitions are kept",
-        ) from error
-
-
-@contextmanager
-def _unreadable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise _untrusted(path, "a readable Parquet file", str(error).splitlines()[0]) from error
-
-
-def _untrusted(path: Path, expected: str, got: str) -> LakeError:
-    return LakeError(
-        "a partition of the lake is damaged",
-        where=str(path),
-        expected=expected,
-        got=got,
-        next_step="move the file away and run the same command again; replies in the journal are not paid twice",
-    )
+    return encoded.getbuffer()

@@ -1,0 +1,64 @@
+"""What is said when a partition cannot be written, read or trusted."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import polars as pl
+
+from schemas.errors import LakeError
+from schemas.folders import Folder
+
+
+@contextmanager
+def unwritable(what: str, where: Folder) -> Iterator[None]:
+    """Turn what a disk refuses in the block into LakeError; `what` could not be done."""
+    try:
+        yield
+    except OSError as error:
+        raise LakeError(
+            what,
+            where=str(where),
+            expected="a folder this user may write, on a disk with space left",
+            got=str(error),
+            next_step="choose another folder with --lake, or free space and run again; finished partitions are kept",
+        ) from error
+
+
+@contextmanager
+def unreadable(path: Folder) -> Iterator[None]:
+    """Turn what keeps a Parquet file from being read in the block into LakeError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise LakeError(
+            "a partition of the lake is gone",
+            where=str(path),
+            expected="the file that was written",
+            got="no such file",
+            next_step="restore it from a backup, or run its plan again; replies in the journal are not paid twice",
+        ) from error
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # bytes no writer makes end in a panic
+        raise untrusted(path, "a readable Parquet file", str(error).splitlines()[0]) from error
+
+
+def untrusted(path: Folder, expected: str, got: str) -> LakeError:
+    """The error about a partition that is not what it should be."""
+    return LakeError(
+        "a partition of the lake is damaged",
+        where=str(path),
+        expected=expected,
+        got=got,
+        next_step="move the file away and run the same command again; replies in the journal are not paid twice",
+    )
+
+
+def of_another_version(path: Folder, missing: Sequence[str], writer: str) -> LakeError:
+    """The error about a partition whose rows are those that were written, but not those of the layer as it is now."""
+    columns = "columns" if len(missing) > 1 else "column"
+    return LakeError(
+        "a partition of the lake was written by another version of moodflow",
+        where=str(path),
+        expected="the layer's columns as they are now",
+        got=f"no {columns} {', '.join(missing)}; written by moodflow {writer}",
+        next_step="leave the file, older runs need it: open them with that version, or run the plan again with this one",
+    )
