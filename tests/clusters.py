@@ -1,0 +1,103 @@
+"""Dask and Ray clusters of two workers on loopback, each in processes of its own that end with the test."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+START_LIMIT_S = 90.0
+BLOCKED = "import sys; sys.modules['schemas'] = None; from distributed.cli.{0} import main; main()"
+"""A Dask process in whose environment MoodFlow is not installed."""
+
+
+@contextmanager
+def dask_cluster(folder: Path, *, workers: int = 2, without_code: str = "") -> Iterator[str]:
+    """A scheduler and one worker command with so many workers; `without_code`: `dask_scheduler` or `dask_worker`."""
+    file = folder / "scheduler.json"
+    with _process(folder, _dask("dask_scheduler", without_code), "--port", "0", "--no-dashboard", "--scheduler-file", str(file)):
+        address = json.loads(_wait_for(file))["address"]
+        if not workers:
+            yield address
+            return
+        command = ("--nworkers", str(workers), "--nthreads", "1", "--no-dashboard", "--local-directory", str(folder / "scratch"))
+        # A nanny would start the worker in an interpreter of its own, where nothing is blocked.
+        nanny = ("--no-nanny",) if without_code == "dask_worker" else ()
+        with _process(folder, _dask("dask_worker", without_code), address, *command, *nanny):
+            _wait_for_workers(address, workers)
+            yield address
+
+
+def _dask(program: str, without_code: str) -> list[str]:
+    code = BLOCKED.format(program) if without_code == program else f"from distributed.cli.{program} import main; main()"
+    return [sys.executable, "-c", code, "--host", "127.0.0.1"]
+
+
+def _wait_for_workers(address: str, workers: int) -> None:
+    from distributed import Client  # noqa: PLC0415  only where there is a cluster
+
+    with Client(address, set_as_default=False, timeout=START_LIMIT_S) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(workers, timeout=START_LIMIT_S)
+
+
+@contextmanager
+def ray_cluster(folder: Path) -> Iterator[str]:
+    """A head node with two workers' places; its files are short-named, since a socket's path may have 107 characters."""
+    ray, port = str(Path(sys.executable).with_name("ray")), free_port()
+    command = [ray, "start", "--head", "--block", "--port", str(port), "--node-ip-address", "127.0.0.1", "--num-cpus", "2"]
+    more = ["--include-dashboard", "false", "--disable-usage-stats", "--temp-dir", str(folder)]
+    with _process(folder, command, *more):
+        _wait_for_port(port)
+        yield f"127.0.0.1:{port}"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def _process(folder: Path, command: list[str], *arguments: str) -> Iterator[None]:
+    """A process and all that it starts; its current folder is another one than the test's."""
+    with (folder / f"{time.monotonic_ns()}.log").open("wb") as log:
+        started = subprocess.Popen(
+            [*command, *arguments],
+            cwd=folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(started.pid, number)
+                started.wait(10)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+
+def _wait_for(file: Path) -> str:
+    end = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < end:
+        if file.exists() and (text := file.read_text()):
+            return text
+        time.sleep(0.05)
+    raise TimeoutError(file)
+
+
+def _wait_for_port(port: int) -> None:
+    end = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < end:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError(port)
