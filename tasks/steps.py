@@ -1,41 +1,115 @@
 """The one kind of Prefect task MoodFlow has, and the count of those that ran.
 
-A step looks for its own partition before it works, so Prefect's result cache is off; retries live in the model client.
+A step looks for its own partition before it works, so Prefect's result cache is off; retries live in the model client. What it
+reads and writes is told as OpenLineage events.
 """
 
-from collections.abc import Awaitable, Callable
+import inspect
+import os
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar
 from uuid import UUID
 
+from openlineage.client.uuid import generate_new_uuid
+from prefect import __version__ as prefect_version
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
-from prefect.states import Completed
+from prefect.context import FlowRunContext, TaskRunContext
+from prefect.states import Completed, Failed
+from pydantic import SecretStr
 
 from schemas.lineage import PartitionRef
+from tasks.inference.calls.scrubbing import Scrubber
+from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
+from tasks.lineage.tracing import StepTrace
+
+UP_TO_DATE = "UpToDate"
+"""Name of the state of a step that had nothing to compute."""
+
+SECRETS = {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD"}
+"""Words in the name of an environment variable that holds what no event may repeat."""
 
 
 @dataclass
 class RunLedger:
-    """Runs that ended in this process: what a server must have recorded before we may stop it."""
+    """Runs that ended, here or on a cluster for this process: what a server must have recorded before we may stop it."""
 
     flow_runs: set[UUID] = field(default_factory=set)
-    task_runs: int = 0
+    ended: list[UUID] = field(default_factory=list)
+    """Flow runs in the order they ended: a sub-flow before the flow it is part of."""
+    task_runs: set[UUID] = field(default_factory=set)
+
+    def note(self, flow_run: UUID | None, task_run: UUID | None) -> None:
+        """A task run ended, in a flow run; outside of one nobody waits for it. Noted twice it counts once."""
+        if flow_run is not None and task_run is not None:
+            self.flow_runs.add(flow_run)
+            self.task_runs.add(task_run)
 
 
 ledger = RunLedger()
 
 
 def _note(task: Any, task_run: TaskRun, state: State[Any]) -> None:  # noqa: ARG001  Prefect fixes the hook's arguments
-    if task_run.flow_run_id is not None:
-        ledger.flow_runs.add(task_run.flow_run_id)
-        ledger.task_runs += 1
+    ledger.note(task_run.flow_run_id, task_run.id)
 
 
 def step(name: str) -> Callable[[Callable[..., Any]], Any]:
     """Decorator of a step; `name` is the template of its task run name, filled from its arguments."""
-    return task(cache_policy=NO_CACHE, retries=0, task_run_name=name, on_completion=[_note], on_failure=[_note])
+    decorate = task(cache_policy=NO_CACHE, retries=0, task_run_name=name, on_completion=[_note], on_failure=[_note])
+    return lambda body: decorate(_traced(body))
+
+
+def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """The body of a step with its events around it; name, module and arguments stay what they are."""
+
+    @wraps(body)
+    async def traced(*arguments: Any, **named: Any) -> Any:
+        return await _run_traced(body, arguments, named)
+
+    return traced
+
+
+async def _run_traced(body: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    trace = StepTrace(lambda: _step_run(body), (*arguments, *named.values()))
+    await trace.start()
+    try:
+        result = await body(*arguments, **named)
+    except BaseException as error:
+        interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
+        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.traffic.key_variables), interrupted=interrupted)
+        raise
+    if isinstance(result, State) and not result.is_completed():
+        trace.fail(_without_secrets(result.message or "refused", trace.traffic.key_variables))
+    else:
+        state = result if isinstance(result, State) else None
+        await trace.complete(state.data if state else result, up_to_date=state is not None and state.name == UP_TO_DATE)
+    return result
+
+
+def _step_run(body: Callable[..., Any]) -> StepRun:
+    task_context, flow_context = TaskRunContext.get(), FlowRunContext.get()
+    parent = task_context.task_run.flow_run_id if task_context else None
+    flow = flow_context.flow if flow_context else None
+    return StepRun(
+        id=str(task_context.task_run.id if task_context else generate_new_uuid()),
+        function=body.__name__,
+        module=body.__module__,
+        documentation=(inspect.getdoc(body) or body.__name__).partition("\n\n")[0],
+        engine=prefect_version,
+        namespace=os.environ.get("OPENLINEAGE_NAMESPACE") or NAMESPACE,
+        parent=ParentRun(str(parent), flow.name if flow else "flow") if parent else None,
+    )
+
+
+def _without_secrets(text: str, variables: Iterable[str]) -> str:
+    """A message without what these environment variables hold, and all others whose name says that it is a secret."""
+    for name in {*variables, *(name for name in os.environ if not SECRETS.isdisjoint(name.upper().split("_")))}:
+        text = Scrubber(SecretStr(os.environ.get(name, "").strip())).clean(text)
+    return text
 
 
 FoundT = TypeVar("FoundT", PartitionRef, list[PartitionRef])
@@ -43,7 +117,12 @@ FoundT = TypeVar("FoundT", PartitionRef, list[PartitionRef])
 
 def up_to_date(ref: FoundT) -> State[FoundT]:
     """State of a step that found its partition, or all of them: shown and counted as `UpToDate` in the Prefect UI."""
-    return Completed(name="UpToDate", message="fingerprint matches", data=ref)
+    return Completed(name=UP_TO_DATE, message="fingerprint matches", data=ref)
+
+
+def refused(message: str) -> State[None]:
+    """State of a check that was not passed: shown as `Failed` with the message in the Prefect UI, without a stack trace."""
+    return Failed(message=message)
 
 
 async def outcome(run: Awaitable[Any]) -> Any:

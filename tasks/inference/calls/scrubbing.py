@@ -53,8 +53,12 @@ class Scrubber:
             top_logprobs=None if tokens is None else tuple((self._clean(token) or "", logprob) for token, logprob in tokens),
         )
 
+    def clean(self, text: str) -> str:
+        """A text without the key."""
+        return self._pattern.sub(PLACEHOLDER, text) if self._pattern else text
+
     def _clean(self, text: str | None) -> str | None:
-        return self._pattern.sub(PLACEHOLDER, text) if self._pattern and text else text
+        return self.clean(text) if text else text
 
 
 def _spellings(sign: str) -> str:

@@ -1,0 +1,83 @@
+"""What the source files are called whose hashes a partition names: from the catalogue, else from what manifests say."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
+from schemas.errors import SourceError
+from schemas.graph import SourceName
+from schemas.lineage import DatasetNotice, RunManifest
+from tasks.datasets.catalogue import CATALOGUE
+from tasks.sources.locating import Locator, source_sha256
+
+OWN = "own file "
+"""Begins what a manifest calls a user's own file."""
+
+
+@dataclass(frozen=True)
+class SourceNames:
+    """Names by dataset and hashes.
+
+    Args:
+        notices: what manifests say of their datasets.
+        locator: finds the files that come with the package.
+    """
+
+    notices: dict[str, DatasetNotice]
+    locator: Locator
+
+    @classmethod
+    def of(cls, manifests: Iterable[RunManifest]) -> "SourceNames":
+        """Of the catalogue and these manifests."""
+        return cls({notice.id: notice for manifest in manifests for notice in manifest.datasets}, Locator())
+
+    def __call__(self, dataset: str, hashes: Sequence[str]) -> list[SourceName]:
+        """One name for each hash; of a file that is no longer what the catalogue pins, what a manifest says of its dataset."""
+        for spec in _versions(dataset):
+            if len(spec.files) == len(hashes):
+                known = self._hashes(spec.files)
+                if all(mine in {None, hashed} for mine, hashed in zip(known, hashes, strict=True)):
+                    return [_name(file) for file in spec.files]
+        return [self._noticed(dataset, len(hashes))] * len(hashes)
+
+    def _hashes(self, files: Sequence[SourceFile]) -> list[str | None]:
+        return [self._hash(file) for file in files]
+
+    def _hash(self, file: SourceFile) -> str | None:
+        if isinstance(file, PinnedFile) and file.sha256 is None:
+            return None  # nobody has pinned it: any content may be meant
+        try:
+            return source_sha256([file], self.locator)[0]
+        except SourceError:
+            return ""  # no hash is that: the file is not here to compare
+
+    def _noticed(self, dataset: str, files: int) -> SourceName:
+        notice = self.notices.get(dataset)
+        if notice is None:
+            return SourceName(note="neither the catalogue nor a manifest names it")
+        told = notice.sources
+        if len(told) == 1 and told[0].startswith(OWN):
+            return SourceName(path=told[0].removeprefix(OWN) if files == 1 else None, note="a file of the user's own")
+        if len(told) == 1 and " at " in told[0]:
+            repository, _, revision = told[0].partition(" at ")
+            return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")
+        return SourceName(note=f"{' and '.join(told)}, of which the catalogue names other content now")
+
+
+def _versions(dataset: str) -> list[DatasetSpec]:
+    spec = next((one for one in CATALOGUE if one.id == dataset), None)
+    found = []
+    while spec is not None:
+        found.append(spec)
+        spec = spec.alternative
+    return found
+
+
+def _name(file: SourceFile) -> SourceName:
+    match file:
+        case PinnedFile():
+            return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
+        case BundledFile():
+            return SourceName(path=f"data/bundled/{file.name}")
+        case LocalFile():
+            return SourceName(path=file.path.name, note="a file of the user's own")

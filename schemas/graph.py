@@ -1,0 +1,96 @@
+"""The graph of what was computed from what: source files, partitions, runs and their reports."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+
+NodeKind = Literal["source", "partition", "run", "report"]
+NodeState = Literal["present", "gone", "damaged", "recorded"]
+"""`recorded`: a source file, of which a lake keeps the hash and not the file."""
+
+
+class SourceName(Frozen):
+    """Where a source file comes from, as far as it is known."""
+
+    repository: str | None = Field(default=None, description="host/owner/name; null = no public one")
+    revision: str | None = None
+    path: str | None = Field(default=None, description="inside the repository or the package, or the name of a user's own file")
+    member: str | None = Field(default=None, description="path inside the archive that `path` is")
+    note: str | None = Field(default=None, description="what has to be known about the name")
+
+
+class LineageNode(Frozen):
+    """One file, or one run."""
+
+    id: str
+    kind: NodeKind
+    layer: str | None = None
+    place: tuple[tuple[str, str], ...] = ()
+    path: str | None = Field(default=None, description="relative to the lake; of a source file inside its repository")
+    rows: int | None = None
+    content_sha256: str | None = Field(
+        default=None, description="of a partition its rows without measured columns, of any other file its bytes"
+    )
+    fingerprint: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    package_version: str | None = None
+    git_commit: str | None = None
+    state: NodeState = "present"
+    complete: bool = Field(default=True, description="false if failed calls left rows to be asked again")
+    rejected_of: str | None = Field(default=None, description="id of the partition whose broken rows these are")
+    source: SourceName | None = None
+
+
+class LineageEdge(Frozen):
+    """What `target` is computed from; `from` and `to` in JSON."""
+
+    source: str
+    target: str
+
+
+class LineageGraph(Frozen):
+    """Everything behind one run or file, itself included."""
+
+    root: str = Field(description="id of the node that was asked for")
+    nodes: tuple[LineageNode, ...]
+    edges: tuple[LineageEdge, ...]
+    runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
+
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """Ids of what each node is computed from, in the order of `edges`."""
+        found: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+        for edge in self.edges:
+            found[edge.target].append(edge.source)
+        return {node: tuple(dict.fromkeys(sources)) for node, sources in found.items()}
+
+    def node(self, identity: str) -> LineageNode:
+        """The node of this id."""
+        return next(node for node in self.nodes if node.id == identity)
+
+    def document(self) -> dict[str, Any]:
+        """The graph as JSON."""
+        return {
+            "root": self.root,
+            "runs": list(self.runs),
+            "nodes": [node.model_dump(mode="json") for node in self.nodes],
+            "edges": [{"from": edge.source, "to": edge.target} for edge in self.edges],
+        }
+
+
+def ranks(parents: dict[str, tuple[str, ...]]) -> dict[str, int]:
+    """Longest way from each node up to one that is computed from nothing, in edges.
+
+    Raises:
+        ValueError: if something is computed from itself.
+    """
+    found: dict[str, int] = {}
+    left = dict(parents)
+    while left:
+        ready = [node for node, sources in left.items() if all(source in found for source in sources)]
+        if not ready:
+            raise ValueError(f"something is computed from itself: {', '.join(sorted(left)[:3])}")
+        for node in ready:
+            found[node] = max((found[source] + 1 for source in left.pop(node)), default=0)
+    return found

@@ -1,0 +1,208 @@
+"""OpenLineage events of a step: START, then COMPLETE, FAIL or ABORT, with what it reads and writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    RunFacet,
+    error_message_run,
+    output_statistics_output_dataset,
+    parent_run,
+    processing_engine_run,
+)
+
+from schemas.dataset import BundledFile, LocalFile, PinnedFile
+from schemas.folders import Folder
+from schemas.lineage import PartitionKey, PartitionRef
+from tasks.lineage.facets import (
+    FileDatasetFacet,
+    PartitionDatasetFacet,
+    StepRunFacet,
+    job_facets,
+    place_facets,
+    producer,
+    schema_facet,
+    version_facet,
+)
+from tasks.lineage.files import footer_source
+from tasks.lineage.lake import Lake
+from tasks.lineage.traffic import Source, Traffic, Written
+
+NAMESPACE = "moodflow"
+"""Of jobs, unless OPENLINEAGE_NAMESPACE names another; of source files that come with the package, always."""
+
+
+@dataclass(frozen=True)
+class ParentRun:
+    """The flow run that a step belongs to."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class StepRun:
+    """One run of one step.
+
+    Args:
+        id: UUID, that of the task run in Prefect where there is one.
+        function: name of the step's function.
+        module: where that is.
+        documentation: its first sentence.
+        engine: version of Prefect.
+        namespace: of the job.
+        parent: the flow run it belongs to, if it belongs to one.
+    """
+
+    id: str
+    function: str
+    module: str
+    documentation: str
+    engine: str
+    namespace: str = NAMESPACE
+    parent: ParentRun | None = None
+
+
+@dataclass(frozen=True)
+class StepEvents:
+    """Makes the events of one run of a step."""
+
+    step: StepRun
+    traffic: Traffic
+    lake: Lake
+
+    def start(self, now: datetime | None = None) -> RunEvent:
+        """It begins: inputs, and names of the outputs that are to be."""
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        return self._event(RunState.START, {}, outputs, now)
+
+    def complete(self, written: Written, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
+        """It ended as it should; `up_to_date`: all was there already."""
+        reason = written.missing.reason if written.missing else None
+        done = StepRunFacet(
+            upToDate=up_to_date,
+            packageVersion=self.lake.code.package,
+            gitCommit=self.lake.code.git_commit,
+            missing=reason,
+            producer=self.by,
+        )
+        outputs = [self._written(ref) for ref in written.refs] + [self._file(address) for address in written.files]
+        return self._event(RunState.COMPLETE, {"moodflow_step": done}, outputs, now)
+
+    def fail(self, message: str, *, interrupted: bool = False, now: datetime | None = None) -> RunEvent:
+        """It did not; `message` must hold no secret."""
+        error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python", producer=self.by)
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, outputs, now)
+
+    @property
+    def by(self) -> str:
+        """What is named as the writer."""
+        return producer(self.lake.code)
+
+    @property
+    def namespace(self) -> str:
+        """Of the partitions: the address of the lake."""
+        return lake_namespace(self.lake.root)
+
+    @property
+    def job(self) -> str:
+        """The step's function and what it is about: the same in every run that computes the same thing."""
+        place = [value for _, value in self.traffic.outputs[0].place] if self.traffic.outputs else []
+        about = place or ([self.traffic.subject] if self.traffic.subject else [])
+        return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
+
+    def _event(
+        self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset], now: datetime | None
+    ) -> RunEvent:
+        step = self.step
+        return RunEvent(
+            eventType=state,
+            eventTime=(now or datetime.now(UTC)).isoformat(),
+            run=Run(step.id, {**self._run_facets(), **facets}),
+            job=Job(step.namespace, self.job, job_facets(step.module, step.documentation, self.lake.code)),
+            inputs=[*(self._read(ref) for ref in self.traffic.inputs), *(self._source(one) for one in self.traffic.sources)],
+            outputs=list(outputs),
+            producer=self.by,
+        )
+
+    def _run_facets(self) -> dict[str, RunFacet]:
+        engine = processing_engine_run.ProcessingEngineRunFacet(
+            version=self.step.engine, name="Prefect", openlineageAdapterVersion=self.lake.code.package, producer=self.by
+        )
+        facets: dict[str, RunFacet] = {"processing_engine": engine}
+        if parent := self.step.parent:
+            run, job = parent_run.Run(parent.id), parent_run.Job(self.step.namespace, parent.name)
+            facets["parent"] = parent_run.ParentRunFacet(run=run, job=job, producer=self.by)
+        return facets
+
+    def _read(self, ref: PartitionRef) -> InputDataset:
+        # Its columns were told by the step that wrote it: reading them again from hundreds of files would take its time.
+        return InputDataset(self.namespace, dataset_name(ref), facets=self._partition_facets(ref))
+
+    def _written(self, ref: PartitionRef) -> OutputDataset:
+        facets = {**self._partition_facets(ref), **place_facets(self.namespace, self.by)}
+        path = self.lake.path(ref)
+        if (source := footer_source(path)) is not None:
+            facets["schema"] = schema_facet(pl.read_parquet_schema(source), self.by)
+        size = path.stat().st_size if isinstance(path, Path) else None
+        count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+            rowCount=ref.rows, size=size, fileCount=1, producer=self.by
+        )
+        return OutputDataset(self.namespace, dataset_name(ref), facets=facets, outputFacets={"outputStatistics": count})
+
+    def _partition_facets(self, ref: PartitionRef) -> dict[str, DatasetFacet]:
+        partition = PartitionDatasetFacet(
+            path=ref.path,
+            fingerprint=ref.fingerprint,
+            contentSha256=ref.content_sha256,
+            complete=ref.complete,
+            producer=self.by,
+        )
+        return {"version": version_facet(ref.identity, self.by), "moodflow_partition": partition}
+
+    def _source(self, source: Source) -> InputDataset:
+        match source.file:
+            case PinnedFile() as file:
+                namespace, name, version = f"https://{file.repository}", file.path, file.revision
+            case BundledFile() as file:
+                namespace, name, version = NAMESPACE, f"data/bundled/{file.name}", self.lake.code.package
+            case LocalFile() as file:
+                # Its name only: events are passed on, the folders of a machine are not.
+                namespace, name, version = f"{NAMESPACE}:own", file.path.name, source.sha256 or "unknown"
+        content = FileDatasetFacet(path=name, sha256=source.sha256, producer=self.by)
+        return InputDataset(namespace, name, facets={"version": version_facet(version, self.by), "moodflow_file": content})
+
+    def _file(self, address: str) -> OutputDataset:
+        """A file of a run's folder: the dataset is what all runs of a benchmark write there, the run is its version."""
+        run, name = address.replace("\\", "/").split("/")[-2:]
+        content = (self.lake.root / "runs" / run / name).read_bytes()
+        path = f"runs/{run}/{name}"
+        facet = FileDatasetFacet(path=path, sha256=sha256(content).hexdigest(), producer=self.by)
+        count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+            size=len(content), fileCount=1, producer=self.by
+        )
+        subject = quote(self.traffic.subject or "unknown", safe="")
+        return OutputDataset(
+            self.namespace,
+            f"runs/benchmark={subject}/{name}",
+            facets={"version": version_facet(run, self.by), "moodflow_file": facet},
+            outputFacets={"outputStatistics": count},
+        )
+
+
+def dataset_name(partition: PartitionRef | PartitionKey) -> str:
+    """Layer and place, as the lake's folders are named: what all versions of a partition have in common."""
+    return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])
+
+
+def lake_namespace(root: Folder) -> str:
+    """The lake's address: file:///... or s3://..."""
+    return root.absolute().as_uri() if isinstance(root, Path) else str(root)

@@ -1,0 +1,133 @@
+"""Facets of OpenLineage events: what is told of a dataset, a job and a run, in the published forms and in three of our own."""
+
+from collections.abc import Mapping
+
+import attr
+import polars as pl
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    JobFacet,
+    RunFacet,
+    dataset_version_dataset,
+    datasource_dataset,
+    documentation_job,
+    job_type_job,
+    schema_dataset,
+    source_code_location_job,
+    storage_dataset,
+)
+from polars.datatypes import DataTypeClass
+
+from tasks.lineage.lake import CodeVersion
+
+SCHEMA = "urn:moodflow:openlineage:1-0-0"
+"""Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""
+
+
+@attr.define
+class PartitionDatasetFacet(DatasetFacet):
+    """A partition of the lake: what it is named by, and the hash of its rows without measured columns."""
+
+    path: str
+    fingerprint: str
+    contentSha256: str  # noqa: N815  as OpenLineage spells its fields
+    complete: bool
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{SCHEMA}#/$defs/PartitionDatasetFacet"
+
+
+@attr.define
+class FileDatasetFacet(DatasetFacet):
+    """A file that is no partition: a source file, a manifest or a report."""
+
+    path: str
+    sha256: str | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{SCHEMA}#/$defs/FileDatasetFacet"
+
+
+@attr.define
+class StepRunFacet(RunFacet):
+    """What a step did."""
+
+    upToDate: bool  # noqa: N815  as OpenLineage spells its fields
+    packageVersion: str  # noqa: N815
+    gitCommit: str | None = None  # noqa: N815
+    missing: str | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{SCHEMA}#/$defs/StepRunFacet"
+
+
+def producer(code: CodeVersion) -> str:
+    """What is named as the writer of events."""
+    return f"urn:moodflow:{code.package}"
+
+
+def version_facet(version: str, by: str) -> DatasetFacet:
+    """Which version of a dataset is meant."""
+    return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=version, producer=by)
+
+
+def place_facets(namespace: str, by: str) -> dict[str, DatasetFacet]:
+    """Where partitions are kept, and as what."""
+    layer = "s3" if namespace.startswith("s3://") else "file"
+    return {
+        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=namespace, uri=namespace, producer=by),
+        "storage": storage_dataset.StorageDatasetFacet(storageLayer=layer, fileFormat="parquet", producer=by),
+    }
+
+
+def schema_facet(columns: Mapping[str, pl.DataType], by: str) -> DatasetFacet:
+    """Columns of a Parquet file, in their order."""
+    return schema_dataset.SchemaDatasetFacet(fields=_fields(columns), producer=by)
+
+
+def _fields(columns: Mapping[str, pl.DataType]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+    return [
+        schema_dataset.SchemaDatasetFacetFields(
+            name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
+        )
+        for position, (name, column) in enumerate(columns.items(), 1)
+    ]
+
+
+def _nested(column: pl.DataType) -> dict[str, pl.DataType]:
+    while isinstance(column, pl.List):
+        column = _inner(column)
+    return {field.name: _instance(field.dtype) for field in column.fields} if isinstance(column, pl.Struct) else {}
+
+
+def type_name(column: pl.DataType) -> str:
+    """A column's type in a word, such as `list<string>`; the words of a closed set are left out."""
+    if isinstance(column, pl.List):
+        return f"list<{type_name(_inner(column))}>"
+    return str(column.base_type()).lower()
+
+
+def _inner(column: pl.List) -> pl.DataType:
+    return _instance(column.inner)
+
+
+def _instance(column: pl.DataType | DataTypeClass) -> pl.DataType:
+    return column() if isinstance(column, DataTypeClass) else column
+
+
+def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, JobFacet]:
+    """What a step is, and which code it is."""
+    by, path = producer(code), f"{module.replace('.', '/')}.py"
+    location = source_code_location_job.SourceCodeLocationJobFacet(
+        type="git", url=f"{by}:{path}", path=path, version=code.git_commit, producer=by
+    )
+    return {
+        "documentation": documentation_job.DocumentationJobFacet(
+            description=documentation, contentType="text/plain", producer=by
+        ),
+        "sourceCodeLocation": location,
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="MOODFLOW", jobType="TASK", producer=by),
+    }

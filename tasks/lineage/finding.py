@@ -1,0 +1,94 @@
+"""Which files of a lake there are, and what their names alone say of them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import unquote
+
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import PartitionRef
+
+REJECTED = "_rejected"
+"""Ends the name of a layer that holds the rows another layer refused."""
+
+PREFIX_LENGTH = 8
+"""Digits of a fingerprint that name a partition at least: as many as are shown."""
+
+_FILE = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[0-9a-f]{16}))?\.parquet")
+
+
+def located(path: str) -> PartitionRef | None:
+    """What the path of a partition's file says, `path` being relative to the lake; its rows and their hash it does not say.
+
+    Returns: None if no partition's file is named so.
+    """
+    layer, *folders, name = path.split("/")
+    found = _FILE.fullmatch(name)
+    pairs = [folder.partition("=") for folder in folders]
+    if not found or not all(sign for _, sign, _ in pairs):
+        return None
+    return PartitionRef(
+        layer=layer,
+        place=tuple((key, unquote(value)) for key, _, value in pairs),
+        fingerprint=found["fingerprint"],
+        path=path,
+        rows=0,
+        content_sha256=found["content"] or "",
+        complete=found["content"] is None,
+    )
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """Partitions of a lake by their identity, which is what other partitions name them by; and rejected rows by fingerprint."""
+
+    partitions: dict[str, PartitionRef] = field(default_factory=dict)
+    rejected: dict[str, PartitionRef] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, lake: Folder) -> Self:
+        """Read the names of all files, and none of the files."""
+        found = cls()
+        for path in paths_below(lake, "*/**/*.parquet"):
+            if (ref := located(path)) is None:
+                continue
+            if ref.layer.endswith(REJECTED):
+                found.rejected[ref.fingerprint] = ref
+            else:
+                found.partitions[ref.identity] = ref
+        return found
+
+    def named(self, start: str) -> PartitionRef | None:
+        """The one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
+
+        Raises:
+            UsageError: several do.
+        """
+        if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
+            return None
+        found = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
+        if len(found) > 1:
+            raise UsageError(
+                f"{len(found)} partitions have a fingerprint that begins like this",
+                expected="digits that only one begins with, or the path of a file",
+                got=start,
+                next_step=f"name one: {', '.join(ref.path for ref in found[:3])}",
+            )
+        return found[0] if found else None
+
+
+def paths_below(lake: Folder, pattern: str) -> Iterator[str]:
+    """Paths of the files that match, relative to the lake, sorted."""
+    yield from sorted(relative(path, lake) for path in lake.glob(pattern))
+
+
+def relative(path: Folder, lake: Folder) -> str:
+    """Path of a file below the lake, with slashes."""
+    return str(path)[len(str(lake).rstrip("/")) :].replace("\\", "/").lstrip("/")
+
+
+def identities(refs: Iterable[PartitionRef]) -> dict[str, PartitionRef]:
+    """Partitions by their identity."""
+    return {ref.identity: ref for ref in refs}

@@ -1,0 +1,202 @@
+"""The graph behind a run or a file, read from manifests and footers."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Literal
+
+from schemas.errors import LakeError, UsageError
+from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
+from schemas.lineage import Footer, PartitionRef, RunManifest
+from tasks.lineage.finding import REJECTED, Holdings, identities, located, relative
+from tasks.lineage.lake import Lake
+from tasks.lineage.manifest import MANIFEST, list_runs, read_manifest, run_folder
+
+RUNS = "runs"
+SOURCES = "source_sha256"
+"""Setting of a partition that is built from source files: their hashes."""
+
+NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
+"""Names of a dataset's source files, given its id and their hashes; one name for each hash."""
+
+
+@dataclass
+class Drawn:
+    """Nodes and edges found so far, each once."""
+
+    lake: Lake
+    name_sources: NameSources
+    nodes: dict[str, LineageNode] = field(default_factory=dict)
+    edges: dict[LineageEdge, None] = field(default_factory=dict)
+
+    def add(self, node: LineageNode) -> str:
+        """Keep a node, and return its id."""
+        return self.nodes.setdefault(node.id, node).id
+
+    def link(self, source: str, target: str) -> None:
+        """Keep an edge."""
+        self.edges[LineageEdge(source=source, target=target)] = None
+
+    def graph(self, root: str, runs: Sequence[str] = ()) -> LineageGraph:
+        """What was found."""
+        return LineageGraph(root=root, nodes=tuple(self.nodes.values()), edges=tuple(self.edges), runs=tuple(runs))
+
+
+def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources) -> LineageGraph:
+    """Everything behind one run: its reports are not, they follow from it.
+
+    Edges to the run come from partitions that no other partition of it is computed from. A partition whose file is gone or
+    damaged is a node that says so.
+    """
+    drawn = Drawn(lake, name_sources)
+    root = _draw_run(drawn, manifest)
+    return drawn.graph(root, [manifest.run])
+
+
+def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
+    """Everything behind one file of the lake, `path` being relative to it, and the runs whose manifests name it.
+
+    Raises:
+        UsageError: no lineage is kept of such a file.
+        LakeError: the manifest of a run cannot be read.
+    """
+    if path.startswith(f"{RUNS}/"):
+        return _graph_of_run_file(lake, path, name_sources)
+    if (ref := located(path)) is None:
+        raise UsageError(
+            "no lineage is kept of this file",
+            where=str(lake.root),
+            expected="a run, a partition (<layer>/.../<fingerprint>.parquet), or a file of a run's folder",
+            got=path,
+            next_step="moodflow runs list shows the runs",
+        )
+    drawn, holdings = Drawn(lake, name_sources), Holdings.of(lake.root)
+    root = _draw_rejected(drawn, ref) if ref.layer.endswith(REJECTED) else _draw_upstream(drawn, [ref], {}, holdings)[0]
+    using = list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions))
+    return drawn.graph(root, using)
+
+
+def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
+    _, run, name = path.split("/", 2)
+    manifest = read_manifest(lake.root, run)
+    if name == MANIFEST:
+        return graph_of_run(lake, manifest, name_sources)
+    drawn = Drawn(lake, name_sources)
+    run_node = _draw_run(drawn, manifest)
+    report = LineageNode(
+        id=path,
+        kind="report",
+        place=(("run", run),),
+        path=path,
+        content_sha256=sha256((lake.root / path).read_bytes()).hexdigest(),
+        package_version=manifest.package_version,
+        git_commit=manifest.git_commit,
+    )
+    drawn.link(run_node, drawn.add(report))
+    return drawn.graph(path, [run])
+
+
+def _draw_run(drawn: Drawn, manifest: RunManifest) -> str:
+    path = run_folder(drawn.lake.root, manifest.run) / MANIFEST
+    node = LineageNode(
+        id=f"run:{manifest.run}",
+        kind="run",
+        place=(("benchmark", manifest.benchmark),),
+        path=relative(path, drawn.lake.root),
+        content_sha256=sha256(path.read_bytes()).hexdigest(),
+        settings={"plan": manifest.plan, "blueprint_sha256": manifest.blueprint_sha256},
+        package_version=manifest.package_version,
+        git_commit=manifest.git_commit,
+    )
+    root, known = drawn.add(node), identities(manifest.partitions)
+    listed = _draw_upstream(drawn, manifest.partitions, known, Holdings.of(drawn.lake.root))
+    used = {edge.source for edge in drawn.edges}
+    for last in [one for one in listed if one not in used]:
+        drawn.link(last, root)
+    return root
+
+
+def _draw_upstream(
+    drawn: Drawn, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
+) -> list[str]:
+    """Draw partitions and all they are computed from; returns the ids of those that were given."""
+    listed = list(refs)
+    left, seen = list(listed), {ref.identity for ref in listed}
+    while left:
+        ref = left.pop()
+        footer, state = _read(drawn.lake, ref)
+        told = footer.partition if footer else ref
+        node = drawn.add(_partition_node(ref, footer, state))
+        _draw_sources(drawn, node, told, footer)
+        if sibling := holdings.rejected.get(ref.fingerprint):
+            _draw_rejected(drawn, sibling, rejected_of=node)
+        for parent in told.parents:
+            found = known.get(parent) or holdings.partitions.get(parent)
+            drawn.link(found.path if found else drawn.add(_unknown_node(parent)), node)
+            if found and parent not in seen:
+                seen.add(parent)
+                left.append(found)
+    return [ref.path for ref in listed]
+
+
+def _draw_rejected(drawn: Drawn, ref: PartitionRef, rejected_of: str | None = None) -> str:
+    footer, state = _read(drawn.lake, ref)
+    node = drawn.add(_partition_node(ref, footer, state).model_copy(update={"rejected_of": rejected_of}))
+    _draw_sources(drawn, node, ref, footer)
+    return node
+
+
+def _draw_sources(drawn: Drawn, node: str, ref: PartitionRef, footer: Footer | None) -> None:
+    hashes: list[str] = footer.settings.get(SOURCES, []) if footer else []
+    if not hashes:
+        return
+    for digest, name in zip(hashes, drawn.name_sources(ref.key("dataset"), hashes), strict=True):
+        place = (("repository", name.repository),) if name.repository else ()
+        path = name.path or "unknown"
+        source = LineageNode(
+            id=f"source:{name.repository or 'own'}/{path}{f'!{name.member}' if name.member else ''}@{digest}",
+            kind="source",
+            place=place,
+            path=path,
+            content_sha256=digest,
+            state="recorded",
+            source=name,
+        )
+        drawn.link(drawn.add(source), node)
+
+
+def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, Literal["present", "gone", "damaged"]]:
+    if not lake.path(ref).exists():
+        return None, "gone"
+    try:
+        footer = lake.read_footer(ref)
+    except LakeError:
+        return None, "damaged"
+    return (footer, "present") if footer.partition.fingerprint == ref.fingerprint else (None, "damaged")
+
+
+def _partition_node(ref: PartitionRef, footer: Footer | None, state: Literal["present", "gone", "damaged"]) -> LineageNode:
+    """Of a file that cannot be read: what a manifest says, or its name."""
+    told = footer.partition if footer else ref
+    counted = footer is not None or len(ref.content_sha256) == len(ref.fingerprint)
+    more: dict[str, Any] = {}
+    if footer:
+        more = {"settings": footer.settings, "package_version": footer.package_version, "git_commit": footer.git_commit}
+    return LineageNode(
+        id=ref.path,
+        kind="partition",
+        layer=ref.layer,
+        place=ref.place,
+        path=ref.path,
+        rows=told.rows if counted else None,
+        content_sha256=told.content_sha256 if counted else None,
+        fingerprint=ref.fingerprint,
+        state=state,
+        complete=ref.complete,
+        **more,
+    )
+
+
+def _unknown_node(identity: str) -> LineageNode:
+    """A parent that is named and nowhere to be found: not even its layer is known."""
+    return LineageNode(id=f"partition:{identity}", kind="partition", fingerprint=identity.partition(".")[0], state="gone")

@@ -1,0 +1,110 @@
+"""What a step reads and writes, found in the job it is given and in what it returns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
+
+from schemas.chat import ModelEntry
+from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
+from schemas.lineage import Missing, PartitionKey, PartitionRef, RunManifest
+
+SOURCES = "source_sha256"
+"""Setting of a partition that is built from source files: their hashes."""
+
+
+class Source(NamedTuple):
+    """A source file, and the hash of what it holds where that is known."""
+
+    file: SourceFile
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a job names.
+
+    Args:
+        inputs: partitions that are read.
+        sources: source files that are read.
+        outputs: partitions to be written, as far as the job names them.
+        key_variables: environment variables that hold keys of models that are asked.
+        subject: benchmark the job is about, where it says so.
+    """
+
+    inputs: tuple[PartitionRef, ...] = ()
+    sources: tuple[Source, ...] = ()
+    outputs: tuple[PartitionKey, ...] = ()
+    key_variables: tuple[str, ...] = ()
+    subject: str | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a step returned.
+
+    Args:
+        refs: partitions.
+        files: addresses of other files.
+        missing: why there are none, if a dataset cannot be had.
+    """
+
+    refs: tuple[PartitionRef, ...] = ()
+    files: tuple[str, ...] = ()
+    missing: Missing | None = None
+
+
+def traffic_of(job: object) -> Traffic:
+    """Look through the fields of a job, dataclasses and tuples in it included; a property `key` counts as a field."""
+    found = list(_walk(job))
+    outputs = [one for one in found if isinstance(one, PartitionKey)]
+    specs = [one for one in found if isinstance(one, DatasetSpec)]
+    variables = [one.api_key_env for one in found if isinstance(one, ModelEntry) and one.api_key_env]
+    return Traffic(
+        inputs=tuple(dict.fromkeys(one for one in found if isinstance(one, PartitionRef))),
+        sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
+        outputs=tuple({(one.layer, one.fingerprint): one for one in outputs}.values()),
+        key_variables=tuple(dict.fromkeys(variables)),
+        subject=_subject(job),
+    )
+
+
+def written_of(result: object) -> Written:
+    """Look through what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
+    if isinstance(result, Missing):
+        return Written(missing=result)
+    found = list(_walk(result))
+    files = tuple(one for one in found if isinstance(one, str) and "/" in one and "\n" not in one)
+    return Written(refs=tuple(one for one in found if isinstance(one, PartitionRef)), files=files)
+
+
+def _walk(value: object) -> Iterator[object]:
+    if isinstance(value, DatasetSpec | PartitionKey | PartitionRef | ModelEntry | str):
+        yield value
+    elif isinstance(value, RunManifest):
+        yield from value.partitions
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _walk(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            yield from _walk(getattr(value, one.name))
+        if isinstance(getattr(type(value), "key", None), property):
+            yield from _walk(getattr(value, "key", None))
+
+
+def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[Source]:
+    """The fingerprint is made of the files' hashes, in their order; of an archive's member it is not the file's own."""
+    hashes: list[Any] = next((key.settings[SOURCES] for key in outputs if SOURCES in key.settings), [])
+    known = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
+    for file, digest in zip(spec.files, known, strict=True):
+        pinned = file.sha256 if isinstance(file, PinnedFile) else None
+        yield Source(file, pinned or digest)
+
+
+def _subject(job: object) -> str | None:
+    for owner in ("blueprint", "manifest"):
+        for name in ("name", "benchmark"):
+            found = getattr(getattr(job, owner, None), name, None)
+            if isinstance(found, str):
+                return found
+    return None

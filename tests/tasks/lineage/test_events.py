@@ -1,0 +1,414 @@
+"""OpenLineage events of a step: what they say, where they go, and that none of it can harm a run."""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import jsonschema
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from openlineage.client.event_v2 import RunEvent
+from upath import UPath
+
+from schemas.chat import ModelEntry
+from schemas.dataset import BundledFile, LocalFile, PinnedFile
+from schemas.lineage import PartitionRef
+from schemas.tables.scores import TaskScores
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.keys import items_key
+from tasks.datasets.steps import BuildJob
+from tasks.lineage import emission
+from tasks.lineage.emission import Courier, LakeFile, LakeObjects, emit
+from tasks.lineage.events import ParentRun, StepEvents, StepRun
+from tasks.lineage.facets import type_name
+from tasks.lineage.lake import Lake
+from tasks.lineage.traffic import Source, Traffic, Written, traffic_of, written_of
+from tests.loopback import Handler, LoopbackServer
+from tests.openlineage_schema import check_event, facet_schema
+from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores
+
+RUN = "0195c0de-0000-7000-8000-000000000001"
+FLOW = "0195c0de-0000-7000-8000-000000000002"
+STEP = StepRun(RUN, "score_it", "tasks.scoring.steps", "Scores it.", "3.8.8", parent=ParentRun(FLOW, "score"))
+KEY = "sk-marked-7f3a9c"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("OPENLINEAGE")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(emission, "_SAID", set())
+    monkeypatch.setattr(emission, "_COURIERS", {})
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake", CODE)
+
+
+def folder(lake: Lake) -> Path:
+    return Path(str(lake.root))
+
+
+def make_input(lake: Lake, model: str = "input") -> PartitionRef:
+    return lake.write(make_key(model), make_frame(1), TaskScores)
+
+
+def as_json(event: RunEvent) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(emission._line(event))
+    return document
+
+
+def told(lake: Lake) -> list[dict[str, Any]]:
+    """Events in the lake, each of which fits its schema."""
+    files = sorted((folder(lake) / "openlineage").glob("*.ndjson"))
+    events = [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    for event in events:
+        check_event(event)
+    return events
+
+
+def test_a_start_names_what_is_read_and_what_is_to_be_written(lake: Lake) -> None:
+    source = make_input(lake)
+    event = as_json(StepEvents(STEP, traffic_of(Job(make_key(), (source,))), lake).start())
+    facets = ["dataSource", "documentation", "jobType", "moodflow_partition", "parent", "processing_engine", "sourceCodeLocation"]
+    assert check_event(event) == sorted([*(name for name in facets if name != "dataSource"), "version"])
+    assert (event["eventType"], event["run"]["runId"], event["producer"]) == ("START", RUN, "urn:moodflow:1.2.3")
+    assert (event["job"]["namespace"], event["job"]["name"]) == ("moodflow", "score_it/org%2Fmodel")
+    assert event["job"]["facets"]["documentation"]["description"] == "Scores it."
+    location = event["job"]["facets"]["sourceCodeLocation"]
+    assert (location["path"], location["version"]) == ("tasks/scoring/steps.py", "a" * 40)
+    parent = event["run"]["facets"]["parent"]
+    assert (parent["run"]["runId"], parent["job"]) == (FLOW, {"namespace": "moodflow", "name": "score", "facets": {}})
+    (read,) = event["inputs"]
+    assert (read["namespace"], read["name"]) == (folder(lake).absolute().as_uri(), "task_scores/model=input")
+    assert read["facets"]["version"]["datasetVersion"] == source.fingerprint
+    partition = read["facets"]["moodflow_partition"]
+    assert (partition["path"], partition["contentSha256"]) == (source.path, source.content_sha256)
+    assert [(one["name"], one["facets"]) for one in event["outputs"]] == [("task_scores/model=org%2Fmodel", {})]
+
+
+def test_an_output_has_the_columns_rows_and_bytes_of_its_file(lake: Lake) -> None:
+    written = lake.write(make_key(), make_frame(3), TaskScores)
+    event = as_json(StepEvents(STEP, traffic_of(Job(make_key())), lake).complete(Written((written,))))
+    assert {"schema", "storage", "dataSource", "outputStatistics", "moodflow_step"} <= set(check_event(event))
+    (output,) = event["outputs"]
+    told_of = pq.read_schema(lake.path(written))
+    fields = output["facets"]["schema"]["fields"]
+    assert [(one["name"], one["ordinal_position"]) for one in fields] == [(name, at) for at, name in enumerate(told_of.names, 1)]
+    assert {one["name"]: one["type"] for one in fields}["score_0_100"] == "float64"
+    count = output["outputFacets"]["outputStatistics"]
+    assert (count["rowCount"], count["fileCount"], count["size"]) == (3, 1, lake.path(written).stat().st_size)
+    assert (output["facets"]["storage"]["storageLayer"], output["facets"]["storage"]["fileFormat"]) == ("file", "parquet")
+
+
+def test_incomplete_partitions_are_versions_of_their_own(lake: Lake) -> None:
+    partial = lake.write(make_key(), make_frame(), TaskScores, complete=False)
+    event = as_json(StepEvents(STEP, Traffic(), lake).complete(Written((partial,))))
+    facets = event["outputs"][0]["facets"]
+    assert facets["version"]["datasetVersion"] == f"{partial.fingerprint}.{partial.content_sha256[:16]}"
+    assert facets["moodflow_partition"]["complete"] is False
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        (pl.List(pl.String), "list<string>"),
+        (pl.List(pl.List(pl.Int64)), "list<list<int64>>"),
+        (pl.Enum(["scored", "failed"]), "enum"),
+        (pl.Struct({"a": pl.Int8}), "struct"),
+    ],
+)
+def test_types_are_words(column: pl.DataType, name: str) -> None:
+    assert type_name(column) == name
+
+
+def test_source_files_are_inputs_with_revision_and_hash(lake: Lake) -> None:
+    pinned = PinnedFile(repository="github.com/o/n", revision="0123456789", path="a/b.json", sha256="b" * 64)
+    own = LocalFile(path=Path("/home/someone/mine.jsonl"))
+    bundled = BundledFile(name="mine.jsonl")
+    sources = (Source(pinned, "b" * 64), Source(own, "c" * 64), Source(bundled, None))
+    event = as_json(StepEvents(STEP, Traffic(sources=sources), lake).start())
+    check_event(event)
+    names = [(one["namespace"], one["name"], one["facets"]["version"]["datasetVersion"]) for one in event["inputs"]]
+    assert names == [
+        ("https://github.com/o/n", "a/b.json", "0123456789"),
+        ("moodflow:own", "mine.jsonl", "c" * 64),
+        ("moodflow", "data/bundled/mine.jsonl", "1.2.3"),
+    ]
+    hashes = [one["facets"]["moodflow_file"].get("sha256") for one in event["inputs"]]
+    assert hashes == ["b" * 64, "c" * 64, None]
+
+
+def test_a_build_job_names_its_files_and_the_hashes_its_key_rests_on() -> None:
+    spec = find_dataset("mini_user_safety")
+    key = items_key(spec, ["d" * 64], 5, 0)
+    traffic = traffic_of(BuildJob(spec, key, 5, 0, required=False))
+    assert traffic.sources == (Source(spec.files[0], "d" * 64),)
+    assert (traffic.inputs, traffic.outputs) == ((), (key,))
+
+
+def test_what_a_step_returns_is_looked_through(lake: Lake) -> None:
+    ref = make_input(lake)
+    assert written_of([ref, ref]).refs == (ref, ref)
+    assert written_of("lake/runs/r/manifest.json").files == ("lake/runs/r/manifest.json",)
+    assert written_of(None) == Written()
+
+
+def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:
+    path = folder(lake) / "runs" / "r1" / "report.html"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"abc")
+    event = as_json(StepEvents(STEP, Traffic(subject="moodbench"), lake).complete(Written(files=(str(path),))))
+    check_event(event)
+    (output,) = event["outputs"]
+    assert (output["name"], output["facets"]["version"]["datasetVersion"]) == ("runs/benchmark=moodbench/report.html", "r1")
+    # SHA-256 of "abc", the first example of FIPS 180.
+    assert output["facets"]["moodflow_file"]["sha256"].startswith("ba7816bf8f01cfea414140de5dae2223")
+    assert output["outputFacets"]["outputStatistics"]["size"] == 3
+
+
+@pytest.mark.parametrize(
+    ("break_it", "told_of"),
+    [
+        (lambda event: event.pop("eventTime"), "'eventTime' is a required property"),
+        (lambda event: event["run"].update(runId="7"), "'7' does not match"),
+        (lambda event: event.update(eventType="DONE"), "'DONE' is not one of"),
+        (lambda event: event["inputs"][0]["facets"]["version"].pop("datasetVersion"), "'datasetVersion' is a required property"),
+        (lambda event: event["inputs"][0]["facets"]["moodflow_partition"].update(fingerprint="x"), "'x' does not match"),
+        (lambda event: event["inputs"][0]["facets"]["version"].pop("_producer"), "'_producer' is a required property"),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(lake: Lake, break_it: Any, told_of: str) -> None:
+    event = as_json(StepEvents(STEP, traffic_of(Job(make_key(), (make_input(lake),))), lake).start())
+    check_event(event)
+    break_it(event)
+    with pytest.raises(jsonschema.ValidationError, match=told_of):
+        check_event(event)
+
+
+def test_a_facet_of_an_unknown_schema_is_refused() -> None:
+    with pytest.raises(KeyError, match="NoFacet"):
+        facet_schema("urn:moodflow:openlineage:1-0-0#/$defs/NoFacet")
+
+
+async def test_a_step_tells_start_and_complete_and_then_that_nothing_was_computed(lake: Lake) -> None:
+    job = Job(make_key(), (make_input(lake),))
+    ref = await write_scores.fn(job, lake)
+    await write_scores.fn(job, lake)
+    started, ended, _, again = told(lake)
+    assert (started["eventType"], ended["eventType"], again["eventType"]) == ("START", "COMPLETE", "COMPLETE")
+    assert started["run"]["runId"] == ended["run"]["runId"] != again["run"]["runId"]
+    assert ended["job"]["facets"]["documentation"]["description"] == "Write task scores."
+    assert [one["run"]["facets"]["moodflow_step"]["upToDate"] for one in (ended, again)] == [False, True]
+    for event in (ended, again):
+        assert event["outputs"][0]["facets"]["moodflow_partition"]["contentSha256"] == ref.content_sha256
+
+
+async def test_a_step_without_its_dataset_says_why(lake: Lake) -> None:
+    await write_scores.fn(Job(make_key(), failure="missing"), lake)
+    _, ended = told(lake)
+    assert (ended["eventType"], ended["outputs"]) == ("COMPLETE", [])
+    assert ended["run"]["facets"]["moodflow_step"]["missing"] == "is not here"
+
+
+async def test_a_failure_is_told_without_keys(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_ACCESS", KEY)
+    monkeypatch.setenv("OTHER_TOKEN", "another-secret")
+    entry = ModelEntry(name="m", base_url="http://127.0.0.1:9/v1", api_key_env="MODEL_ACCESS")
+    job = Job(make_key(), entry=entry, failure=f"{KEY} and another-secret were refused")
+    with pytest.raises(ValueError, match="were refused"):
+        await write_scores.fn(job, lake)
+    _, failed = told(lake)
+    assert failed["eventType"] == "FAIL"
+    assert failed["run"]["facets"]["errorMessage"]["message"] == "ValueError: [key] and [key] were refused"
+    assert KEY not in json.dumps(failed)
+
+
+async def test_an_interrupted_step_is_aborted(lake: Lake) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        await write_scores.fn(Job(make_key(), failure="interrupted"), lake)
+    assert [event["eventType"] for event in told(lake)] == ["START", "ABORT"]
+
+
+def test_a_step_keeps_its_name_and_arguments() -> None:
+    assert write_scores.fn.__name__ == "write_scores"
+    assert list(inspect.signature(write_scores.fn).parameters) == ["job", "lake"]
+
+
+async def test_disabled_is_disabled(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENLINEAGE_DISABLED", "True")
+    await write_scores.fn(Job(make_key()), lake)
+    assert not (lake.root / "openlineage").exists()
+
+
+async def test_the_namespace_of_jobs_can_be_chosen(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "lab")
+    await write_scores.fn(Job(make_key()), lake)
+    assert {event["job"]["namespace"] for event in told(lake)} == {"lab"}
+
+
+async def test_a_lake_that_takes_no_events_does_not_fail_a_step(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    folder(lake).mkdir()
+    (folder(lake) / "openlineage").write_text("a file where the folder should be")
+    assert (await write_scores.fn(Job(make_key()), lake)).rows == 2
+    assert capsys.readouterr().err.count("an OpenLineage event is lost: FileExistsError") == 1
+
+
+EVENT = (
+    "from openlineage.client.event_v2 import Job, Run, RunEvent, RunState; from pathlib import Path; import sys\n"
+    f"event = RunEvent(eventType=RunState.START, run=Run('{RUN}'), eventTime='2026-01-02T00:00:00+00:00',"
+    "job=Job('x' * 5000, sys.argv[2]))\n"
+)
+"""Python that makes an event of 5 KB, named by the second argument."""
+
+
+def test_processes_share_a_file_of_the_lake(lake: Lake) -> None:
+    program = f"{EVENT}from tasks.lineage.emission import LakeFile\nfor n in range(200): LakeFile(Path(sys.argv[1])).send(event)"
+    writers = [subprocess.Popen([sys.executable, "-c", program, str(lake.root), str(number)]) for number in range(2)]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    lines = (folder(lake) / "openlineage" / "2026-01-02.ndjson").read_text(encoding="utf-8").splitlines()
+    assert sorted(json.loads(line)["job"]["name"] for line in lines) == ["0"] * 200 + ["1"] * 200
+
+
+def test_an_object_store_gets_one_object_per_run_of_a_step(lake: Lake) -> None:
+    store = UPath("memory://lineage-events")
+    events, sink = StepEvents(STEP, Traffic(), lake), LakeObjects(store)
+    sink.send(events.start())
+    (path,) = (store / "openlineage").glob("*/*.ndjson")
+    assert len(path.read_bytes().splitlines()) == 1
+    sink.send(events.complete(Written()))
+    assert [json.loads(line)["eventType"] for line in path.read_bytes().splitlines()] == ["START", "COMPLETE"]
+    assert (path.name, len(list((store / "openlineage").glob("*/*.ndjson")))) == (f"{RUN}.ndjson", 1)
+
+
+class Receiver(Handler):
+    """An endpoint for events."""
+
+    def answer(self, body: dict[str, Any]) -> None:
+        self.server.owner.took.append((self.path, self.headers["Authorization"], body))
+        time.sleep(self.server.owner.delay_s)
+        self.send_body(self.server.owner.status, b"{}")
+
+
+class Endpoint(LoopbackServer):
+    """Takes events, or refuses them with another status."""
+
+    handler: ClassVar[type[Handler]] = Receiver
+
+    def __init__(self, status: int = 201, delay_s: float = 0.0) -> None:
+        self.status, self.delay_s = status, delay_s
+        self.took: list[tuple[str, str, dict[str, Any]]] = []
+
+    @property
+    def url(self) -> str:
+        return self.base_url.removesuffix("/v1")
+
+
+def close_all() -> None:
+    for courier in emission._COURIERS.values():
+        if courier:
+            courier.close(5)
+
+
+async def run_step(lake: Lake, monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> float:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    began = time.perf_counter()
+    await write_scores.fn(Job(make_key()), lake)
+    return time.perf_counter() - began
+
+
+async def test_an_endpoint_gets_the_events_and_the_lake_does_not(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Endpoint() as endpoint:
+        await run_step(lake, monkeypatch, {"OPENLINEAGE_URL": endpoint.url, "OPENLINEAGE_API_KEY": KEY})
+        close_all()
+    assert [(path, key) for path, key, _ in endpoint.took] == [("/api/v1/lineage", f"Bearer {KEY}")] * 2
+    assert [body["eventType"] for *_, body in endpoint.took] == ["START", "COMPLETE"]
+    for *_, body in endpoint.took:
+        check_event(body)
+    assert told(lake) == []
+
+
+async def test_a_configuration_file_names_the_endpoint(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Endpoint() as endpoint:
+        config = tmp_path / "openlineage.yml"
+        config.write_text(f"transport: {{type: http, url: '{endpoint.url}', endpoint: events}}\n")
+        await run_step(lake, monkeypatch, {"OPENLINEAGE_CONFIG": str(config)})
+        close_all()
+    assert [path for path, *_ in endpoint.took] == ["/events"] * 2
+    for *_, body in endpoint.took:
+        check_event(body)
+
+
+@pytest.mark.parametrize("status", [401, 500])
+async def test_what_an_endpoint_refuses_goes_to_the_lake(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
+    with Endpoint(status) as endpoint:
+        await run_step(lake, monkeypatch, {"OPENLINEAGE_URL": endpoint.url, "OPENLINEAGE_API_KEY": KEY})
+        close_all()
+    assert [event["eventType"] for event in told(lake)] == ["START", "COMPLETE"]
+    said = capsys.readouterr().err
+    assert said.count("the OpenLineage endpoint takes no events") == 1
+    assert KEY not in said
+
+
+async def test_an_endpoint_that_is_down_slows_no_step(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Endpoint() as endpoint:
+        url = endpoint.url
+    assert await run_step(lake, monkeypatch, {"OPENLINEAGE_URL": url}) < 1
+    close_all()
+    await write_scores.fn(Job(make_key()), lake)
+    assert [event["eventType"] for event in told(lake)] == ["START", "COMPLETE"] * 2
+    assert capsys.readouterr().err.count("moodflow: ") == 1
+
+
+def test_an_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    event = StepEvents(STEP, Traffic(), lake).start()
+    with Endpoint(delay_s=1.5) as endpoint:
+        emit(event, lake.root, {"OPENLINEAGE_URL": endpoint.url})
+        (courier,) = emission._COURIERS.values()
+        began = time.perf_counter()
+        assert courier is not None
+        courier.close(0.2)
+        assert time.perf_counter() - began < 1
+    assert [one["eventType"] for one in told(lake)] == ["START"]
+    assert "no answer within 0.2 s" in capsys.readouterr().err
+
+
+def test_a_configuration_that_names_no_endpoint_is_said(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    emit(StepEvents(STEP, Traffic(), lake).start(), lake.root, {"OPENLINEAGE_CONFIG": "no such file"})
+    assert len(told(lake)) == 1
+    assert "OPENLINEAGE_CONFIG names no file with a transport" in capsys.readouterr().err
+
+
+def test_events_reach_the_endpoint_before_the_process_ends(lake: Lake) -> None:
+    program = (
+        f"{EVENT}from tasks.lineage.emission import emit; from flows.process import leave\n"
+        "for n in range(3): emit(event, Path(sys.argv[1]))\nleave(0)"
+    )
+    with Endpoint(delay_s=0.2) as endpoint:
+        environ = {**os.environ, "OPENLINEAGE_URL": endpoint.url}
+        subprocess.run([sys.executable, "-c", program, str(lake.root), "n"], env=environ, check=True, timeout=60)
+    assert [body["job"]["name"] for *_, body in endpoint.took] == ["n"] * 3
+
+
+def test_a_courier_carries_in_order(lake: Lake) -> None:
+    carried: list[str] = []
+    courier = Courier(lambda event: carried.append(event.eventTime))
+    events = StepEvents(STEP, Traffic(), lake)
+    sent = [events.start() for _ in range(20)]
+    for event in sent:
+        courier.send(event, LakeFile(folder(lake)))
+    courier.close(5)
+    assert carried == [event.eventTime for event in sent]

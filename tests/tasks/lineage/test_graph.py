@@ -1,0 +1,220 @@
+"""The graph behind a run or a file, and how it is grouped and drawn."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import UsageError
+from schemas.graph import LineageGraph, SourceName, ranks
+from schemas.lineage import CallCounts, PartitionKey, PartitionRef, RunManifest
+from schemas.tables.scores import TaskScores
+from tasks.lineage.drawing import _title, draw
+from tasks.lineage.finding import Holdings, located
+from tasks.lineage.fingerprint import partition_key
+from tasks.lineage.graph import graph_of_file, graph_of_run
+from tasks.lineage.grouping import Group, group
+from tasks.lineage.lake import Lake
+from tasks.lineage.manifest import write_manifest
+from tests.tasks.lineage.traced_steps import CODE, make_frame
+
+HASHES = ["b" * 64, "c" * 64]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def names(_dataset: str, hashes: Sequence[str]) -> list[SourceName]:
+    return [SourceName(repository="github.com/o/n", revision="f" * 40, path=f"{digest[0]}.json") for digest in hashes]
+
+
+def key(layer: str, dataset: str, parents: Sequence[PartitionRef] = (), **settings: object) -> PartitionKey:
+    return partition_key(layer, {"dataset": dataset}, settings, [ref.identity for ref in parents], "1")
+
+
+class Small:
+    """Two datasets: items from two files each, replies (of the second incomplete), scores, totals; all of one schema."""
+
+    def __init__(self, root: Path) -> None:
+        self.lake = Lake(root, CODE)
+        self.items = [self.write(key("items", name, source_sha256=HASHES)) for name in ("a", "b")]
+        self.lake.write_rejected(key("items", "a", source_sha256=HASHES), make_frame(3))
+        self.replies = [self.write(key("responses", "a", [self.items[0]]))]
+        self.replies += [self.write(key("responses", "b", [self.items[1]]), complete=False)]
+        self.scores = [
+            self.write(key("item_scores", reply.key("dataset"), [reply, item]))
+            for reply, item in zip(self.replies, self.items, strict=True)
+        ]
+        self.totals = self.write(key("totals", "all", self.scores))
+        self.manifest = RunManifest(
+            run="r1",
+            benchmark="small",
+            blueprint={},
+            blueprint_sha256="0" * 64,
+            plan={"seed": 0},
+            package_version="1.2.3",
+            git_commit=None,
+            started_at="",
+            finished_at="",
+            partitions=(*self.items, *self.replies, *self.scores, self.totals),
+            missing=(),
+            calls=CallCounts(),
+        )
+        write_manifest(root, self.manifest)
+
+    def write(self, at: PartitionKey, *, complete: bool = True) -> PartitionRef:
+        return self.lake.write(at, make_frame(), TaskScores, complete=complete)
+
+    def of_run(self) -> LineageGraph:
+        return graph_of_run(self.lake, self.manifest, names)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    return Small(tmp_path / "lake")
+
+
+def source(letter: str) -> str:
+    return f"source:github.com/o/n/{letter}.json@{letter * 64}"
+
+
+def edges(graph: LineageGraph) -> set[tuple[str, str]]:
+    return {(edge.source, edge.target) for edge in graph.edges}
+
+
+def test_a_run_is_traced_to_its_source_files(small: Small) -> None:
+    graph = small.of_run()
+    rejected = small.items[0].path.replace("items/", "items_rejected/")
+    wanted = {(source(letter), ref.path) for letter in "bc" for ref in small.items}
+    wanted |= {(source(letter), rejected) for letter in "bc"}
+    for item, reply, score in zip(small.items, small.replies, small.scores, strict=True):
+        wanted |= {(item.path, reply.path), (reply.path, score.path), (item.path, score.path), (score.path, small.totals.path)}
+    assert edges(graph) == {*wanted, (small.totals.path, "run:r1")}
+    assert graph.node(rejected).rejected_of == small.items[0].path
+    assert {node.state for node in graph.nodes} == {"present", "recorded"}
+    totals = graph.node(small.totals.path)
+    assert (totals.layer, totals.rows, totals.content_sha256) == ("totals", 2, small.totals.content_sha256)
+    assert (totals.package_version, totals.git_commit, totals.settings) == ("1.2.3", "a" * 40, {"evaluation_version": "1"})
+    assert graph.node(source("b")).content_sha256 == "b" * 64
+
+
+def test_a_file_has_what_is_above_it_and_the_runs_that_use_it(small: Small) -> None:
+    reply = small.replies[1]
+    assert ".incomplete." in reply.path
+    graph = graph_of_file(small.lake, reply.path, names)
+    assert edges(graph) == {(small.items[1].path, reply.path), *((source(one), small.items[1].path) for one in "bc")}
+    assert (graph.root, graph.runs, graph.node(reply.path).complete) == (reply.path, ("r1",), False)
+
+
+def test_rejected_rows_come_from_the_same_files_and_no_run_uses_them(small: Small) -> None:
+    path = small.items[0].path.replace("items/", "items_rejected/")
+    graph = graph_of_file(small.lake, path, names)
+    assert edges(graph) == {(source(one), path) for one in "bc"}
+    assert (graph.node(path).rows, graph.runs) == (3, ())
+
+
+def test_a_report_comes_from_its_run(small: Small) -> None:
+    report = Path(str(small.lake.root)) / "runs" / "r1" / "report.html"
+    report.write_bytes(b"abc")
+    graph = graph_of_file(small.lake, "runs/r1/report.html", names)
+    assert ("run:r1", "runs/r1/report.html") in edges(graph)
+    assert (graph.node(graph.root).content_sha256 or "").startswith("ba7816bf")  # of "abc", FIPS 180
+    assert len(graph.nodes) == len(small.of_run().nodes) + 1
+
+
+def test_a_parent_that_is_gone_is_a_node_that_says_so(small: Small) -> None:
+    small.lake.path(small.items[0]).unlink()
+    gone = small.of_run().node(small.items[0].path)
+    # The manifest still knows it; its sources were in its footer.
+    assert (gone.state, gone.rows, gone.settings) == ("gone", 2, {})
+    alone = graph_of_file(small.lake, small.replies[0].path, names)
+    unknown = alone.node(f"partition:{small.items[0].fingerprint}")
+    assert (unknown.state, unknown.layer, unknown.rows) == ("gone", None, None)
+
+
+def test_a_file_that_is_damaged_is_a_node_that_says_so(small: Small) -> None:
+    Path(str(small.lake.path(small.scores[0]))).write_bytes(b"PAR1 and nothing else")
+    graph = small.of_run()
+    assert graph.node(small.scores[0].path).state == "damaged"
+    # What it was computed from is in the manifest.
+    assert (small.replies[0].path, small.scores[0].path) in edges(graph)
+
+
+def test_what_is_no_partition_has_no_lineage(small: Small) -> None:
+    with pytest.raises(UsageError, match="no lineage is kept of this file"):
+        graph_of_file(small.lake, "journal/replies.sqlite", names)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        (f"items/dataset=a%2Fb/{'0' * 64}.parquet", (("dataset", "a/b"),)),
+        (f"items/dataset=a/{'0' * 63}.parquet", None),
+        (f"items/{'0' * 64}.parquet", ()),
+        (f"embeddings/x/{'0' * 64}.parquet", None),
+    ],
+)
+def test_the_name_of_a_file_says_where_it_belongs(path: str, place: tuple[tuple[str, str], ...] | None) -> None:
+    found = located(path)
+    assert (found.place if found else None) == place
+
+
+def test_the_first_digits_of_a_fingerprint_name_a_partition(small: Small) -> None:
+    holdings = Holdings.of(small.lake.root)
+    found = holdings.named(small.totals.fingerprint[:8])
+    assert found is not None
+    assert found.path == small.totals.path
+    assert holdings.named(small.totals.fingerprint[:7]) is None
+    one, other = ("0" * 8 + letter * 56 for letter in "ab")
+    both = {name: small.totals.model_copy(update={"fingerprint": name}) for name in (one, other)}
+    with pytest.raises(UsageError, match="2 partitions have a fingerprint that begins like this"):
+        Holdings(both).named("0" * 8)
+
+
+def test_ranks_are_longest_ways() -> None:
+    assert ranks({"a": (), "b": ("a",), "c": ("a", "b")}) == {"a": 0, "b": 1, "c": 2}
+    with pytest.raises(ValueError, match="computed from itself: a, b"):
+        ranks({"a": ("b",), "b": ("a",)})
+
+
+def test_layers_and_repositories_are_groups(small: Small) -> None:
+    grouped = group(small.of_run(), full=False)
+    repository = f"source:github.com/o/n@{'f' * 40}"
+    assert {name: parents for name, parents in grouped.parents.items() if name != "partition:items_rejected"} == {
+        "run:r1": ("partition:totals",),
+        "partition:totals": ("partition:item_scores",),
+        "partition:item_scores": ("partition:responses", "partition:items"),
+        "partition:responses": ("partition:items",),
+        "partition:items": (repository,),
+        repository: (),
+    }
+    assert (len(grouped.groups["partition:items"].nodes), grouped.groups["partition:items"].rows) == (2, 4)
+    assert [one.id for one in grouped.rejected_of("partition:items")] == ["partition:items_rejected"]
+    assert grouped.groups["partition:items"].versions == ("1.2.3 @ aaaaaaaa",)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_drawing_has_a_box_per_group_and_a_line_per_edge(small: Small, full: bool) -> None:
+    grouped = group(small.of_run(), full=full)
+    drawing = ET.fromstring(draw(grouped))  # noqa: S314  our own
+    boxes = drawing.findall(f"{SVG}g")
+    assert len(boxes) == len(grouped.groups) == (11 if full else 7)
+    assert len(drawing.findall(f"{SVG}path")) == sum(len(parents) for parents in grouped.parents.values())
+    titles = [box.findtext(f"{SVG}title") or "" for box in boxes]
+    assert any(small.totals.content_sha256 in title for title in titles)
+    # Left to right: what is computed stands right of what it is computed from.
+    at = {name: float(box.find(f"{SVG}rect").get("x")) for name, box in zip(order(grouped.groups, titles), boxes, strict=True)}  # type: ignore[union-attr, arg-type]
+    assert all(at[parent] < at[name] for name, parents in grouped.parents.items() for parent in parents)
+
+
+def order(groups: dict[str, Group], titles: Sequence[str]) -> list[str]:
+    """Ids of the groups in the order of these titles."""
+    named = {_title(one): name for name, one in groups.items()}
+    return [named[title] for title in titles]
+
+
+def test_a_drawing_needs_nothing_else_and_says_what_is_gone(small: Small) -> None:
+    small.lake.path(small.items[0]).unlink()
+    text = draw(group(small.of_run(), full=True))
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert 'class="partition lost"' in text
+    assert "prefers-color-scheme: dark" in text

@@ -1,0 +1,53 @@
+"""Steps to be told about, on one small partition of `task_scores`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.chat import ModelEntry
+from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.tables.scores import TaskScores
+from tasks.lineage.fingerprint import partition_key
+from tasks.lineage.lake import CodeVersion, Lake
+from tasks.steps import step, up_to_date
+
+CODE = CodeVersion("1.2.3", "a" * 40)
+
+
+def make_key(model: str = "org/model", sample: int = 1) -> PartitionKey:
+    """Key of the partition a step is to write."""
+    return partition_key("task_scores", {"model": model}, {"sample": sample}, ["parent"], "1")
+
+
+def make_frame(rows: int = 2) -> pl.DataFrame:
+    """Rows of `task_scores`."""
+    row = {"model": "m", "setting": "base", "score_0_100": 50.0, "datasets_scored": 1, "datasets_total": 1}
+    return pl.DataFrame([{**row, "task": f"t{index}", "n_scored": 8, "n_total": 8} for index in range(rows)])
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a step is given."""
+
+    key: PartitionKey
+    inputs: tuple[PartitionRef, ...] = ()
+    entry: ModelEntry | None = None
+    failure: str | None = None
+
+
+@step("scores of {job.key.layer}")
+async def write_scores(job: Job, lake: Lake) -> Any:
+    """Write task scores.
+
+    Further lines are not told.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    if job.failure == "missing":
+        return Missing(dataset="d", reason="is not here", next_step="fetch it")
+    if job.failure == "interrupted":
+        raise KeyboardInterrupt
+    if job.failure:
+        raise ValueError(job.failure)
+    return lake.write(job.key, make_frame(), TaskScores)
