@@ -42,6 +42,15 @@ class PartitionRef(Frozen):
         return dict(self.place)[name]
 
 
+class Footer(Frozen):
+    """What the file of a partition says of itself."""
+
+    partition: PartitionRef
+    settings: dict[str, Any] = Field(description="what the fingerprint was computed from, besides place and parents")
+    package_version: str
+    git_commit: str | None
+
+
 class Missing(Frozen):
     """A dataset (of a model and setting, where it got that far) that yields no score, and why."""
 
@@ -63,6 +72,7 @@ class DatasetNotice(Frozen):
     sources: tuple[str, ...] = Field(description="repository and revision of each source, or `bundled`, or `own file NAME`")
     evaluation_version: str
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
+    differences: tuple[str, ...] = Field(default=(), description="where it is asked or scored otherwise than in its paper")
 
 
 class CallCounts(Frozen):
@@ -103,6 +113,10 @@ class RunManifest(Frozen):
     redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")
     usage: tuple[Usage, ...] = Field(default=(), description="empty in manifests written before it was recorded")
     prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="sha256 of the bytes of each partition's file, by its path; empty in manifests written without",
+    )
 
     @property
     def currency(self) -> str | None:

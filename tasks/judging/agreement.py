@@ -1,6 +1,7 @@
 """How far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 import dataframely as dy
@@ -105,11 +106,12 @@ def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
     """Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
 
     Returns:
-        From -1 to 1; null below three pairs, or if one of the columns is constant.
+        From -1 to 1; null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
     """
     if len(left) < FEWEST_PAIRS or min(left.n_unique(), right.n_unique()) == 1:
         return None
-    found = pl.select(pl.corr(left, right, method="spearman")).item()
+    pairs = pl.select(left=left, right=right).sort("left", "right")
+    found = pairs.select(pl.corr("left", "right", method="spearman")).item()
     return round(float(found), 12)  # arithmetic may go past 1 by its last digit
 
 
@@ -121,4 +123,4 @@ def _place_effect(given: pl.DataFrame) -> float | None:
     pairs = means[0].join(means[1], on=whole, suffix="_last")
     if given["place"].n_unique() == 1 or pairs.is_empty():
         return None
-    return float(pairs.select((pl.col("rating") - pl.col("rating_last")).mean()).item())
+    return fmean(pairs["rating"] - pairs["rating_last"])

@@ -9,7 +9,7 @@ from tasks.lineage.fingerprint import partition_key
 JUDGEMENTS_VERSION = "3"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
-AGREEMENTS_VERSION = "1"
+AGREEMENTS_VERSION = "2"
 """Bumped when agreement is measured differently."""
 
 

@@ -1,6 +1,7 @@
 """How far raters agree: Krippendorff's alpha."""
 
 from collections.abc import Sequence
+from math import fsum
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,8 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "
         level: of measurement.
 
     Returns:
-        Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined.
+        Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
+        order of units and of their ratings does not matter, to the last bit.
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section E.
     """
@@ -30,28 +32,35 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "
     values = sorted({rating for ratings in paired for rating in ratings})
     if len(values) < FEWEST_RATINGS:
         return None
-    coincidences = _count_coincidences(paired, values)
-    of_values = coincidences.sum(axis=0)
+    coincidences, of_values = _count_coincidences(paired, values)
     differences = _differences(np.array(values, dtype=float), of_values, level)
-    observed = (coincidences * differences).sum()
-    expected = (np.outer(of_values, of_values) * differences).sum() / (of_values.sum() - 1)
+    observed = fsum((coincidences * differences).flat)
+    expected = fsum((np.outer(of_values, of_values) * differences).flat) / (of_values.sum() - 1)
     return float(1 - observed / expected)
 
 
-def _count_coincidences(units: Sequence[Sequence[float]], values: Sequence[float]) -> NDArray[np.float64]:
-    """How often each two values meet in a unit; each of its ratings counts once in all, however many others there are."""
+def _count_coincidences(
+    units: Sequence[Sequence[float]], values: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """How often each two values meet in a unit, and how often each occurs.
+
+    Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
+    fractions summed unit by unit would depend on the units' order.
+    """
     place = {value: index for index, value in enumerate(values)}
-    counts = np.zeros((len(units), len(values)))
+    counts = np.zeros((len(units), len(values)), dtype=np.int64)
     for row, ratings in enumerate(units):
         for rating in ratings:
             counts[row, place[rating]] += 1
-    weighted = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    # A rating does not meet itself.
-    coincidences: NDArray[np.float64] = weighted.T @ counts - np.diag(weighted.sum(axis=0))
-    return coincidences
+    sizes, coincidences = counts.sum(axis=1), np.zeros((len(values), len(values)))
+    for size in np.unique(sizes):
+        of_size = counts[sizes == size]
+        # A rating does not meet itself.
+        coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
+    return coincidences, counts.sum(axis=0)
 
 
-def _differences(values: NDArray[np.float64], of_values: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+def _differences(values: NDArray[np.float64], of_values: NDArray[np.int64], level: Level) -> NDArray[np.float64]:
     # Ordinal: the middle of each value's ranks takes the place of the value.
     positions = values if level == "interval" else np.cumsum(of_values) - of_values / 2
     differences: NDArray[np.float64] = np.subtract.outer(positions, positions) ** 2

@@ -35,8 +35,13 @@ class JudgeJob:
     key: PartitionKey
     repetitions: int = 1
 
+    @property
+    def setting(self) -> str:
+        """In which the answers were given."""
+        return self.responses.key("setting")
 
-@step("judge {job.dataset}/{job.model} by {job.judge.name}")
+
+@step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
 async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: DoAll, watcher: Watcher) -> Any:
     """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
 
@@ -84,8 +89,13 @@ async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_agreements(job, lake), Agreements)
+
+
+def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `agreements`, from what the lake holds."""
     items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
     responses = Responses.validate(pl.concat([lake.read(ref, Responses) for ref in job.responses]))
     judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
     rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-    return lake.write(job.key, agreements(judgements, responses, items, rubrics), Agreements)
+    return agreements(judgements, responses, items, rubrics)

@@ -38,14 +38,18 @@ def partition_key(
         version: evaluation version of the code that writes it.
     """
     resolved = {**settings, "evaluation_version": version}
-    meaning = {"layer": layer, "keys": dict(keys), "settings": resolved, "parents": sorted(parents)}
     return PartitionKey(
         layer=layer,
         place=tuple(keys.items()),
-        fingerprint=hash_settings(meaning),
+        fingerprint=fingerprint_of(layer, keys, resolved, parents),
         settings=resolved,
         parents=tuple(sorted(parents)),
     )
+
+
+def fingerprint_of(layer: str, keys: Mapping[str, str], settings: Mapping[str, Any], parents: Sequence[str]) -> str:
+    """What a partition is named by; `settings` are its resolved ones, the evaluation version among them."""
+    return hash_settings({"layer": layer, "keys": dict(keys), "settings": dict(settings), "parents": sorted(parents)})
 
 
 def content_sha256(frame: pl.DataFrame, measured: Sequence[str] = ()) -> str:

@@ -8,9 +8,11 @@ from subprocess import DEVNULL, CalledProcessError, check_output
 from pydantic import ValidationError
 
 from schemas.errors import LakeError, UsageError
+from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from tasks.lineage.files import replace_file
 from tasks.lineage.lake import CodeVersion
+from tasks.lineage.seal import seal_run
 
 MANIFEST = "manifest.json"
 
@@ -31,13 +33,13 @@ def read_code_version() -> CodeVersion:
     return CodeVersion(package, commit)
 
 
-def run_folder(lake: Path, run: str) -> Path:
+def run_folder(lake: Folder, run: str) -> Folder:
     """Folder of one run inside the lake."""
     return lake / "runs" / run
 
 
-def write_manifest(lake: Path, manifest: RunManifest) -> Path:
-    """Write `runs/<run>/manifest.json` atomically and return its path.
+def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
+    """Write `runs/<run>/manifest.json` atomically, seal the run's folder and return the manifest's path.
 
     Raises:
         LakeError: if the disk refuses the file.
@@ -53,10 +55,11 @@ def write_manifest(lake: Path, manifest: RunManifest) -> Path:
             got=str(error),
             next_step="free space and run again; finished partitions are kept",
         ) from error
+    seal_run(path.parent)
     return path
 
 
-def read_manifest(lake: Path, run: str) -> RunManifest:
+def read_manifest(lake: Folder, run: str) -> RunManifest:
     """The manifest of one run.
 
     Raises:
@@ -66,14 +69,20 @@ def read_manifest(lake: Path, run: str) -> RunManifest:
     path = run_folder(lake, run) / MANIFEST
     if not path.is_file():
         known = ", ".join(list_runs(lake)[:5]) or "none yet"
-        raise UsageError("there is no such run", where=str(lake / "runs"), expected=f"one of: {known}", got=run)
+        raise UsageError(
+            "there is no such run",
+            where=str(lake / "runs"),
+            expected=f"one of: {known}",
+            got=run,
+            next_step="moodflow runs list shows them all; --lake names another lake",
+        )
     try:
         return RunManifest.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
         raise LakeError("the manifest of a run cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
 
 
-def list_runs(lake: Path, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
+def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
     """Names of all runs, newest first; run names begin with their start time.
 
     Args:

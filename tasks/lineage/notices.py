@@ -21,6 +21,7 @@ def _notice(spec: DatasetSpec) -> DatasetNotice:
         sources=tuple(dict.fromkeys(_source(file) for file in spec.files)),
         evaluation_version=spec.evaluation_version,
         ambiguous=spec.ambiguous,
+        differences=spec.differences,
     )
 
 

@@ -38,7 +38,11 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_item_scores(job, lake), ItemScores)
+
+
+def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `item_scores`, from what the lake holds."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
-    scored = [score_items(items, responses, judgements, method) for method in job.methods]
-    return lake.write(job.key, pl.concat(scored), ItemScores)
+    return pl.concat([score_items(items, responses, judgements, method) for method in job.methods])

@@ -22,6 +22,10 @@ async def score_reference_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_reference_scores(job, lake), ItemScores)
+
+
+def compute_reference_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `item_scores`, from what the lake holds."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    scored = [score_reference(items, responses, method) for method in job.methods]
-    return lake.write(job.key, pl.concat(scored), ItemScores)
+    return pl.concat([score_reference(items, responses, method) for method in job.methods])

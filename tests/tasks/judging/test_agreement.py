@@ -1,5 +1,6 @@
 """How far judges agree, and what else moves their ratings."""
 
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -15,6 +16,7 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.judging.agreement import agreements, rank_correlation
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compare_judges
+from tasks.lineage.fingerprint import content_sha256
 from tasks.lineage.lake import CodeVersion, Lake
 from tests.tasks.judging.rows import Row, items, judgement, judgements, response, responses
 
@@ -40,6 +42,20 @@ def compare(*rows: Row) -> pl.DataFrame:
 
 def only(*rows: Row) -> Row:
     return compare(*rows).row(0, named=True)
+
+
+def test_the_order_of_ratings_does_not_change_a_bit() -> None:
+    drawn = Random(0)
+    names = [f"{number:03}" for number in range(120)]
+    asked = items("counselor_reply", *names)
+    replies = responses(*(response(name, 0, "x" * drawn.randint(1, 400)) for name in names))
+    rows = [
+        judgement(RUBRIC, dimension, name, drawn.choice([None, 1, 2, 3, 4, 5]), judge=judge, judge_repetition=repetition)
+        for name, dimension, judge, repetition in product(names, RUBRIC.names, ("alpha", "beta", "gamma"), range(3))
+    ]
+    table = judgements(*rows)
+    orders = [table, *(Judgements.validate(table.sample(fraction=1, shuffle=True, seed=seed)) for seed in range(5))]
+    assert len({content_sha256(agreements(order, replies, asked, RUBRICS)) for order in orders for _ in range(3)}) == 1
 
 
 def test_two_judges_agree_as_far_as_by_hand() -> None:

@@ -49,7 +49,7 @@ def test_unknown_run_names_the_known_ones(tmp_path: Path) -> None:
 
 def test_broken_manifest_is_named(tmp_path: Path) -> None:
     path = write_manifest(tmp_path, make_manifest("20260101-a"))
-    path.write_text("{")
+    (tmp_path / "runs" / "20260101-a" / "manifest.json").write_text("{")
     with pytest.raises(LakeError, match="cannot be read") as caught:
         read_manifest(tmp_path, "20260101-a")
     assert str(path) in str(caught.value)

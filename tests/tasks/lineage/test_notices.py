@@ -58,7 +58,8 @@ def test_notices_survive_the_manifest(tmp_path: Path) -> None:
 
 
 def test_a_manifest_without_datasets_is_read(tmp_path: Path) -> None:
-    path = write_manifest(tmp_path, make_manifest("20260101-a"))
+    write_manifest(tmp_path, make_manifest("20260101-a"))
+    path = tmp_path / "runs" / "20260101-a" / "manifest.json"
     fields = json.loads(path.read_text())
     del fields["datasets"], fields["redacted"]
     path.write_text(json.dumps(fields))

@@ -1,0 +1,86 @@
+"""Where two tables, or two trees of a document, differ first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import dataframely as dy
+import polars as pl
+
+from tasks.lineage.lake import measured_columns
+
+_NAMES = ("id", "metric")
+"""Fields that name an entry of a list, so that entries are compared by name and not by place."""
+
+ABSENT = "absent"
+"""Stands for a part of a document that is on one side only."""
+
+
+class Cell(NamedTuple):
+    """The first difference of two tables: key of its row, column, and both values."""
+
+    row: str
+    column: str
+    stored: str
+    recomputed: str
+
+
+def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> Cell | None:
+    """The first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
+
+    A row that is on one side only differs in the column `row`.
+    """
+    key, measured = schema.primary_key(), measured_columns(schema)
+    compared = [name for name in stored.columns if name not in (*key, *measured)]
+    tables = (side.select(*key, *compared) for side in (stored, recomputed))
+    sides = [{row[: len(key)]: row[len(key) :] for row in table.iter_rows()} for table in tables]
+    for values in sorted(sides[0].keys() | sides[1].keys(), key=lambda row: tuple(map(str, row))):
+        left, right = (side.get(values) for side in sides)
+        if repr(left) == repr(right):  # equal numbers may differ in their sign, and are written differently then
+            continue
+        row = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
+        if left is None or right is None:
+            return Cell(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
+        place = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
+        return Cell(row, compared[place], repr(left[place]), repr(right[place]))
+    return None
+
+
+class Change(NamedTuple):
+    """A place in a document, and what is there before and after; `ABSENT` if nothing is."""
+
+    place: str
+    before: Any
+    after: Any
+
+
+def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[Change]:
+    """Every place where two JSON documents differ, in order.
+
+    Entries of a list that have an `id` or a `metric` are compared by it; if all of them are the same and only their order is not,
+    the change is that of the list's `order`.
+    """
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}.{name}" if place else name)
+    elif (left := _named(before)) is not None and (right := _named(after)) is not None:
+        yield from _list_changes(left, right, place)
+    elif before != after:
+        yield Change(place, before, after)
+
+
+def _named(entries: Any) -> dict[str, Any] | None:
+    """Entries of a list by name; null if it is none, or they have no names of their own."""
+    if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
+        return None
+    for field in _NAMES:
+        named = {str(entry[field]): entry for entry in entries if field in entry}
+        if len(named) == len(entries):
+            return named
+    return None
+
+
+def _list_changes(before: dict[str, Any], after: dict[str, Any], place: str) -> Iterator[Change]:
+    for name in dict.fromkeys((*before, *after)):
+        yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}[{name}]")
+    if before.keys() == after.keys() and list(before) != list(after):
+        yield Change(f"{place}.order", list(before), list(after))
