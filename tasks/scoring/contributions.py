@@ -22,11 +22,29 @@ def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree:
         UNIT, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
         contribution x normalised score is the total before the veto.
     """
-    mains = pl.col("parent").is_null()
-    counted = aggregates.nodes.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
-    top = counted.filter(mains & (pl.col("node") != gate if gate else pl.lit(value=True)))
-    nodes = [top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(UNIT))]
-    while not (below := pass_down(nodes[-1], counted.rename({"parent": "above"}), "node", "above")).is_empty():
+    mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
+    top = _counted(aggregates).filter(mains)
+    shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(UNIT))
+    return _spread(shared, normalized, aggregates, tree)
+
+
+def ability_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
+    """Weight of every scored metric in the score of its main ability, the gate's too; columns as of metric_contributions.
+
+    Per model, setting and main ability the contributions sum to 1.
+    """
+    scored = pl.col("parent").is_null() & pl.col("score_0_100").is_not_null()  # one of weight 0 has a score of its own too
+    top = aggregates.nodes.filter(scored)
+    return _spread(top.with_columns(contribution=pl.lit(1.0)), normalized, aggregates, tree)
+
+
+def _counted(aggregates: Aggregates) -> pl.DataFrame:
+    return aggregates.nodes.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
+
+
+def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
+    nodes, below_them = [top], _counted(aggregates).rename({"parent": "above"})
+    while not (below := pass_down(nodes[-1], below_them, "node", "above")).is_empty():
         nodes.append(below.rename({"above": "parent"}))
     abilities = pl.concat([frame.select(*UNIT, "node", "contribution", "weight_counted") for frame in nodes])
     levels = pass_down(abilities, aggregates.levels, "node", "node")

@@ -13,7 +13,7 @@ A gain in the total is left out where the two settings do not rest on the same m
 pair: it would compare different benchmarks. Datasets of weight 0 have gains of their own and no part in the total's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import dataframely as dy
@@ -70,15 +70,27 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
     rows = []
     for model, setting in units.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
-        pairs = {spec: paired for dataset in blueprint.datasets for spec, paired in _pairs(of_both, dataset, tree, resampling)}
+        pairs = pair_datasets(of_both, blueprint.datasets, tree, resampling)
         base, own = (_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
-        scopes = _dataset_weights(tree, pairs)
+        scopes = dataset_weights(tree, pairs)
         if base and base.keys() == own.keys() and base.keys() <= pairs.keys():
             scopes[OF_ALL] = base
         shared = {"model": model, "setting": setting}
-        rows += [shared | {"scope": scope} | _gain(pairs, weights) for scope, weights in scopes.items()]
+        rows += [shared | {"scope": scope} | weigh_gain(pairs, weights) for scope, weights in scopes.items()]
     frame = pl.DataFrame(rows, schema=SettingGains.create_empty().schema)
     return SettingGains.validate(frame.sort(SettingGains.primary_key()))
+
+
+def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> dict[Spec, Paired]:
+    """Every metric of these datasets over the items scored both times.
+
+    Args:
+        of_both: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
+        datasets: names.
+        tree: the blueprint's tables.
+        resampling: number of resamples (0 = no intervals), and seed.
+    """
+    return {spec: paired for dataset in datasets for spec, paired in _pairs(of_both, dataset, tree, resampling)}
 
 
 def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
@@ -123,7 +135,7 @@ def _weights(rows: pl.DataFrame) -> dict[Spec, float]:
     }
 
 
-def _dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
+def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
     """Weights of the metrics that have pairs, by dataset."""
     found: dict[str, dict[Spec, float]] = {}
     for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
@@ -132,7 +144,12 @@ def _dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict
     return found
 
 
-def _gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
+def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
+    """Both weighted means of these metrics, their difference with its interval, and how many items they rest on.
+
+    Returns:
+        The columns of `setting_gains` that are no key.
+    """
     shares = np.array(list(weights.values())) / sum(weights.values())
     used = [pairs[spec] for spec in weights]
     # Rounding may lift a weighted mean above 100 by its last bit.

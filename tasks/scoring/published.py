@@ -140,7 +140,16 @@ def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
         BlueprintError: if there is no such blueprint.
         SourceMissingError, SourceError: as load_published.
     """
-    main = {ability.id for ability in load_blueprint(benchmark).abilities}
+    return published_of(load_blueprint(benchmark))
+
+
+def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
+    """The same for a blueprint that is there already, such as that of a past run's manifest.
+
+    Raises:
+        SourceMissingError, SourceError: as load_published.
+    """
+    main = {ability.id for ability in blueprint.abilities}
     table = next((table for table in TABLES if main & set(table.abilities)), None)
     if table is None:
         return None
@@ -148,6 +157,18 @@ def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
     setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(SETTING)
     scaled = {ability: pl.col(column.name) * column.factor for ability, column in table.abilities.items()}
     return printed.select("model", setting.alias("setting"), overall=table.total, **scaled)
+
+
+def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
+    """The paper's table as reports show it behind a run; None if there is none.
+
+    MoodBench's is whole: it also says who was ranked, how open a model is and how large.
+
+    Raises:
+        SourceMissingError, SourceError: as load_published.
+    """
+    published = published_of(blueprint)
+    return load_published() if published is not None and set(ABILITIES) <= set(published.columns) else published
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:

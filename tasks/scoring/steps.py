@@ -7,18 +7,21 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.changes import RunChanges
+from schemas.lineage import PartitionKey, PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
+from tasks.lineage.changes import write_changes
 from tasks.lineage.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
-from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
+from tasks.scoring.changes import changes_since
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
 from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
-from tasks.steps import step, up_to_date
+from tasks.steps import refused, step, up_to_date
 
 LAYERS: dict[str, type[dy.Schema]] = {
     "raw_scores": tables.RawScores,
@@ -56,13 +59,18 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
     found = [lake.find(job.key(layer)) for layer in LAYERS]
     refs = [ref for ref in found if ref is not None]
     if len(refs) == len(LAYERS):
-        return refs
-    frames = [lake.read(ref, tables.ItemScores) for ref in job.item_scores]
-    scored = score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
+        return up_to_date(refs)
+    scored = compute_layers(job, lake)
     return [
         ref or lake.write(job.key(layer), scored.layer(layer), schema)
         for ref, (layer, schema) in zip(found, LAYERS.items(), strict=True)
     ]
+
+
+def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
+    """Every layer from raw scores to totals, from what the lake holds."""
+    frames = [lake.read(ref, tables.ItemScores) for ref in job.item_scores]
+    return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
 
 @dataclass(frozen=True)
@@ -88,9 +96,13 @@ async def compare_settings(job: GainsJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_gains(job, lake), SettingGains)
+
+
+def compute_gains(job: GainsJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `setting_gains`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
-    gains = setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
-    return lake.write(job.key, gains, SettingGains)
+    return setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
 
 
 @dataclass(frozen=True)
@@ -116,9 +128,14 @@ async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_needles(job, lake), NeedleScores)
+
+
+def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `needle_scores`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
-    return lake.write(job.key, needle_grid(scores.lazy(), contexts), NeedleScores)
+    return needle_grid(scores.lazy(), contexts)
 
 
 @dataclass(frozen=True)
@@ -147,6 +164,11 @@ async def collect_ablation(job: AblationJob, lake: Lake) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
+    return lake.write(job.key, compute_ablation(job, lake), Ablations)
+
+
+def compute_ablation(job: AblationJob, lake: Lake) -> pl.DataFrame:
+    """Rows of `ablations`, from what the lake holds."""
     scored = (
         (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
         for one in job.variants
@@ -158,4 +180,34 @@ async def collect_ablation(job: AblationJob, lake: Lake) -> Any:
         for spec in method.metrics
         if spec.normalisation.type == "ratio"
     )
-    return lake.write(job.key, ablation_rows(job.name, scored, ratios), Ablations)
+    return ablation_rows(job.name, scored, ratios)
+
+
+@dataclass(frozen=True)
+class ChangesJob:
+    """A run whose manifest is in the lake."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    resampling: Resampling
+
+
+@step("changes since the previous run")
+async def find_changes(job: ChangesJob, lake: Lake) -> Any:
+    """Compare the run with the newest earlier one that it can be compared with; the result is written beside the manifest.
+
+    Returns:
+        RunChanges.
+    """
+    changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
+    write_changes(lake.root, changes)
+    return changes
+
+
+@step("regression check")
+async def check_regressions(changes: RunChanges) -> Any:
+    """Fail, saying what fell, if any model regressed; the run beside it goes on."""
+    if not changes.regressed:
+        return None
+    findings = [f"{unit.model} {unit.setting}: {found.message}" for unit in changes.regressed for found in unit.findings]
+    return refused("\n".join(findings))

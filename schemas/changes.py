@@ -1,0 +1,76 @@
+"""What changed between a run and the one before it, and which of the changes are regressions."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.folders import Folder
+
+RunState = Literal["Completed", "UpToDate", "Regressed"]
+"""How a run ended. `UpToDate`: no call was sent and every partition is one of the previous run's. `Regressed`: a score fell by
+more than its interval, the veto was newly triggered, or coverage dropped."""
+
+TOTAL = "total"
+"""What a change is of, where it is not of an ability. It is the total before the veto; the veto is a finding of its own."""
+
+
+class Change(Frozen):
+    """One score of a model and setting in the previous run and in this one, over the items scored in both.
+
+    Scores are null where the two runs cannot be compared, `note` then says why; the interval is null where there is none.
+    """
+
+    what: str = Field(description="`total`, or name of a main ability")
+    before: float | None = Field(default=None, ge=0, le=100)
+    after: float | None = Field(default=None, ge=0, le=100)
+    change: float | None = Field(default=None, ge=-100, le=100, description="after - before")
+    ci_low: float | None = Field(default=None, description="95 % interval of the change, by paired bootstrap over items")
+    ci_high: float | None = None
+    allowed: float | None = Field(default=None, ge=0, description="before - lower limit of its own 95 % interval")
+    n_items: int = Field(default=0, ge=0, description="items scored in both runs")
+    note: str | None = None
+
+
+class Finding(Frozen):
+    """One way in which a model and setting regressed."""
+
+    what: str = Field(description="`total`, name of a main ability, `veto`, `coverage` or `item coverage`")
+    before: float | bool | None
+    after: float | bool | None
+    allowed: float | None = Field(default=None, description="how far it might have fallen; null = not at all")
+    message: str
+
+
+class UnitChanges(Frozen):
+    """What became of one model and setting since the newest earlier run that can be compared."""
+
+    model: str
+    setting: str
+    previous: str | None = Field(default=None, description="the run compared with; null = there is none")
+    reason: str | None = Field(default=None, description="why there is none")
+    changes: tuple[Change, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    remarks: tuple[str, ...] = Field(default=(), description="changes that are no regression, such as a veto that was lifted")
+
+
+class RunChanges(Frozen):
+    """What changed since earlier runs, of every model and setting of a run. In the lake: `runs/<run>/changes.json`."""
+
+    run: str
+    benchmark: str
+    state: RunState
+    previous: str | None = Field(default=None, description="the newest run that any model and setting was compared with")
+    reason: str | None = Field(default=None, description="why there is none")
+    units: tuple[UnitChanges, ...] = ()
+    remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
+
+    @property
+    def regressed(self) -> tuple[UnitChanges, ...]:
+        """Models and settings with a finding."""
+        return tuple(unit for unit in self.units if unit.findings)
+
+
+def changes_file(run_folder: Folder) -> Folder:
+    """Where a run's changes are written."""
+    return run_folder / "changes.json"

@@ -1,0 +1,131 @@
+"""Two runs against each other: what changed over the items scored in both, with intervals of the difference.
+
+The method is that of tasks.scoring.gains, with the earlier run in the place of `base`: items are paired by dataset and item id,
+drawn with replacement for both runs at once, datasets independently of each other. What only one run has scored is left out of
+both. Totals and abilities therefore rest on the metrics that both runs have; their weights are spread over those as the
+aggregation spreads what is missing, so that they may differ from the stored scores, which each rest on all of their own run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from tasks.scoring.aggregation import aggregate_scores
+from tasks.scoring.contributions import ability_contributions, metric_contributions
+from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, weigh_gain
+from tasks.scoring.tree import METRIC, Tree, tree_tables
+from tasks.scoring.uncertainty import Resampling
+
+AFTER = "after"
+SCHEMA: dict[str, Any] = {
+    "model": pl.String,
+    "dataset": pl.String,
+    "method": pl.String,
+    "metric": METRIC,
+    "setting": pl.String,
+    "normalized_0_100": pl.Float64,
+    "n_scored": pl.Int64,
+    "n_total": pl.Int64,
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A score over the common items, before and after, on 0-100.
+
+    `difference` is after - before, `ci_low` and `ci_high` its 95 % interval; null: too few items, a grade, or none was asked for.
+    """
+
+    kind: Literal["total", "ability", "dataset"]
+    id: str
+    before: float
+    after: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    n_items: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out 0: resampling the items would hardly turn the difference round."""
+        return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0 <= self.ci_high
+
+
+def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> tuple[Change, ...]:
+    """What changed from one run to another.
+
+    Args:
+        before: rows of `item_scores` of one model and setting of one run.
+        after: those of the other, whatever the model and setting are called there.
+        blueprint: which metrics count, and how much; of the run after. Metrics it does not have are left out.
+        resampling: number of resamples (0 = no intervals), and seed.
+
+    Returns:
+        The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items.
+
+    Raises:
+        ScoringError: as score_benchmark.
+    """
+    named = [_rename(before, BASE), _rename(after, AFTER)]
+    tree = tree_tables(blueprint)
+    pairs = pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree, resampling)
+    if not pairs:
+        return ()
+    changes = [
+        _change("total", blueprint.name, pairs, weights) for weights in [_total_weights(pairs, blueprint, tree)] if weights
+    ]
+    changes += [_change("ability", name, pairs, own) for name, own in _ability_weights(pairs, blueprint, tree).items()]
+    found = dataset_weights(tree, pairs)
+    return (*changes, *(_change("dataset", name, pairs, found[name]) for name in blueprint.datasets if name in found))
+
+
+def _rename(rows: pl.DataFrame, setting: str) -> pl.DataFrame:
+    return rows.with_columns(model=pl.lit("compared"), setting=pl.lit(setting))
+
+
+def _change(
+    kind: Literal["total", "ability", "dataset"], name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]
+) -> Change:
+    found: dict[str, Any] = weigh_gain(pairs, weights)
+    return Change(
+        kind,
+        name,
+        found["base_0_100"],
+        found["setting_0_100"],
+        found["gain"],
+        found["ci_low"],
+        found["ci_high"],
+        found["n_items"],
+    )
+
+
+def _total_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: Tree) -> dict[Spec, float]:
+    gate = blueprint.gate.ability if blueprint.gate else None
+    normalized = _normalized(pairs)
+    return _by_spec(metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate))
+
+
+def _ability_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: Tree) -> dict[str, dict[Spec, float]]:
+    normalized = _normalized(pairs)
+    weights = _by_spec(ability_contributions(normalized, aggregate_scores(normalized, tree), tree))
+    found: dict[str, dict[Spec, float]] = {}
+    for main in blueprint.abilities:
+        below = {entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets}
+        own = {spec: weight for spec, weight in weights.items() if spec[0] in below}
+        if own:
+            found[main.id] = own
+    return found
+
+
+def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
+    """The common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
+    rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _by_spec(rows: pl.DataFrame) -> dict[Spec, float]:
+    chosen = rows.sort("dataset", "method", "metric").select("dataset", "method", "metric", "contribution")
+    return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}

@@ -1,0 +1,208 @@
+"""Whether a model regressed: its scores in two runs of the same plan, compared over the items scored in both.
+
+The rule. A score (the total before the veto, or a main ability, the gate's too) falls by more than its interval if both hold:
+
+* it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, so that it lies
+  below everything that was said to be likely;
+* the whole 95 % interval of its change, by a paired bootstrap over the items scored in both runs, lies below 0.
+
+The first alone would take replies that merely vary from run to run for a regression: with temperature, each of two scores moves.
+The second alone would find one in every fortieth score of a model that did not change, several a week where eight scores are
+compared every night, and falls of a few items that nobody would act on. Together they say what "by more than its interval" says,
+about the same items. A fall without an interval (none was drawn, fewer than two items, grades) is reported and not judged.
+
+Further findings: the veto is newly triggered, or undecided where it was decided; coverage drops, that is fewer datasets are
+scored than before, or the share of scored items falls below what the blueprint asks of a ranked model.
+
+Both runs are scored anew from their item scores by the same blueprint. A dataset whose items are not the same in both is left
+out, and with it what rests on it: a total over other datasets or other items would be the total of another benchmark.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL, Change, Finding
+from tasks.scoring.aggregation import aggregate_scores
+from tasks.scoring.contributions import ability_contributions, metric_contributions
+from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
+from tasks.scoring.normalisation import SPEC, normalise_scores
+from tasks.scoring.reduction import reduce_item_scores
+from tasks.scoring.tree import tree_tables
+from tasks.scoring.uncertainty import Resampling, limits_of
+
+AFTER = "after"
+"""What the later run's rows are called where the earlier one's are called `base`."""
+
+_ROUNDING = 1e-9
+"""Scores closer than this are the same number computed in two ways."""
+
+Weights = dict[Spec, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a run says of one model and setting beside its scores; null = undecided or not asked."""
+
+    vetoed: bool | None
+    coverage: float
+    item_coverage: float | None
+    datasets: frozenset[str]
+    """Those with a score."""
+
+
+def score_changes(
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
+) -> tuple[Change, ...]:
+    """Changes of the total and of every main ability that has a score in either run.
+
+    Args:
+        before: rows of `item_scores` of one model and setting in the earlier run.
+        after: the same in the later run.
+        blueprint: which metrics count, and how much; that of both runs.
+        resampling: number of resamples (0 = no intervals), and seed.
+        changed: datasets whose items are not the same in both runs.
+
+    Raises:
+        ScoringError: as score_benchmark.
+    """
+    tree = tree_tables(blueprint)
+    both = pl.concat([before.with_columns(setting=pl.lit(BASE)), after.with_columns(setting=pl.lit(AFTER))]).lazy()
+    same = both.filter(~pl.col("dataset").is_in(sorted(changed)))
+    pairs = pair_datasets(same, blueprint.datasets, tree, resampling)
+    normalized = normalise_scores(reduce_item_scores(both), tree)
+    aggregates = aggregate_scores(normalized, tree)
+    gate = blueprint.gate.ability if blueprint.gate else None
+    of_total = metric_contributions(normalized, aggregates, tree, gate)
+    of_abilities = ability_contributions(normalized, aggregates, tree)
+    scopes = {TOTAL: of_total}
+    scopes |= {name: of_abilities.filter(pl.col("dataset").is_in(datasets)) for name, datasets in below(blueprint).items()}
+    weighed = {what: (_weights(rows, BASE), _weights(rows, AFTER)) for what, rows in scopes.items()}
+    return tuple(_change(what, *weights, pairs, changed) for what, weights in weighed.items() if any(weights))
+
+
+def below(blueprint: Blueprint) -> dict[str, list[str]]:
+    """Datasets below each main ability, in the order of the blueprint."""
+    return {
+        main.id: [dataset.id for _, node in main.walk() for task in node.tasks for dataset in task.datasets]
+        for main in blueprint.abilities
+    }
+
+
+def _weights(rows: pl.DataFrame, run: str) -> Weights:
+    chosen = rows.filter(setting=run).select(*SPEC, "contribution")
+    return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
+
+
+def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> Change:
+    if obstacle := _obstacle(before, after, pairs, changed):
+        return Change(what=what, note=f"not compared: {obstacle}")
+    found: dict[str, Any] = weigh_gain(pairs, before)
+    shares = np.array(list(before.values())) / sum(before.values())
+    earlier = shares @ np.array([pairs[spec].replicates[0] for spec in before])
+    own_low = limits_of(earlier[None, :])["ci_low"].item() if earlier.size else None
+    was = found["base_0_100"]
+    return Change(
+        what=what,
+        before=was,
+        after=found["setting_0_100"],
+        change=found["gain"],
+        ci_low=found["ci_low"],
+        ci_high=found["ci_high"],
+        allowed=None if own_low is None else max(0.0, was - own_low),
+        n_items=found["n_items"],
+        note=None if found["ci_low"] is not None else "no interval: the change is not judged",
+    )
+
+
+def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> str | None:
+    """Why a score of two runs cannot be compared."""
+    if not before or not after:
+        return f"it has no score in {'the previous run' if after else 'this run'}"
+    if other := sorted({spec[0] for spec in before} & changed):
+        return f"the items of {_listed(other)} are not the same"
+    if other := sorted({spec[0] for spec in before.keys() ^ after.keys()}):
+        return f"it rests on {_listed(other)} in one of the runs only"
+    if other := sorted({spec[0] for spec in before.keys() - pairs.keys()}):
+        return f"no item of {_listed(other)} is scored in both runs"
+    return None
+
+
+def find_regressions(changes: Sequence[Change], before: Standing, after: Standing, blueprint: Blueprint) -> tuple[Finding, ...]:
+    """Every way in which a model and setting regressed, the total first.
+
+    Args:
+        changes: of its scores.
+        before: what the earlier run says of it.
+        after: what the later run says of it.
+        blueprint: says what share of items a ranked model needs.
+    """
+    vetoed = bool(before.vetoed or after.vetoed)
+    falls = (finding for change in changes if (finding := _fall(change, vetoed=vetoed)))
+    return (*falls, *_veto(before, after), *_coverage(before, after, blueprint.rank_item_coverage))
+
+
+def fell_beyond_interval(change: Change) -> bool:
+    """Whether a score fell by more than its interval; not without one."""
+    if change.change is None or change.allowed is None or change.ci_high is None:
+        return False
+    return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
+
+
+def _fall(change: Change, *, vetoed: bool) -> Finding | None:
+    if not fell_beyond_interval(change):
+        return None
+    named = "total before the veto" if vetoed and change.what == TOTAL else change.what
+    message = (
+        f"{named} fell by {-(change.change or 0):.2f} points, from {change.before:.2f} to {change.after:.2f} over "
+        f"{change.n_items} items scored in both runs; {_allowed(change)} "
+        f"(95 % interval of the change: {change.ci_low:.2f} to {change.ci_high:.2f})"
+    )
+    return Finding(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)
+
+
+def _allowed(change: Change) -> str:
+    if not change.allowed or change.allowed < _ROUNDING:
+        return "its interval before had no width below it"
+    return f"{change.allowed:.2f} is within its interval"
+
+
+def _veto(before: Standing, after: Standing) -> Iterator[Finding]:
+    if after.vetoed and not before.vetoed:
+        word = "passed" if before.vetoed is False else "undecided"
+        yield Finding(what="veto", before=before.vetoed, after=True, message=f"the veto is newly triggered: it was {word} before")
+    elif after.vetoed is None and before.vetoed is not None:
+        word = "triggered" if before.vetoed else "passed"
+        yield Finding(what="veto", before=before.vetoed, after=None, message=f"the veto is undecided: it was {word} before")
+
+
+def _coverage(before: Standing, after: Standing, needed: float) -> Iterator[Finding]:
+    if after.coverage < before.coverage - _ROUNDING:
+        lost = sorted(before.datasets - after.datasets)
+        named = f": no score of {_listed(lost)}" if lost else ""
+        message = f"coverage dropped from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets{named}"
+        yield Finding(what="coverage", before=before.coverage, after=after.coverage, message=message)
+    was, now = before.item_coverage, after.item_coverage
+    if was is not None and was >= needed and (now is None or now < needed):
+        shown = "none" if now is None else f"{100 * now:.1f} %"
+        message = f"{shown} of the items are scored, {100 * was:.1f} % were; a ranked model needs {100 * needed:g} %"
+        yield Finding(what="item coverage", before=was, after=now, message=message)
+
+
+def find_remarks(before: Standing, after: Standing) -> tuple[str, ...]:
+    """Changes of the veto and of coverage that are no regression."""
+    remarks = []
+    if after.vetoed is False and before.vetoed is not False:
+        remarks.append("the veto is lifted" if before.vetoed else "the veto, undecided before, is passed")
+    if after.coverage > before.coverage + _ROUNDING:
+        remarks.append(f"coverage rose from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets")
+    return tuple(remarks)
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

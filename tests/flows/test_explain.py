@@ -1,0 +1,231 @@
+"""moodflow explain: from a total to the messages that were sent, every step added up once more from what is printed."""
+
+import json
+import shlex
+import shutil
+from fractions import Fraction
+from hashlib import sha256
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.flows.command import Ended, moodflow
+from tests.flows.past_runs import PastRuns, make_past_runs, parts
+
+Capsys = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  runs are made with it
+    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")
+
+
+def explain(capsys: Capsys, runs: PastRuns, *options: str) -> Ended:
+    return moodflow(capsys, "explain", runs.after, *options, "--lake", runs.lake)
+
+
+def document(capsys: Capsys, runs: PastRuns, *options: str, status: int = 0) -> Any:
+    ended = explain(capsys, runs, *options, "--json")
+    assert ended.status == status, ended.err
+    return ended.document
+
+
+def stored(runs: PastRuns, layer: str) -> pl.DataFrame:
+    (ref,) = [ref for ref in runs.manifest["partitions"] if ref["layer"] == layer]
+    return pl.read_parquet(runs.lake / ref["path"], hive_partitioning=False)
+
+
+def test_a_total_adds_up_from_what_is_printed(capsys: Capsys, runs: PastRuns) -> None:
+    (model,) = document(capsys, runs)["models"]
+    below = [part for part in model["part"]["parts"] if part["score"] is not None]
+    mean = fsum(part["weight"] * part["score"] for part in below) / fsum(part["weight"] for part in below)
+    row = stored(runs, "totals").row(0, named=True)
+    assert mean == row["total_before_veto"] == model["total"]["total_before_veto"]  # to the last bit
+    assert fsum(part["contributes"] for part in below) == pytest.approx(mean, abs=1e-9)
+    assert model["gate"]["id"] == "values_safety"
+    assert model["total"]["vetoed"] == (model["gate"]["score"] < model["gate"]["threshold"])
+    assert model["total"]["coverage"] == row["datasets_scored"] / row["datasets_total"] == 7 / 41
+
+
+@pytest.mark.parametrize("ability", ["emotional", "foundational", "values_safety", "companionship"])
+def test_an_ability_adds_up_down_to_its_metrics(capsys: Capsys, runs: PastRuns, ability: str) -> None:
+    whole = document(capsys, runs, "--ability", ability)["models"][0]["part"]
+    tasks = [part["id"] for part in parts(whole) if part["kind"] == "task"]
+    trees = [whole, *(document(capsys, runs, "--task", task)["models"][0]["part"] for task in tasks)]
+    added = [part for tree in trees for part in parts(tree) if part["score"] is not None and part.get("parts")]
+    for part in added:
+        below = [each for each in part["parts"] if each["score"] is not None]
+        mean = fsum(each["weight"] * each["score"] for each in below) / fsum(each["weight"] for each in below)
+        assert part["score"] == mean, part["id"]
+    assert {"task", "dataset"} <= {part["kind"] for part in added}
+    score = stored(runs, "ability_scores").row(by_predicate=pl.col("ability") == ability, named=True)["score_0_100"]
+    assert whole["score"] == score
+
+
+def test_raw_scores_follow_from_the_rows_that_are_printed(capsys: Capsys, runs: PastRuns) -> None:
+    found = document(capsys, runs, "--dataset", "mini_text_classification")
+    values = [score["value"] for row in found["rows"] for score in row["scores"] if score["value"] is not None]
+    (metric,) = found["metrics"]
+    assert metric["counts"] == {"sum": sum(values), "n_scored": len(values)}
+    measured = found["models"][0]["part"]["parts"][0]["measured"]
+    assert measured["raw"] == sum(values) / len(values) == metric["value"]
+    assert found["models"][0]["part"]["score"] == measured["raw"] * 100
+    raw = stored(runs, "raw_scores").row(by_predicate=pl.col("dataset") == "mini_text_classification", named=True)
+    assert measured["raw"] == raw["value"]
+    # Whoever always answers A has, of two orders, each option at A once.
+    for row in found["rows"]:
+        (chosen,) = [option for option in row["options"] if option["chosen"]]
+        assert chosen["letter"] == "A"
+        assert row["value"] == float(chosen["gold"])
+
+
+def test_a_mean_over_labels_follows_from_the_printed_labels(capsys: Capsys, runs: PastRuns) -> None:
+    found = document(capsys, runs, "--dataset", "mini_irony_detection")
+    labels = found["metrics"][0]["labels"]
+    counted = [Fraction(2 * label["hits"], label["predicted"] + label["gold"]) for label in labels]
+    assert found["models"][0]["part"]["parts"][0]["measured"]["raw"] == pytest.approx(
+        float(sum(counted) / len(counted)), abs=1e-15
+    )
+    hits = sum(score["predicted"] == score["gold"] for row in found["rows"] for score in row["scores"])
+    assert hits == sum(label["hits"] for label in labels)
+
+
+def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(capsys: Capsys, runs: PastRuns) -> None:
+    found = document(capsys, runs, "--dataset", "mini_summarization")
+    for row in found["rows"]:
+        shares = [(rating["rating"] - rating["lowest"]) / (rating["highest"] - rating["lowest"]) for rating in row["ratings"]]
+        assert row["value"] == pytest.approx(sum(shares) / len(shares))
+        assert json.loads(row["ratings"][0]["raw_reply"])["fluency"] == 1
+
+
+def test_every_command_that_is_printed_leads_to_what_it_says(capsys: Capsys, runs: PastRuns) -> None:
+    step, tiers = document(capsys, runs), []
+    while step["level"] != "item":
+        tiers.append(step["level"])
+        following = step["rows"][0]["next"] if "rows" in step else step["next"]
+        ended = moodflow(capsys, *shlex.split(following)[1:], "--json")
+        assert ended.status == 0
+        step = ended.document
+    assert tiers == ["total", "ability", "ability", "task", "dataset"]
+    assert moodflow(capsys, *shlex.split(step["above"])[1:], "--json").document["level"] == "dataset"
+
+
+def test_one_row_shows_what_was_sent_and_proves_it(capsys: Capsys, runs: PastRuns) -> None:
+    row = document(capsys, runs, "--dataset", "mini_text_classification")["rows"][0]
+    found = document(capsys, runs, "--item", row["item_id"])
+    assert found["dataset"] == "mini_text_classification"
+    assert len(found["asked"]) == 2  # two orders
+    responses = pl.concat(
+        pl.read_parquet(runs.lake / ref["path"], hive_partitioning=False)
+        for ref in runs.manifest["partitions"]
+        if ref["layer"] == "responses"
+    )
+    for asked in found["asked"]:
+        (call,) = asked["calls"]
+        one = responses.row(by_predicate=(pl.col("call_key") == call["call_key"]), named=True)
+        text = json.dumps(call["messages"], ensure_ascii=False, sort_keys=True)
+        assert sha256(text.encode()).hexdigest() == call["messages_sha256"] == one["messages_sha256"]
+        assert call["proof"] == {"hash_holds": True, "rebuilt": "same", "why": None, "journal": "same", "journal_messages": None}
+        lines = call["messages"][0]["content"].splitlines()
+        for option in asked["options"]:
+            assert f"{option['letter']}. {option['text']}" in lines
+        assert [option["index"] for option in asked["options"]] == asked["option_order"]
+        assert (call["reply"], call["attempts"], call["status"]) == ("A", 1, "answered")
+    assert found["asked"][0]["option_order"] != found["asked"][1]["option_order"]
+    items = next(ref for ref in found["stored"] if ref["layer"] == "items")
+    source = pl.read_parquet(items["file"], hive_partitioning=False).row(
+        by_predicate=pl.col("item_id") == row["item_id"], named=True
+    )
+    assert found["item"]["source"]["source_row_sha256"] == source["source_row_sha256"]
+
+
+def test_without_a_journal_a_prompt_is_still_proven(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
+    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
+    shutil.rmtree(copy.lake / "journal")
+    row = document(capsys, copy, "--dataset", "mini_eq_test")["rows"][0]
+    proof = document(capsys, copy, "--item", row["item_id"])["asked"][0]["calls"][0]["proof"]
+    assert (proof["hash_holds"], proof["rebuilt"], proof["journal"]) == (True, "same", "no journal")
+    ended = explain(capsys, copy, "--item", row["item_id"])
+    assert "there is no journal here to look into" in " ".join(ended.out.split())
+
+
+def test_the_worst_rows_come_first_and_only_as_many(capsys: Capsys, runs: PastRuns) -> None:
+    rows = document(capsys, runs, "--dataset", "mini_degree_of_personalization")["rows"]
+    worst = document(capsys, runs, "--dataset", "mini_degree_of_personalization", "--worst", "3")["rows"]
+    assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
+    assert len(worst) == 3
+
+
+def test_a_terminal_is_told_the_same_numbers(capsys: Capsys, runs: PastRuns) -> None:
+    out = explain(capsys, runs).out
+    total = document(capsys, runs)["models"][0]["total"]
+    assert f"{total['total_before_veto']:.2f}" in out
+    assert "Coverage: 7 of 41 datasets" in out
+    out = " ".join(explain(capsys, runs, "--dataset", "mini_text_classification").out.split())
+    assert "sum of values / items scored: sum" in out
+    assert "Read as A, right is" in out
+    assert "Go deeper: moodflow explain" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--ability", "emotionl"), "next step: did you mean emotional"),
+        (("--ability", "irony_detection"), "next step: it is a task: --task irony_detection"),
+        (("--task", "mini_irony_detection"), "next step: it is a dataset: --dataset mini_irony_detection"),
+        (("--dataset", "mini_irony_detektion"), "did you mean mini_irony_detection"),
+        (("--model", "scriptd"), "next step: did you mean scripted?"),
+        (("--setting", "rag"), "expected: one of base"),
+        (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
+        (
+            ("--task", "irony_detection", "--dataset", "mini_eq_test"),
+            "dataset mini_eq_test does not belong to task irony_detection",
+        ),
+        (("--item", "nothing"), "no item nothing was asked in this run"),
+        (("--worst", "2"), "rows are those of one dataset"),
+    ],
+)
+def test_a_name_that_is_wrong_is_told_with_the_nearest(
+    capsys: Capsys, runs: PastRuns, options: tuple[str, ...], expected: str
+) -> None:
+    ended = explain(capsys, runs, *options)
+    assert (ended.status, ended.out) == (2, "")
+    assert expected in ended.err
+
+
+def test_a_run_that_is_not_there_is_told_with_the_nearest(capsys: Capsys, runs: PastRuns) -> None:
+    ended = moodflow(capsys, "explain", runs.after[:-1], "--lake", runs.lake)
+    assert ended.status == 2
+    assert f"did you mean {runs.after}" in ended.err
+
+
+def test_texts_of_a_redacted_run_stay_out(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
+    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
+    row = document(capsys, copy, "--dataset", "mini_text_classification")["rows"][0]
+    manifest = copy.manifest | {"redacted": True}
+    for notice in manifest["datasets"]:
+        notice["redistributable"] = notice["id"] != "mini_text_classification"
+    (copy.lake / "runs" / copy.after / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    texts = [row["question"], *(option["text"] for option in row["options"])]
+    for options in (("--dataset", "mini_text_classification"), ("--item", row["item_id"])):
+        for form in ((), ("--json",)):
+            out = explain(capsys, copy, *options, *form).out
+            assert not any(text in out for text in texts)
+            assert "withheld" in out or "left out" in out
+    call = document(capsys, copy, "--item", row["item_id"])["asked"][0]["calls"][0]
+    assert call["messages"] is None
+    assert call["proof"]["hash_holds"]  # proven all the same
+    assert document(capsys, copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
+
+
+def test_numbers_that_do_not_add_up_are_a_finding(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
+    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
+    manifest = copy.manifest
+    main = next(ability for ability in manifest["blueprint"]["abilities"] if ability["id"] == "emotional")
+    main["weight"] = 0.9  # the stored total was weighed with 0.4
+    (copy.lake / "runs" / copy.after / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert not document(capsys, copy, status=1)["adds_up"]
+    assert "The stored scores are not what their parts give" in " ".join(explain(capsys, copy).out.split())

@@ -1,0 +1,24 @@
+"""The aggregating step: written once, and said to be up to date from then on."""
+
+from pathlib import Path
+
+from schemas.lineage import PartitionKey
+from schemas.tables.scores import ItemScores
+from tasks.lineage.lake import CodeVersion, Lake
+from tasks.scoring.benchmark import ScoreSettings
+from tasks.scoring.steps import LAYERS, AggregateJob, aggregate
+from tests.tasks.scoring.samples import ability, blueprint, items, task
+
+
+async def test_layers_that_are_all_there_are_up_to_date(tmp_path: Path) -> None:
+    lake = Lake(tmp_path, CodeVersion("0.0.test", None))
+    place = (("dataset", "d"), ("model", "m"), ("setting", "base"))
+    scores = lake.write(PartitionKey(layer="item_scores", place=place, fingerprint="1" * 64), items("d", [1, 0]), ItemScores)
+    job = AggregateJob(blueprint(ability("able", task("d"))), ScoreSettings(bootstrap=0), (scores,))
+    written = await aggregate.fn(job, lake)
+    assert [ref.layer for ref in written] == list(LAYERS)
+    again = await aggregate.fn(job, lake)
+    assert (again.name, again.data) == ("UpToDate", written)
+    # One that is gone is written again, to the same content.
+    lake.path(written[0]).unlink()
+    assert await aggregate.fn(job, lake) == written
