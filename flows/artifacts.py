@@ -1,100 +1,124 @@
-"""What a run shows in the Prefect UI: leaderboard, coverage and failures, and a summary with the layer graph."""
+"""What a run shows in the Prefect UI, under keys that stay the same, so that each has a history over runs."""
 
-from collections import Counter
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+from uuid import UUID
 
-from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
+from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
+from prefect.settings import PREFECT_UI_URL
 
-from schemas.lineage import RunManifest
-from schemas.usage import by_model, total
-from tasks.reporting.steps import ReportFiles
+from flows import artifact_tables as tables
+from flows import summary
+from flows.command import REPORTS_URL
+from flows.outcome import layer_of
+from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.comparisons import Ablations
+from schemas.tables.scores import AbilityScores, RawScores, TaskScores, Totals
+from tasks.lineage.lake import Lake
 
-LEADERBOARD_KEY = "leaderboard"
-FAILURES_KEY = "coverage-and-failures"
 SUMMARY_KEY = "summary"
-COSTS_KEY = "tokens-and-cost"
-ARTIFACT_KEYS = (LEADERBOARD_KEY, FAILURES_KEY, COSTS_KEY, SUMMARY_KEY)
+LEADERBOARD_KEY = "leaderboard"
+ABILITIES_KEY = "abilities"
+COVERAGE_KEY = "coverage"
+FAILURES_KEY = "failures"
+COSTS_KEY = "cost"
+REPORT_KEY = "report"
+ABLATION_KEY = "ablation"
+ABLATION_SUMMARY_KEY = "ablation-summary"
 
-BESIDE = (
-    ("items", "contexts"),
-    ("contexts", "chunks"),
-    ("chunks", "retrievals"),
-    ("retrievals", "responses"),
-    ("responses", "judgements"),
-    ("judgements", "item_scores"),
-    ("item_scores", "setting_gains"),
-    ("contexts", "needle_scores"),
-    ("item_scores", "needle_scores"),
-    ("judgements", "agreements"),
-)
-"""What rests on what beside the chain from items to totals, where a run has it."""
+RUN_KEYS = (SUMMARY_KEY, LEADERBOARD_KEY, ABILITIES_KEY, COVERAGE_KEY, FAILURES_KEY, COSTS_KEY)
+ABLATION_KEYS = (ABLATION_SUMMARY_KEY, ABLATION_KEY, FAILURES_KEY, COSTS_KEY)
 
 
-async def publish_artifacts(manifest: RunManifest, files: ReportFiles, leaderboard: list[dict[str, Any]]) -> None:
-    """Publish the run's artifacts under stable keys, so that each key has a history over runs."""
-    about = f"{manifest.benchmark}, run `{manifest.run}`"
-    await acreate_table_artifact([_flatten(row) for row in leaderboard], key=LEADERBOARD_KEY, description=about)
-    await acreate_table_artifact(failure_rows(manifest), key=FAILURES_KEY, description=about)
-    await acreate_table_artifact(usage_rows(manifest), key=COSTS_KEY, description=about)
-    await acreate_markdown_artifact(summary(manifest, files), key=SUMMARY_KEY, description=about)
+@dataclass(frozen=True)
+class Shown:
+    """A run to show."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    headline: str
+    changes: RunChanges | None
 
 
-def failure_rows(manifest: RunManifest) -> list[dict[str, Any]]:
-    """One row per dataset without a score, or a single row saying that there is none."""
-    rows = [
-        {"dataset": gap.dataset, "model": gap.model or "all", "reason": gap.reason, "next step": gap.next_step}
-        for gap in manifest.missing
-    ]
-    if manifest.calls.failed:
-        rows.append({"dataset": "", "model": "all", "reason": f"{manifest.calls.failed} calls failed", "next step": "run again"})
-    return rows or [{"dataset": "", "model": "all", "reason": "nothing is missing", "next step": ""}]
+async def publish_run(shown: Shown, lake: Lake) -> None:
+    """Publish the artifacts of a run."""
+    manifest, changes = shown.manifest, shown.changes
+    totals = lake.read(layer_of(manifest, "totals"), Totals)
+    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    tasks = lake.read(layer_of(manifest, "task_scores"), TaskScores)
+    about = _about(manifest)
+    since = f"{about}. Change since run `{changes.previous}`." if changes and changes.previous else about
+    made = {
+        LEADERBOARD_KEY: await _table(LEADERBOARD_KEY, tables.leaderboard_rows(totals, changes), since),
+        ABILITIES_KEY: await _table(ABILITIES_KEY, tables.ability_rows(abilities, changes), since),
+        COVERAGE_KEY: await _table(COVERAGE_KEY, tables.coverage_rows(raw, manifest), about),
+        **await _publish_losses(manifest, lake),
+    }
+    place = find_place(manifest, lake, made, os.environ)
+    text = summary.summarise(manifest, changes, shown.headline, tasks, shown.blueprint, place)
+    await acreate_markdown_artifact(text, key=SUMMARY_KEY, description=about)
+    await _publish_link(manifest, place)
 
 
-def usage_rows(manifest: RunManifest) -> list[dict[str, Any]]:
-    """One row per dataset, model and role, then one per model, then one of the run; costs that are not known stay empty."""
-    if not manifest.usage:
-        return [{"dataset": "", "model": "all", "note": "this run recorded no tokens"}]
-    rows = [
-        *(row.model_dump() for row in manifest.usage),
-        *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
-        {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
-    ]
-    first = ("dataset", "model", "role")
-    return [{**{name: row[name] for name in first}, **row, "currency": manifest.currency} for row in rows]
+async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
+    """Publish the artifacts of an ablation."""
+    about = f"{_about(manifest)}, ablation {(manifest.ablation or {})['name']}"
+    made = {
+        ABLATION_KEY: await _table(ABLATION_KEY, tables.ablation_rows(lake.read(table, Ablations)), about),
+        **await _publish_losses(manifest, lake),
+    }
+    place = find_place(manifest, lake, made, os.environ)
+    text = summary.summarise_ablation(manifest, place)
+    await acreate_markdown_artifact(text, key=ABLATION_SUMMARY_KEY, description=about)
+    await _publish_link(manifest, place)
 
 
-def summary(manifest: RunManifest, files: ReportFiles) -> str:
-    """Markdown: where the report is, the calls, and the graph of layers with their partitions and rows."""
-    partitions = Counter(ref.layer for ref in manifest.partitions)
-    rows: Counter[str] = Counter()
-    for ref in manifest.partitions:
-        rows[ref.layer] += ref.rows
-    nodes = [f'    {layer}["{layer}<br/>{count} partitions, {rows[layer]} rows"]' for layer, count in partitions.items()]
-    beside = {layer for edge in BESIDE for layer in edge} - {"items", "responses", "item_scores"}
-    chain = pairwise(layer for layer in partitions if layer not in beside)
-    edges = [f"    {above} --> {below}" for above, below in (*chain, *BESIDE) if {above, below} <= partitions.keys()]
-    calls = manifest.calls
-    return "\n".join(
-        [
-            f"# {manifest.benchmark}: {manifest.run}",
-            "",
-            files.headline,
-            "",
-            f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed.",
-            f"Report: `{Path(files.html)}`",
-            "",
-            "```mermaid",
-            "graph TD",
-            *nodes,
-            *edges,
-            "```",
-        ]
-    )
+async def _publish_losses(manifest: RunManifest, lake: Lake) -> dict[str, UUID]:
+    about = _about(manifest)
+    return {
+        FAILURES_KEY: await _table(FAILURES_KEY, tables.failure_rows(manifest, lake), about),
+        COSTS_KEY: await _table(COSTS_KEY, tables.cost_rows(manifest), about),
+    }
 
 
-def _flatten(row: dict[str, Any]) -> dict[str, Any]:
-    # Table cells are plain text in the Prefect UI: a nested object would be shown as [object Object].
-    flat = {**{name: value for name, value in row.items() if name != "abilities"}, **row["abilities"]}
-    return {name: round(value, 2) if isinstance(value, float) else value for name, value in flat.items()}
+async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
+    shown, rest = tables.few(rows)
+    return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
+
+
+async def _publish_link(manifest: RunManifest, place: summary.Place) -> None:
+    if place.linked:
+        await acreate_link_artifact(
+            place.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
+        )
+
+
+def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.Place:
+    """Where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
+    addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
+    if served := environ.get(REPORTS_URL):
+        return summary.Place(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
+    return summary.Place(str(lake.root / str(manifest.report)), linked=False, artifacts=addresses)
+
+
+def ui_address(page: str, which: object) -> str | None:
+    """Address of a page of the UI; null if no UI is known, as with a temporary server. The side bar leads to no artifact."""
+    ui = PREFECT_UI_URL.value()
+    return f"{str(ui).rstrip('/')}/v2/{page}/{which}" if ui else None
+
+
+def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
+    """Pages of the UI to open after a run: the run itself, then the histories of its artifacts."""
+    served = (REPORT_KEY,) if os.environ.get(REPORTS_URL) else ()
+    pages = [ui_address("runs/flow-run", f"{flow_run}?tab=Artifacts") if flow_run else None]
+    pages += [ui_address("artifacts/key", key) for key in (*keys, *served)]
+    return [page for page in pages if page]
+
+
+def _about(manifest: RunManifest) -> str:
+    return f"{manifest.benchmark}, run `{manifest.run}`"

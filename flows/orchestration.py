@@ -5,10 +5,13 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar
+
+from schemas.settings import Plan
 
 ResultT = TypeVar("ResultT")
 
@@ -93,12 +96,46 @@ def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], An
     return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
 
 
+_OUTERMOST: ContextVar[Any] = ContextVar("outermost flow run", default=None)
+
+
+async def begin_run(plan: Plan, *more: str) -> None:
+    """Tag the flow run this is called in, unless it is the sub-flow of another, so that it is found by what it evaluates.
+
+    Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
+    """
+    from prefect.client.orchestration import get_client  # noqa: PLC0415
+    from prefect.context import FlowRunContext  # noqa: PLC0415
+
+    context = FlowRunContext.get()
+    run = context.flow_run if context else None
+    if run is None or run.parent_task_run_id is not None:
+        return
+    _OUTERMOST.set(context)
+    async with get_client() as client:
+        await client.update_flow_run(run.id, tags=sorted({*run.tags, *plan.tags, *more}))
+
+
+@contextmanager
+def in_outermost_run() -> Iterator[None]:
+    """Let artifacts, tasks and events of the block belong to the outermost flow run: nobody looks for them in a sub-flow."""
+    from tasks.steps import ledger  # noqa: PLC0415
+
+    context = _OUTERMOST.get()
+    if context is None or context.flow_run.id in ledger.ended:
+        yield
+        return
+    with context.model_copy():
+        yield
+
+
 def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the worker passes hooks their arguments by name
     from tasks.steps import ledger  # noqa: PLC0415
 
     ledger.flow_runs.add(flow_run.id)
+    ledger.ended.append(flow_run.id)
     if flow_run.parent_task_run_id is not None:
-        ledger.task_runs += 1  # a sub-flow is recorded as one task run of its parent
+        ledger.task_runs.add(flow_run.parent_task_run_id)  # a sub-flow is recorded as one task run of its parent
 
 
 async def drain() -> bool:
@@ -118,7 +155,7 @@ async def drain() -> bool:
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_LIMIT_S), get_client() as client:
             # The server announces nothing; asking is the only way.
-            while (await client.request("POST", "/task_runs/count", json=wanted)).json() < ledger.task_runs:  # noqa: ASYNC110
+            while (await client.request("POST", "/task_runs/count", json=wanted)).json() < len(ledger.task_runs):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
             return True
     return False

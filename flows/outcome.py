@@ -9,10 +9,12 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
+from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
+from tasks.lineage.changes import read_changes
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import MANIFEST, run_folder
 from tasks.reporting.costs import amount_cells, cost_notes
@@ -36,7 +38,10 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     by_model: dict[tuple[str, str], dict[str, float | None]] = {}
     for row in abilities.iter_rows(named=True):
         by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
-    shown = ["model", "setting", "total", "ci_low", "ci_high", "total_before_veto", "vetoed", "veto_reason", "rank", "coverage"]
+    shown = [
+        *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
+        *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
+    ]
     ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
     return [
         {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
@@ -59,7 +64,20 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
+        **changes_document(read_changes(lake.root, manifest.run)),
     }
+
+
+def changes_document(changes: RunChanges | None) -> dict[str, Any]:
+    """How the run ended, which run it was compared with and what regressed; null if nothing was compared when it was made."""
+    if changes is None:
+        return dict.fromkeys(("state", "previous", "regressions"))
+    regressions = [
+        {"model": unit.model, "setting": unit.setting, "previous": unit.previous, **finding.model_dump()}
+        for unit in changes.regressed
+        for finding in unit.findings
+    ]
+    return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
 
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
@@ -84,12 +102,21 @@ def ablation_table(document: dict[str, Any]) -> Table:
     table = Table(
         "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
     )
-    for row in document["rows"]:
+    for row in sorted(document["rows"], key=_place_of_variant):
         interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
         named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
         table.add_row(*(escape(name) for name in named), _number(row["value_0_100"]), interval, items)
     return table
+
+
+def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Where a score stands among others: variants of one score together, numbers as numbers and before words."""
+    values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
+    return (
+        *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
+        *((number is None, number or 0.0, text or "") for number, text in values),
+    )
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
@@ -146,7 +173,8 @@ def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table("", *(_label(row) for row in rows), title=title, box=SIMPLE)
     table.add_row("Total", *(f"[bold]{_number(row['total'])}[/bold]" for row in rows))
     table.add_row("95 % interval", *(_interval(row) for row in rows))
-    table.add_row("Veto", *(_veto(row) for row in rows))
+    if any(map(_has_gate, rows)):
+        table.add_row("Veto", *(_veto(row) for row in rows))
     table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
     table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
     for name in _abilities(rows):
@@ -176,7 +204,15 @@ def _label(row: dict[str, Any]) -> str:
 
 
 def _interval(row: dict[str, Any]) -> str:
-    return "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
+    if row["ci_low"] is None:
+        return "-"
+    of_what = ", before the veto" if row["vetoed"] else ""  # the total itself is 0, whatever items are drawn
+    return f"{row['ci_low']:.2f} to {row['ci_high']:.2f}{of_what}"
+
+
+def _has_gate(row: dict[str, Any]) -> bool:
+    """Whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
+    return row["vetoed"] is not False or row["gate_score"] is not None
 
 
 def _veto(row: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
-"""Progress of the infer stage: a bar with rate, failures and time left, and a Prefect progress artifact."""
+"""Progress of the stages: Prefect progress artifacts that move, and for calls a bar with rate, failures and time left."""
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
@@ -21,10 +22,26 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from flows.orchestration import in_outermost_run
 from schemas.chat import ChatReply
 
 ARTIFACT_PERIOD_S = 5.0
 LINE_PERIOD_S = 10.0
+
+
+ResultT = TypeVar("ResultT")
+
+
+class Measured(Protocol):
+    """Whatever knows how far it is."""
+
+    @property
+    def percent(self) -> float:
+        """From 0 to 100."""
+
+    @property
+    def line(self) -> str:
+        """The state as one line of text."""
 
 
 class RateColumn(ProgressColumn):
@@ -67,6 +84,59 @@ class ProgressWatcher:
         return f"{self.ended}/{self.expected} calls, {self.failed} failed"
 
 
+class PartitionCounter:
+    """Counts the partitions of a stage that are done."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+
+    async def count(self, work: Awaitable[ResultT]) -> ResultT:
+        """The result of the work on one partition, which is counted then."""
+        result = await work
+        self.done += 1
+        return result
+
+    @property
+    def percent(self) -> float:
+        """Share of the partitions that are done, in percent."""
+        return 100 * self.done / self.total if self.total else 100.0
+
+    @property
+    def line(self) -> str:
+        """The state as one line of text."""
+        return f"{self.done}/{self.total} partitions"
+
+
+@asynccontextmanager
+async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[PartitionCounter]:
+    """Show how many of a stage's partitions are done in a Prefect artifact while the block runs."""
+    counter = PartitionCounter(total)
+    async with _moving_artifact(f"{stage}-progress", title, counter):
+        yield counter
+
+
+@asynccontextmanager
+async def _moving_artifact(key: str, title: str, measured: Measured) -> AsyncIterator[None]:
+    """A progress artifact that follows; the last thing it shows is the state after the block, if that ended well."""
+    with in_outermost_run():
+        artifact = await acreate_progress_artifact(0.0, key=key, description=title)
+    async with _in_background(_update_artifact(artifact, title, measured)):
+        yield
+    await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
 @asynccontextmanager
 async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
@@ -83,27 +153,17 @@ async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         watcher = ProgressWatcher(title, progress)
-        artifact = await acreate_progress_artifact(0.0, key="inference-progress", description=title)
-        reporters = [asyncio.create_task(_update_artifact(artifact, watcher))]
-        if not console.is_terminal:
-            reporters.append(asyncio.create_task(_print_lines(title, watcher)))
-        try:
+        async with _moving_artifact("inference-progress", title, watcher), _in_background(_print_lines(title, watcher, console)):
             yield watcher
-        finally:
-            for reporter in reporters:
-                reporter.cancel()
-                with suppress(asyncio.CancelledError):
-                    await reporter
-    await aupdate_progress_artifact(artifact, watcher.percent, description=f"{title}: {watcher.line}")
 
 
-async def _update_artifact(artifact: UUID, watcher: ProgressWatcher) -> None:
+async def _update_artifact(artifact: UUID, title: str, measured: Measured) -> None:
     while True:
         await asyncio.sleep(ARTIFACT_PERIOD_S)
-        await aupdate_progress_artifact(artifact, watcher.percent)
+        await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
 
 
-async def _print_lines(title: str, watcher: ProgressWatcher) -> None:
-    while True:
+async def _print_lines(title: str, watcher: ProgressWatcher, console: Console) -> None:
+    while not console.is_terminal:  # a bar says it there
         await asyncio.sleep(LINE_PERIOD_S)
         print(f"{title}: {watcher.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

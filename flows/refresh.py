@@ -2,10 +2,13 @@
 
 from datetime import UTC, datetime
 
+from prefect.client.schemas.objects import State
+
+from flows.alerts import same_state
 from flows.build_datasets import build_datasets
 from flows.naming import name_run
-from flows.orchestration import moodflow_flow
-from flows.preflight import check_plan
+from flows.orchestration import begin_run, moodflow_flow
+from flows.preflight import check_plan, warn
 from flows.report import report
 from flows.run_inference import run_inference
 from flows.score import score
@@ -16,18 +19,19 @@ from tasks.inference.money.pricing import check_budget
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")
-async def refresh(plan: Plan, *, redact: bool = False) -> RunManifest:
+async def refresh(plan: Plan) -> State[RunManifest]:
     """Evaluate models from source files to report.
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
-    again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped.
+    again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
+    named as that of the report: `Completed`, `UpToDate` or `Regressed`; whoever awaits it gets the manifest of the run.
 
     Args:
         plan: what to evaluate.
-        redact: keep texts whose licence forbids passing them on out of the report.
     """
     started = datetime.now(UTC)
-    await check_plan(plan)
+    await begin_run(plan)
+    warn(await check_plan(plan))
     check_budget(plan)  # to be told now, not after the build, that it cannot be kept
     built: StageResult = await build_datasets(plan)
     inferred: StageResult = await run_inference(plan)
@@ -39,7 +43,5 @@ async def refresh(plan: Plan, *, redact: bool = False) -> RunManifest:
         calls=inferred.calls,
         missing=(*built.missing, *inferred.missing, *scored.missing),
         usage=inferred.usage,
-        redact=redact,
     )
-    manifest: RunManifest = await report(request)
-    return manifest
+    return await same_state(await report(request, return_state=True))

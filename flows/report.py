@@ -2,40 +2,49 @@
 
 from datetime import UTC, datetime
 
-from flows.artifacts import publish_artifacts
-from flows.orchestration import moodflow_flow
-from flows.outcome import run_document
-from flows.partitions import stored_partitions
+from prefect.client.schemas.objects import State
+
+from flows.alerts import announce, run_state
+from flows.artifacts import Shown, publish_run
+from flows.orchestration import begin_run, in_outermost_run, moodflow_flow
 from flows.resolution import Resolution, resolve
+from flows.scored_partitions import stored_partitions
 from flows.usage import complete_usage, priced, prices_used, read_prices
+from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.lineage.notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.keys import blueprint_sha256
-from tasks.scoring.published import ABILITIES, load_published, load_published_for
+from tasks.scoring.published import backdrop_of
+from tasks.scoring.steps import ChangesJob, check_regressions, find_changes
+from tasks.scoring.uncertainty import Resampling
 
 
 @moodflow_flow("report", "report {request.title}")
-async def report(request: ReportRequest) -> RunManifest:
-    """Write the manifest of a run and the report that explains its scores.
+async def report(request: ReportRequest) -> State[RunManifest]:
+    """Write the manifest of a run, the report that explains its scores, and what changed since the run before.
 
-    Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html. Always writes, even if nothing
-    changed: a run is a record of what was looked at when.
+    Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
+    if nothing changed: a run is a record of what was looked at when. Its state is named `Regressed` if a model regressed, and
+    `UpToDate` if nothing changed; a check beside it fails in the first case.
 
     Args:
         request: the plan and what only the run itself knows.
     """
+    await begin_run(request.plan)
     resolution = resolve(request.plan)
     resolution.lake.require_writable()
     manifest = describe(request, resolution, stored_partitions(resolution))
-    published = load_published_for(request.plan.benchmark)
-    if published is not None and set(ABILITIES) <= set(published.columns):
-        published = load_published()  # MoodBench's table also says who was ranked, how open a model is and how large
-    job = ReportJob(manifest, resolution.blueprint, published)
+    job = ReportJob(manifest, resolution.blueprint, backdrop_of(resolution.blueprint))
     files = await write_report_files(job, resolution.lake)
-    await publish_artifacts(manifest, files, run_document(manifest, resolution.lake)["models"])
-    return manifest
+    comparison = ChangesJob(manifest, resolution.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
+    changes: RunChanges = await find_changes(comparison, resolution.lake)
+    with in_outermost_run():
+        await publish_run(Shown(manifest, resolution.blueprint, files.headline, changes), resolution.lake)
+        await check_regressions(changes, return_state=True)
+        announce(manifest, changes)
+    return run_state(changes, manifest)
 
 
 def describe(request: ReportRequest, resolution: Resolution, partitions: list[PartitionRef]) -> RunManifest:
@@ -61,7 +70,8 @@ def describe(request: ReportRequest, resolution: Resolution, partitions: list[Pa
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
         datasets=notices(chosen.spec for chosen in resolution.chosen),
-        redacted=request.redact,
+        redacted=request.plan.redact,
         usage=priced(usage, request.plan, table),
         prices=prices_used(request.plan, table),
+        files={ref.path: resolution.lake.file_sha256(ref) for ref in partitions},
     )

@@ -17,7 +17,6 @@ class ReportRequest(Frozen):
     calls: CallCounts = CallCounts()
     missing: tuple[Missing, ...] = ()
     usage: tuple[Usage, ...] = Field(default=(), description="measured by the infer stage; empty if it had nothing to ask")
-    redact: bool = Field(default=False, description="leave texts out whose licence forbids passing them on")
 
     @property
     def title(self) -> str:

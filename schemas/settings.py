@@ -1,16 +1,28 @@
 """The one parameter of every flow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.context import ContextOptions
+from schemas.folders import LakeAddress
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import Profile, Setting, TooLong
+from schemas.vocabulary import Profile, Runner, Setting, TooLong
+
+SHOWN_MODELS = 2
+SHOWN_LENGTH = 40
+
+
+def shown_names(names: Iterable[str]) -> str:
+    """Names of models for a title: the first few, without the organisation before a slash, and how many more there are."""
+    short = [name.rsplit("/", 1)[-1] for name in names]
+    cut = [name if len(name) <= SHOWN_LENGTH else f"{name[: SHOWN_LENGTH - 1]}…" for name in short[:SHOWN_MODELS]]
+    more = f" and {len(short) - SHOWN_MODELS} more" if len(short) > SHOWN_MODELS else ""
+    return f"{', '.join(cut)}{more}"
 
 
 class Plan(Frozen):
@@ -18,15 +30,21 @@ class Plan(Frozen):
 
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
     models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
-    judge: ModelEntry | None = Field(default=None, description="model that judges free-text answers")
+    judge: ModelEntry | None = Field(default=None, title="Judge", description="model that judges free-text answers")
     panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
     judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
-    sage: ModelEntry | None = Field(default=None, description="model that enriches chunks (CoEM); null = the model under test")
-    critic: ModelEntry | None = Field(default=None, description="model that criticises chunks (Self-RAG); null = the same")
+    sage: ModelEntry | None = Field(
+        default=None, title="Sage", description="model that enriches chunks (CoEM); null = the model under test"
+    )
+    critic: ModelEntry | None = Field(
+        default=None, title="Critic", description="model that criticises chunks (Self-RAG); null = the same"
+    )
     datasets: tuple[str, ...] | None = Field(default=None, min_length=1, description="only these; null = all the blueprint names")
     settings: tuple[Setting, ...] = Field(default=("base",), min_length=1, description="how items are asked")
-    contexts: ContextOptions = Field(default=ContextOptions(), description="how long contexts are built")
-    retrieval: RetrievalOptions = Field(default=RetrievalOptions(), description="how chunks are made, ranked and chosen")
+    contexts: ContextOptions = Field(default=ContextOptions(), title="Contexts", description="how long contexts are built")
+    retrieval: RetrievalOptions = Field(
+        default=RetrievalOptions(), title="Retrieval", description="how chunks are made, ranked and chosen"
+    )
     sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
     seed: int = Field(default=0, ge=0, description="of sampling and intervals")
     bootstrap: int = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
@@ -41,8 +59,22 @@ class Plan(Frozen):
     prices: Path | None = Field(default=None, description="price table, a YAML file; needed for a budget in money")
     profile: Profile = Field(default="corrected", description="how replies are scored")
     mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
-    lake: Path = Field(default=Path("parquet"), description="folder of the Parquet layers")
+    lake: LakeAddress = Field(default=Path("parquet"), description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
     rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")
+    runner: Runner = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
+    runner_address: str | None = Field(
+        default=None,
+        pattern=r"^[^\s@?#]+$",
+        description="of a Dask scheduler or a Ray head node that is there already, such as tcp://10.0.0.5:8786 or 10.0.0.5:6379",
+    )
+    redact: bool = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
+
+    @model_validator(mode="after")
+    def _address_of_the_cluster(self) -> Self:
+        if (self.runner == "local") != (self.runner_address is None):
+            named = f"runner {self.runner} needs the address of its cluster, --runner-address"
+            raise ValueError("an address needs --runner dask or ray" if self.runner_address else named)
+        return self
 
     @property
     def entries(self) -> tuple[ModelEntry, ...]:
@@ -65,4 +97,9 @@ class Plan(Frozen):
     @property
     def title(self) -> str:
         """How the run is named in the Prefect UI: benchmark, models, settings."""
-        return f"{Path(self.benchmark).stem} {', '.join(model.name for model in self.models)} {'+'.join(self.settings)}"
+        return f"{Path(self.benchmark).stem}: {shown_names(model.name for model in self.models)} ({', '.join(self.settings)})"
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """By which words a run is found in the Prefect UI: benchmark, models, settings, profile."""
+        return (Path(self.benchmark).stem, *(model.name for model in self.models), *self.settings, self.profile)

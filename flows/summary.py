@@ -1,0 +1,206 @@
+"""The markdown summary of a run in the Prefect UI."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL, Change, RunChanges, UnitChanges
+from schemas.lineage import RunManifest
+
+BESIDE = (
+    ("items", "contexts"),
+    ("contexts", "chunks"),
+    ("chunks", "retrievals"),
+    ("retrievals", "responses"),
+    ("responses", "judgements"),
+    ("judgements", "item_scores"),
+    ("item_scores", "setting_gains"),
+    ("contexts", "needle_scores"),
+    ("item_scores", "needle_scores"),
+    ("judgements", "agreements"),
+)
+"""What rests on what beside the chain from items to totals, where a run has it."""
+
+MAX_CHANGES = 60
+"""Rows of the table of changes; with more, only totals and regressions are shown there."""
+
+MAX_UNITS = 10
+WEAKEST = 3
+Lines = Iterator[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a reader finds the report and the other artifacts. `report` is an address if `linked`, else a path."""
+
+    report: str
+    linked: bool
+    artifacts: tuple[tuple[str, str], ...] = ()
+    """Names and addresses of the tables; none where the UI's address is not known."""
+
+
+def summarise(
+    manifest: RunManifest, changes: RunChanges | None, headline: str, tasks: pl.DataFrame, blueprint: Blueprint, place: Place
+) -> str:
+    """The whole page.
+
+    Args:
+        manifest: of the run.
+        changes: since the run before; null if nothing was compared.
+        headline: one sentence per model and setting, each on its line.
+        tasks: rows of `task_scores`.
+        blueprint: has the titles of tasks.
+        place: where the report is.
+    """
+    sections = (
+        [f"# {manifest.benchmark}", "", f"Run `{manifest.run}`", ""],
+        [f"- {line}" for line in headline.splitlines()],
+        changes_lines(changes) if changes else (),
+        calls_lines(manifest),
+        weakest_lines(tasks, blueprint),
+        place_lines(place),
+        ["", "## Layers", "", *layer_graph(manifest)],
+    )
+    return "\n".join(line for section in sections for line in section)
+
+
+def summarise_ablation(manifest: RunManifest, place: Place) -> str:
+    """The page of an ablation: its scores are a table of their own."""
+    named = manifest.ablation or {}
+    varied = [f"{one['factor']}: {', '.join(one['values'])}" for one in named["varied"]]
+    sections = (
+        [f"# {named['name']}: {manifest.benchmark}", "", f"Run `{manifest.run}`", "", f"Varied: {'; '.join(varied)}."],
+        calls_lines(manifest),
+        place_lines(place),
+        ["", "## Layers", "", *layer_graph(manifest)],
+    )
+    return "\n".join(line for section in sections for line in section)
+
+
+def changes_lines(changes: RunChanges) -> Lines:
+    """What changed since the run before, regressions first."""
+    yield from ("", "## Since the previous run", "")
+    if changes.previous is None:
+        yield f"{_sentence(changes.reason or 'no earlier run')}."
+    elif changes.state == "UpToDate":
+        yield f"Nothing changed since `{changes.previous}`: no model call was sent."
+    else:
+        yield f"Compared with `{changes.previous}`, over the items scored in both."
+    for unit in changes.regressed:
+        yield from ("", f"**{_unit(unit)} regressed:**", "", *(f"- {finding.message}" for finding in unit.findings))
+    apart = [unit for unit in changes.units if changes.previous and (unit.reason or unit.previous != changes.previous)]
+    notes = [f"{_unit(unit)}: {unit.reason or f'compared with `{unit.previous}`'}" for unit in apart]
+    notes += [f"{_unit(unit)}: {remark}" for unit in changes.units for remark in unit.remarks]
+    notes += list(changes.remarks)
+    if notes:
+        yield from ("", *(f"- {note}" for note in notes))
+    if changes.previous is not None and changes.state != "UpToDate":
+        yield from _changes_table(changes.units)
+
+
+def _changes_table(units: Sequence[UnitChanges]) -> Lines:
+    rows = [(unit, change) for unit in units for change in unit.changes]
+    everything = len(rows) <= MAX_CHANGES
+    fallen = {(unit.model, unit.setting, finding.what) for unit in units for finding in unit.findings}
+    shown = [
+        (unit, change)
+        for unit, change in rows
+        if everything or change.what == TOTAL or (unit.model, unit.setting, change.what) in fallen
+    ]
+    if not shown:
+        return
+    yield from (
+        "",
+        "| Model | Score | Before | Now | Change | 95 % interval | |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+    )
+    for unit, change in shown[:MAX_CHANGES]:
+        mark = "**regressed**" if (unit.model, unit.setting, change.what) in fallen else change.note or ""
+        yield f"| {_cell(_unit(unit))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
+    if not everything:
+        left_out = len(rows) - len(shown[:MAX_CHANGES])
+        yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
+
+
+def _what(change: Change) -> str:
+    return "total before the veto" if change.what == TOTAL else change.what
+
+
+def _numbers(change: Change) -> str:
+    interval = "" if change.ci_low is None else f"{_signed(change.ci_low)} to {_signed(change.ci_high)}"
+    return f"{_plain(change.before)} | {_plain(change.after)} | {_signed(change.change)} | {interval}"
+
+
+def calls_lines(manifest: RunManifest) -> Lines:
+    """How often models were called, and what has no score."""
+    calls = manifest.calls
+    yield from ("", "## Calls", "")
+    yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
+    if manifest.missing:
+        gaps = len({gap.dataset for gap in manifest.missing})
+        yield from ("", f"{gaps} dataset{'s have' if gaps > 1 else ' has'} no score or not of every model: see `failures`.")
+
+
+def weakest_lines(tasks: pl.DataFrame, blueprint: Blueprint) -> Lines:
+    """The lowest tasks of each model and setting."""
+    titles = {task.id: task.title for _, task in blueprint.tasks()}
+    scored = tasks.filter(pl.col("score_0_100").is_not_null()).sort("score_0_100", "task")
+    units = tasks.select("model", "setting").unique(maintain_order=True).rows()
+    if scored.is_empty():
+        return
+    yield from ("", "## Weakest tasks", "", "| Model | Task | Score | Items |", "| --- | --- | ---: | ---: |")
+    for model, setting in units[:MAX_UNITS]:
+        own = scored.filter((pl.col("model") == model) & (pl.col("setting") == setting)).head(WEAKEST)
+        for row in own.iter_rows(named=True):
+            title = titles.get(row["task"], row["task"])
+            yield f"| {_cell(f'{model} ({setting})')} | {_cell(title)} | {row['score_0_100']:.2f} | {row['n_scored']} |"
+    if len(units) > MAX_UNITS:
+        yield from ("", f"The first {MAX_UNITS} of {len(units)}; all of them are in the report.")
+
+
+def place_lines(place: Place) -> Lines:
+    """Where report and tables are."""
+    shown = f"[{place.report}]({place.report})" if place.linked else f"`{place.report}`"
+    yield from ("", "## Report", "", f"Report: {shown}")
+    if place.artifacts:
+        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in place.artifacts))
+
+
+def layer_graph(manifest: RunManifest) -> Lines:
+    """The layers with their partitions and rows, as a mermaid graph."""
+    partitions = Counter(ref.layer for ref in manifest.partitions)
+    rows: Counter[str] = Counter()
+    for ref in manifest.partitions:
+        rows[ref.layer] += ref.rows
+    beside = {layer for edge in BESIDE for layer in edge} - {"items", "responses", "item_scores"}
+    chain = pairwise(layer for layer in partitions if layer not in beside)
+    yield from ("```mermaid", "graph TD")
+    for layer, count in partitions.items():
+        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
+    yield from (f"    {above} --> {below}" for above, below in (*chain, *BESIDE) if {above, below} <= partitions.keys())
+    yield "```"
+
+
+def _unit(unit: UnitChanges) -> str:
+    return f"{unit.model} ({unit.setting})"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value + 0.0:+.2f}" if round(value, 2) else "0.00"
+
+
+def _cell(text: str) -> str:
+    """A model's name may hold a bar, which would end its cell."""
+    return text.replace("|", "\\|")
