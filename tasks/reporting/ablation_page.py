@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import dataframely as dy
 
+from schemas.folders import Folder
 from schemas.tables.comparisons import Ablations
 from tasks.reporting.ablations import Outcome, describe_ablation
 from tasks.reporting.data import ReportPaths
@@ -67,7 +67,7 @@ def ablation_page(ablation: str, frame: dy.DataFrame[Ablations], facts: Ablation
     return Pages(html, "\n\n".join(_markdown(ablation, outcomes, facts)) + "\n")
 
 
-def write_ablation_report(ablation: str, frame: dy.DataFrame[Ablations], facts: AblationFacts, folder: Path) -> ReportPaths:
+def write_ablation_report(ablation: str, frame: dy.DataFrame[Ablations], facts: AblationFacts, folder: Folder) -> ReportPaths:
     """Write `report.md` and `report.html` of an ablation into a folder, each at once or not at all.
 
     Raises:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, SettingGains
@@ -147,5 +147,5 @@ def _planned(plan: dict[str, Any]) -> Iterator[Subject]:
 class ReportPaths:
     """Where the report was written."""
 
-    markdown: Path
-    html: Path
+    markdown: Folder
+    html: Folder

@@ -4,11 +4,13 @@ Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import altair as alt
 import vl_convert
+from altair.utils import schemapi
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
 FIELD, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
@@ -40,6 +42,13 @@ ROW = 52
 FONT, SMALL = 13, 11
 Values = list[dict[str, Any]]
 _PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Charts made within are not checked against the chart library's schema, which takes longer than to draw them."""
+    with schemapi.debug_mode(arg=False):
+        yield
 
 
 def chart(values: Values) -> alt.Chart:
@@ -81,12 +90,17 @@ def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.S
         .configure_text(fontSize=FONT)
         .configure_legend(labelColor=INK, titleColor=MUTED, labelFontSize=FONT, titleFontSize=FONT, titleFontWeight="normal")
     )
-    return _inline(vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[]), grows=grows)
+    return _inline(vl_convert.vegalite_to_svg(styled.to_dict(validate=False), allowed_base_urls=[]), grows=grows)
 
 
 def _inline(svg: str, *, grows: bool) -> str:
-    """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container."""
+    """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container.
+
+    Links in it are for pointers: the table beside each figure has the same ones for keyboards and screen readers.
+    """
     svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
+    # The renderer puts its own base address before an anchor.
+    svg = re.sub(r'<a xlink:href="[^"#]*#([^"]*)"[^>]*>', r'<a tabindex="-1" href="#\1">', svg)
     most = "" if grows else r' style="max-width: \2px"'
     added = rf'\1 aria-hidden="true" focusable="false"{most}'
     return re.sub(r'(<svg[^>]*?) width="([^"]*)" height="[^"]*"', added, svg, count=1)

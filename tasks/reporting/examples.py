@@ -38,7 +38,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Example:
-    """One item that did not earn its full score.
+    """One item, as a rule one that did not earn its full score.
 
     `excerpt` stands in place of the context where that holds a needle. Of segments only the odd one and the chosen one are among
     the options; `left_out_options` counts the others.
@@ -75,6 +75,13 @@ def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Ex
     unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
     chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]
     return tuple(_example(answer, text_limit) for answer in chosen)
+
+
+def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
+    """Items of one dataset in short: those that did not earn their full score, as above; if all did, the first of them."""
+    picked = pick_examples((diagnosis,), 0)
+    full = [answer for answer in diagnosis.answers if answer.score["status"] == "scored"]
+    return picked or tuple(_example(answer, 0) for answer in full[:1])
 
 
 def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[Answer], bool]) -> list[Answer]:

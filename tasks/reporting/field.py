@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.reporting.data import ReportData, Subject
+from tasks.reporting.data import Subject
+from tasks.reporting.fits import Fit, fit_parabola
 from tasks.reporting.papers import comparison_warning, is_comparable, paper_of
-from tasks.reporting.published import TOTAL
+from tasks.reporting.published import TOTAL, PublishedTable
 from tasks.reporting.wording import setting_title
 
 FOUNDATIONAL = "foundational"
@@ -103,7 +103,7 @@ class Field:
     sizes: tuple[SizedModel, ...]
     unsized: int
     core: tuple[CorePoint, ...]
-    curve: tuple[tuple[float, float], ...]
+    fit: Fit | None
     subjects: tuple[tuple[str, float | None], ...]
     vetoed: int
     """Published models without a rank; their totals are before the veto."""
@@ -120,7 +120,34 @@ class Field:
         return tuple(box.title for box in self.groups[0].boxes)
 
 
-def describe_field(data: ReportData) -> Field | None:
+class Scored(Protocol):
+    """Models with scores that can be set beside a paper's: those of a run, or of a leaderboard."""
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What was measured."""
+
+    @property
+    def paper(self) -> PublishedTable:
+        """The paper's table."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings in the order in which they are shown."""
+
+    @property
+    def ability(self) -> pl.DataFrame:
+        """Rows of `ability_scores`."""
+
+    @property
+    def totals(self) -> pl.DataFrame:
+        """Rows of `totals`."""
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """Who is scored."""
+
+
+def describe_field(data: Scored) -> Field | None:
     """Everything shown beside the published table; null if the blueprint shares no ability or no setting with it."""
     groups = tuple(
         _group(data, setting) for setting in data.paper.settings if setting in data.settings and _shared(data, setting)
@@ -139,7 +166,7 @@ def describe_field(data: ReportData) -> Field | None:
         sizes=sizes,
         unsized=wide.height - len(sizes),
         core=core,
-        curve=fit_curve(tuple(point for point in core if not point.ours)),
+        fit=fit_parabola(tuple((point.foundational, point.core) for point in core if not point.ours)),
         subjects=tuple((subject.label, _total(data, subject)) for subject in subjects),
         vetoed=data.paper.vetoed,
         comparable=is_comparable(data.blueprint),
@@ -147,11 +174,11 @@ def describe_field(data: ReportData) -> Field | None:
     )
 
 
-def _shared(data: ReportData, setting: str) -> list[tuple[str, str]]:
+def _shared(data: Scored, setting: str) -> list[tuple[str, str]]:
     return [(ability.id, ability.title) for ability in data.blueprint.abilities if data.paper.ability(ability.id, setting)]
 
 
-def _group(data: ReportData, setting: str) -> FieldGroup:
+def _group(data: Scored, setting: str) -> FieldGroup:
     subjects = [subject for subject in data.subjects() if subject.setting == setting]
     scores = {subject: _scores(data, subject) for subject in subjects}
     boxes = [
@@ -163,21 +190,21 @@ def _group(data: ReportData, setting: str) -> FieldGroup:
     return FieldGroup(setting, setting_title(setting), len(totals), (*boxes, *total))
 
 
-def _results(data: ReportData, groups: tuple[FieldGroup, ...]) -> tuple[ResultRow, ...]:
+def _results(data: Scored, groups: tuple[FieldGroup, ...]) -> tuple[ResultRow, ...]:
     """Published models and subjects of the shared settings, setting by setting, the highest total first."""
     rows = [row for group in groups for row in (*_published_results(data, group), *_our_results(data, group))]
     places = [group.setting for group in groups]
     return tuple(sorted(rows, key=lambda row: (places.index(row.setting), -(row.scores[-1] or 0.0), row.model)))
 
 
-def _published_results(data: ReportData, group: FieldGroup) -> Iterator[ResultRow]:
+def _published_results(data: Scored, group: FieldGroup) -> Iterator[ResultRow]:
     scores = {(row["model"], row["ability"]): row["score_0_100"] for row in _in(data.paper.scores, group)}
     for row in _in(data.paper.totals, group):
         values = [scores.get((row["model"], box.id)) for box in group.boxes if box.id != TOTAL]
         yield ResultRow(row["model"], group.setting, ours=False, scores=(*values, row["total"]))
 
 
-def _our_results(data: ReportData, group: FieldGroup) -> Iterator[ResultRow]:
+def _our_results(data: Scored, group: FieldGroup) -> Iterator[ResultRow]:
     for subject in data.subjects():
         if subject.setting == group.setting:
             scores = _scores(data, subject)
@@ -189,11 +216,11 @@ def _in(frame: pl.DataFrame, group: FieldGroup) -> list[dict[str, Any]]:
     return frame.filter(pl.col("setting") == group.setting).to_dicts()
 
 
-def _scores(data: ReportData, subject: Subject) -> dict[str, float | None]:
+def _scores(data: Scored, subject: Subject) -> dict[str, float | None]:
     return {row["ability"]: row["score_0_100"] for row in subject.rows(data.ability)}
 
 
-def _total(data: ReportData, subject: Subject) -> float | None:
+def _total(data: Scored, subject: Subject) -> float | None:
     return next((row["total_before_veto"] for row in subject.rows(data.totals)), None)
 
 
@@ -270,13 +297,3 @@ def _core_point(label: str, scores: dict[str, Any], blueprint: Blueprint, *, our
         return None
     core = sum(weights[name] * values[name] for name in weights) / sum(weights.values())
     return CorePoint(label, values[FOUNDATIONAL], core, ours)
-
-
-def fit_curve(points: tuple[CorePoint, ...], steps: int = 40) -> tuple[tuple[float, float], ...]:
-    """Least-squares parabola of core over foundational ability, as points along the observed range; none below four points."""
-    xs = [point.foundational for point in points]
-    if len(set(xs)) < 4:  # noqa: PLR2004  a parabola through three points fits anything
-        return ()
-    curve = np.polynomial.Polynomial.fit(xs, [point.core for point in points], deg=2)
-    grid = np.linspace(min(xs), max(xs), steps)
-    return tuple((float(x), float(curve(x))) for x in grid)

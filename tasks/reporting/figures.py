@@ -1,6 +1,7 @@
 """Figures about each model's abilities and the published models, as inline SVG."""
 
 import math
+from statistics import median
 from typing import Any
 
 import altair as alt
@@ -26,15 +27,22 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, published: PublishedTable) -> str | None:
-    """Bars of one subject's abilities and total over the published models, each of them a thin line.
+def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, published: PublishedTable, anchor: str) -> str | None:
+    """Bars of one subject's abilities and total over the published models, each of them a thin line, their median a thick one.
+
+    Args:
+        abilities: rows of the subject.
+        verdict: its total.
+        published: the backdrop.
+        anchor: of the subject; a bar leads to the place of its number in the drill-down.
 
     Returns:
         An `<svg>` element, or null if nothing has a score.
     """
     shown = [row for row in abilities if row.datasets_total]
-    bars = [_bar(row.title, row.score) for row in shown]
-    bars.append(_bar("Total, before the veto" if verdict.state == "vetoed" else "Total", verdict.before_veto))
+    bars = [_bar(row.title, row.score, f"{anchor}-a-{row.id}") for row in shown]
+    total = "Total, before the veto" if verdict.state == "vetoed" else "Total"
+    bars.append(_bar(total, verdict.before_veto, f"{anchor}-total"))
     if all(bar["score"] is None for bar in bars):
         return None
     rows = dict(zip([*(row.id for row in shown), TOTAL], (bar["row"] for bar in bars), strict=True))
@@ -46,7 +54,12 @@ def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, publishe
         chart(_backdrop(rows, published, verdict.subject))
         .mark_tick(color=FIELD, thickness=1.5, size=24)
         .encode(x=score_axis(), y=y),
-        chart(scored).mark_bar(color=OURS, height=12, cornerRadiusEnd=2).encode(x=score_axis(), x2=alt.datum(0), y=y),
+        chart(_medians(rows, published, verdict.subject))
+        .mark_tick(color=MUTED, thickness=3, size=24)
+        .encode(x=score_axis(), y=y),
+        chart(scored)
+        .mark_bar(color=OURS, height=12, cornerRadiusEnd=2)
+        .encode(x=score_axis(), x2=alt.datum(0), y=y, href="link:N"),
         chart(_range(bars[-1]["row"], verdict)).mark_rule(color=INK, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y),
         chart(_thresholds(shown, verdict)).mark_tick(color=GATE, thickness=3, size=28).encode(x=score_axis(), y=y),
         chart(scored).mark_text(color=INK, align="left", fontWeight=600).encode(x=right, y=y, text="text:N"),
@@ -55,14 +68,20 @@ def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, publishe
     return draw(layers, alt.Step(ROW))
 
 
-def _bar(row: str, score: float | None) -> dict[str, Any]:
-    return {"row": row, "score": score, "text": "no score" if score is None else number(score)}
+def _bar(row: str, score: float | None, anchor: str) -> dict[str, Any]:
+    return {"row": row, "score": score, "text": "no score" if score is None else number(score), "link": f"#{anchor}"}
 
 
 def _backdrop(rows: dict[str, str], published: PublishedTable, subject: Subject) -> Values:
     found = {name: published.ability(name, subject.setting) for name in rows}
     found[TOTAL] = published.total(subject.setting)
     return [{"row": rows[name], "score": score} for name, scores in found.items() for score in scores]
+
+
+def _medians(rows: dict[str, str], published: PublishedTable, subject: Subject) -> Values:
+    found = {name: published.ability(name, subject.setting) for name in rows}
+    found[TOTAL] = published.total(subject.setting)
+    return [{"row": rows[name], "score": median(scores)} for name, scores in found.items() if scores]
 
 
 def _range(row: str, verdict: Verdict) -> Values:
@@ -106,7 +125,7 @@ def draw_openness(field: Field) -> str:
     medians = [{"row": row.kind, "score": row.middle} for row in field.openness]
     ours = [{"row": OURS_ROW, "score": total} for _, total in field.subjects if total is not None]
     x = alt.X("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=None, domain=False, ticks=False, tickCount=6))
-    rows = [*(row.kind for row in field.openness), OURS_ROW]
+    rows = [*(row.kind for row in field.openness), *([OURS_ROW] if ours else [])]
     y = alt.Y("row:N", sort=rows, axis=None)
     layers = [
         row_names(rows, y),
@@ -176,7 +195,7 @@ def draw_core(field: Field) -> str | None:
     ours = [point for point in points if point["ours"]]
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
-    curve = [{"foundational": at, "core": value} for at, value in field.curve]
+    curve = [{"foundational": at, "core": value} for at, value in (field.fit.curve if field.fit else ())]
     layers = [
         chart(curve).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y),
         chart([p for p in points if not p["ours"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),

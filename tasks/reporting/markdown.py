@@ -18,7 +18,7 @@ from tasks.reporting.markdown_sections import write_positions, write_provenance
 from tasks.reporting.markup import cell, fence, table
 from tasks.reporting.report import Report, SubjectReport
 from tasks.reporting.tables import LevelCell, LevelRow, RawRow
-from tasks.reporting.weaknesses import WeakTask
+from tasks.reporting.weaknesses import Finding
 from tasks.reporting.wording import NONE, count, counted, interval, number, percent, seconds, share_of, shorten
 
 LANGUAGE_NAMES = {"en": "English", "zh": "Chinese"}
@@ -130,7 +130,7 @@ def level_gaps(row: LevelRow) -> list[str]:
     return [found.reason for found in row.cells if found.reason is not None and found.reason != NO_TASKS]
 
 
-def _weak(weak: WeakTask) -> Iterator[str]:
+def _weak(weak: Finding) -> Iterator[str]:
     yield f"#### {cell(weak.task.title)}: {number(weak.task.score)}"
     yield _raw_table(weak.numbers)
     yield "\n".join(f"* {cell(advice.text)}" for advice in weak.advice)

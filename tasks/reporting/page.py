@@ -7,6 +7,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
+from schemas.folders import Folder
+from schemas.vocabulary import LEVELS
 from tasks.lineage.files import replace_file
 from tasks.reporting import wording
 from tasks.reporting.costs import HEADS, amount_cells
@@ -27,11 +29,14 @@ HOTTEST = 9
 class Figures:
     """Drawings of the page as SVG elements.
 
-    `abilities` by the anchor of the subject, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by dataset.
+    `abilities` and `radars` by the anchor of the subject, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
+    dataset. `overlay`: radars of all subjects in one.
     """
 
     colours: dict[str, str]
     abilities: dict[str, str | None]
+    radars: dict[str, str | None]
+    overlay: Any
     boxes: dict[str, str]
     gains: dict[str, str]
     recall: dict[str, str]
@@ -51,7 +56,7 @@ def render_html(data: ReportData) -> str:
     return _render_page(build_report(data), data)
 
 
-def write_report(data: ReportData, folder: Path) -> ReportPaths:
+def write_report(data: ReportData, folder: Folder) -> ReportPaths:
     """Write `report.md` and `report.html` into a folder, each at once or not at all.
 
     Raises:
@@ -66,20 +71,30 @@ def write_report(data: ReportData, folder: Path) -> ReportPaths:
 
 
 def _render_page(report: Report, data: ReportData) -> str:
-    figures = _draw(report, data)
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from tasks.reporting.drawing import drawing  # noqa: PLC0415
+
+    with drawing():
+        figures = _draw(report, data)
     template = make_environment().get_template("page.html.jinja")
     return template.render(report=report, figures=figures, colours=figures.colours)
 
 
 def _draw(report: Report, data: ReportData) -> Figures:
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
     from tasks.reporting import comparison_figures as comparing  # noqa: PLC0415
-    from tasks.reporting import drawing, figures  # noqa: PLC0415
+    from tasks.reporting import drawing, figures, radar  # noqa: PLC0415
 
     field, found = report.field, report.retrieval.by_dataset if report.retrieval else {}
     return Figures(
         colours=drawing.COLOURS,
-        abilities={entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper) for entry in report.subjects},
+        abilities={
+            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
+            for entry in report.subjects
+        },
+        radars={
+            entry.anchor: radar.draw_subject(entry.abilities, entry.verdict.subject, data.paper) for entry in report.subjects
+        },
+        overlay=radar.overlay_subjects([(entry.label, entry.abilities) for entry in report.subjects]),
         boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
         gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
         recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
@@ -111,12 +126,14 @@ def make_environment() -> Environment:
         "signed": wording.signed,
         "signed_interval": wording.signed_interval,
         "setting": wording.setting_title,
+        "weight": wording.weight,
     }
     shared: dict[str, Any] = {
         "counted": wording.counted,
         "share_of": wording.share_of,
         "languages": LANGUAGE_NAMES,
         "no_tasks": NO_TASKS,
+        "level_names": LEVELS,
         "cost_heads": HEADS,
         "max_partitions": MAX_PARTITIONS,
         "cutoffs": CUTOFFS,
@@ -131,7 +148,7 @@ def heat_step(score: float) -> int:
     return min(HOTTEST, int(score // 10))
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Folder, text: str) -> None:
     """Write a file at once or not at all.
 
     Raises:
@@ -144,5 +161,5 @@ def write_text(path: Path, text: str) -> None:
             "the report cannot be written",
             where=str(path),
             got=str(error),
-            next_step="check space and permissions of the folder, then run moodflow report",
+            next_step="check space and permissions of the folder and try again",
         ) from error

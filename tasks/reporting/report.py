@@ -8,10 +8,12 @@ from schemas.lineage import RunManifest
 from tasks.reporting.costs import Costs, describe_costs
 from tasks.reporting.data import ReportData, Subject
 from tasks.reporting.design import Design, describe_design
+from tasks.reporting.drill import Node, Place, drill_down
 from tasks.reporting.field import Field, describe_field
 from tasks.reporting.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.gaps import Gaps, find_gaps
 from tasks.reporting.judges import JudgeReport, describe_judges
+from tasks.reporting.method_notes import MethodNotes, describe_method
 from tasks.reporting.needles import NeedleGrid, needle_grids
 from tasks.reporting.operations import (
     FailureRow,
@@ -31,7 +33,7 @@ from tasks.reporting.recall import RetrievalReport, describe_retrieval
 from tasks.reporting.request import Request, describe_request
 from tasks.reporting.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
 from tasks.reporting.verdicts import Verdict, judge_subjects
-from tasks.reporting.weaknesses import WeakTask, weak_tasks
+from tasks.reporting.weaknesses import Finding, find_reasons, weakest_tasks
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class SubjectReport:
     verdict: Verdict
     abilities: tuple[AbilityRow, ...]
     levels: tuple[LevelRow, ...]
-    weak: tuple[WeakTask, ...]
+    weak: tuple[Finding, ...]
+    tree: Node
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None
@@ -80,6 +83,7 @@ class Report:
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
+    method: MethodNotes
     has_gate: bool
     has_levels: bool
     has_targets: bool
@@ -137,6 +141,7 @@ def build_report(data: ReportData) -> Report:
         retrieval=describe_retrieval(data),
         needles=needle_grids(data),
         judges=describe_judges(data),
+        method=describe_method(data),
         has_gate=data.blueprint.gate is not None,
         has_levels=has_levels(data.blueprint),
         has_targets=paper_of(data.blueprint).design_targets,
@@ -145,12 +150,14 @@ def build_report(data: ReportData) -> Report:
 
 def _describe(data: ReportData, subject: Subject, verdict: Verdict, gaps: Gaps, anchor: str) -> SubjectReport:
     tasks, raw = task_rows(data, subject, gaps), raw_rows(data, subject, gaps)
+    findings = find_reasons(data, subject, tasks, raw)
     return SubjectReport(
         anchor=anchor,
         verdict=verdict,
         abilities=ability_rows(data, subject, gaps),
         levels=level_rows(data, subject, gaps),
-        weak=weak_tasks(data, subject, tasks, raw),
+        weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
+        tree=drill_down(Place(data, subject, anchor, gaps, findings), verdict),
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, subject),

@@ -8,6 +8,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
@@ -17,7 +18,7 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import run_folder, write_manifest
 from tasks.reporting.ablation_page import AblationFacts, write_ablation_report
-from tasks.reporting.data import NEEDLES, ReportData
+from tasks.reporting.data import NEEDLES, ReportData, ReportPaths
 from tasks.reporting.page import write_report
 from tasks.reporting.redaction import redact
 from tasks.reporting.shown import SHOWN, shown_chunks
@@ -131,6 +132,17 @@ async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
     Returns:
         Path of the manifest.
     """
+    manifest = job.manifest
+    write_ablation_pages(job, lake, run_folder(lake.root, manifest.run))
+    return str(write_manifest(lake.root, manifest))
+
+
+def write_ablation_pages(job: AblationReportJob, lake: Lake, folder: Folder) -> ReportPaths:
+    """Write report.md and report.html of an ablation into a folder.
+
+    Raises:
+        LakeError: if the table is gone or changed, or the disk refuses a file.
+    """
     manifest, named = job.manifest, job.manifest.ablation or {}
     facts = AblationFacts(
         run=manifest.run,
@@ -143,5 +155,4 @@ async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
         plan=manifest.plan,
         notes=tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing),
     )
-    write_ablation_report(named["name"], lake.read(job.table, Ablations), facts, run_folder(lake.root, manifest.run))
-    return str(write_manifest(lake.root, manifest))
+    return write_ablation_report(named["name"], lake.read(job.table, Ablations), facts, folder)

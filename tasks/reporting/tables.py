@@ -49,6 +49,7 @@ class LevelCell:
 class LevelRow:
     """An ability that has tasks, level by level (low, medium, high)."""
 
+    id: str
     ability: str
     sub_ability: str
     cells: tuple[LevelCell, ...]
@@ -146,6 +147,7 @@ def level_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[LevelRow
         names = _datasets(places)
         rows.append(
             LevelRow(
+                id=parent,
                 ability=places[0].main.title,
                 sub_ability=places[0].parent.title,
                 cells=tuple(

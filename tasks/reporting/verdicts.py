@@ -56,14 +56,18 @@ class Verdict:
     @property
     def state_word(self) -> str:
         """The state in a word or two."""
-        passed = "gate passed" if self.gate_title else "scored"
-        words: dict[State, str] = {
-            "counted": passed,
-            "vetoed": "vetoed",
-            "gate_unscored": "gate not scored",
-            "unscored": "no score",
-        }
-        return words[self.state]
+        return say_state(self.state, has_gate=self.gate_title is not None)
+
+
+def say_state(state: State, *, has_gate: bool) -> str:
+    """A state in a word or two."""
+    words: dict[State, str] = {
+        "counted": "gate passed" if has_gate else "scored",
+        "vetoed": "vetoed",
+        "gate_unscored": "gate not scored",
+        "unscored": "no score",
+    }
+    return words[state]
 
 
 def judge_subjects(data: ReportData) -> tuple[Verdict, ...]:
@@ -79,7 +83,7 @@ def headline(data: ReportData) -> str:
 
 def _judge(data: ReportData, subject: Subject, ranked: int) -> Verdict:
     row = next(iter(subject.rows(data.totals)), None) or _no_totals(data.blueprint)
-    state = _state(row, data.blueprint)
+    state = state_of(row, data.blueprint)
     place = _published_place(data, subject, row) if state == "counted" else None
     caveats = find_caveats(data, subject, row)
     gate = data.blueprint.gate
@@ -120,7 +124,8 @@ def _no_totals(blueprint: Blueprint) -> dict[str, Any]:
     return {**empty, **counts, "coverage": 0.0}
 
 
-def _state(row: dict[str, Any], blueprint: Blueprint) -> State:
+def state_of(row: dict[str, Any], blueprint: Blueprint) -> State:
+    """What became of a total, from its row of `totals`."""
     if row["vetoed"]:
         return "vetoed"
     if row["total_before_veto"] is None:

@@ -37,6 +37,11 @@ def seconds(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}{_SPACE}s"
 
 
+def weight(value: float) -> str:
+    """A weight with no more decimals than it needs, three at most."""
+    return f"{round(value, 3):g}"
+
+
 def share_of(part: int, whole: int) -> float | None:
     """Part / whole, null if there is no whole."""
     return part / whole if whole else None

@@ -4,7 +4,8 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from tasks.reporting.design import describe_design
-from tasks.reporting.field import CorePoint, OpennessRow, core_points, describe_field, family_of, fit_curve, parse_size
+from tasks.reporting.field import OpennessRow, core_points, describe_field, family_of, parse_size
+from tasks.reporting.fits import fit_parabola
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, published
 
 
@@ -86,12 +87,31 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
 
 
 def test_the_curve_is_the_parabola_the_points_lie_on() -> None:
-    points = tuple(CorePoint("", float(x), 1.0 + 2.0 * x + 0.5 * x * x, ours=False) for x in range(5))
-    curve = fit_curve(points, steps=3)
-    # At 0, 2 and 4: 1, 1 + 4 + 2 and 1 + 8 + 8.
-    assert [at for at, _ in curve] == [0.0, 2.0, 4.0]
-    assert [value for _, value in curve] == pytest.approx([1.0, 7.0, 17.0])
-    assert fit_curve(points[:3]) == ()
+    points = tuple((float(x), 1.0 + 2.0 * x - 0.5 * x * x) for x in range(5))
+    fit = fit_parabola(points, steps=3)
+    assert fit is not None
+    # At 0, 2 and 4: 1, 1 + 4 - 2 and 1 + 8 - 8.
+    assert [at for at, _ in fit.curve] == [0.0, 2.0, 4.0]
+    assert [value for _, value in fit.curve] == pytest.approx([1.0, 3.0, 1.0])
+    assert (fit.constant, fit.linear, fit.square) == pytest.approx((1.0, 2.0, -0.5))
+    assert fit.r_squared == pytest.approx(1.0)
+    # The points are symmetric around x = 2: no linear relation at all.
+    assert fit.correlation == pytest.approx(0.0, abs=1e-9)
+    assert fit.equation == "y = 1.00 + 2.000 x − 0.5000 x²"
+    assert fit_parabola(points[:3]) is None
+
+
+def test_points_off_the_curve_lower_what_it_explains() -> None:
+    # y = x with 1 added and taken away in turn: residuals of the best parabola leave part of the variance.
+    fit = fit_parabola([(float(x), x + (1.0 if x % 2 else -1.0)) for x in range(6)])
+    assert fit is not None
+    xs, ys = [0, 1, 2, 3, 4, 5], [-1, 2, 1, 4, 3, 6]
+    mean_x, mean_y = 2.5, 2.5
+    products = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
+    spreads = (sum((x - mean_x) ** 2 for x in xs) * sum((y - mean_y) ** 2 for y in ys)) ** 0.5
+    assert fit.correlation == pytest.approx(products / spreads)
+    assert fit.r_squared is not None
+    assert 0.8 < fit.r_squared < 1.0
 
 
 def test_design_counts() -> None:

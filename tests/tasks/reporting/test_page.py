@@ -144,7 +144,7 @@ def test_levels_tasks_and_raw_scores(html: str) -> None:
     assert (
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets" in alpha
     )
-    assert "Mood mood choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25\u00a0% 1 0.750 always B 0.750 angry" in alpha.replace(
+    assert "Mood Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25\u00a0% 1 0.750 always B 0.750 angry" in alpha.replace(
         " %", "\u00a0%"
     )
     assert "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published" in alpha

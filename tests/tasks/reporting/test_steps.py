@@ -26,7 +26,7 @@ OF_MODEL = (("dataset", DATASET), ("model", "alpha"), ("setting", "coem"))
 def write(
     lake: Lake, layer: str, place: tuple[tuple[str, str], ...], frame: pl.DataFrame, schema: type[dy.Schema]
 ) -> PartitionRef:
-    mark = f"{len(list(lake.root.rglob('*.parquet'))):064x}"
+    mark = f"{len(list(lake.root.glob('**/*.parquet'))):064x}"
     return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark), frame, schema)
 
 

@@ -46,6 +46,7 @@ def test_levels_distinguish_no_tasks_from_no_score() -> None:
     data = example_data()
     assert level_rows(data, BETA, find_gaps(data)) == (
         LevelRow(
+            "values_safety",
             "Values & Safety",
             "Values & Safety",
             (
@@ -58,6 +59,7 @@ def test_levels_distinguish_no_tasks_from_no_score() -> None:
             1,
         ),
         LevelRow(
+            "recognition",
             "Emotional Ability",
             "Emotion Recognition",
             (

@@ -1,0 +1,84 @@
+"""Pages in headless Chromium, which is Debian's or the one named by MOODFLOW_CHROMIUM."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+IS_REQUIRED = os.environ.get("CI_BROWSER") == "1"
+
+
+def lacking(what: str) -> None:
+    """Skip, or fail where the environment says that nothing may be skipped."""
+    if IS_REQUIRED:
+        pytest.fail(f"{what}, and CI_BROWSER=1 asks for it")
+    pytest.skip(what)
+
+
+@dataclass
+class Opened:
+    """A page and what it said and asked for while it was open."""
+
+    page: Page
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def hear(self, message: ConsoleMessage) -> None:
+        self.messages.append(message.text)
+
+    def fail(self, error: Exception) -> None:
+        self.messages.append(str(error))
+
+    def ask(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+
+Open = Callable[..., Opened]
+Scheme = Literal["light", "dark"]
+
+
+@pytest.fixture(scope="module")  # while it is open, nothing else in this thread can run an event loop
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        lacking(f"no Chromium at {CHROMIUM}")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Opens a file; give `width`, `scheme` (light, dark) and `anchor` where they matter."""
+    contexts = []
+
+    def open_file(path: Path, *, width: int = 1200, scheme: Scheme = "light", anchor: str = "") -> Opened:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        opened.page.on("console", opened.hear)
+        opened.page.on("pageerror", opened.fail)
+        opened.page.on("request", opened.ask)
+        opened.page.goto(f"{path.as_uri()}{anchor}")
+        return opened
+
+    yield open_file
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def chinese_font() -> str:
+    """Name of a font with Chinese glyphs."""
+    listing = shutil.which("fc-list")
+    names = subprocess.run([listing, ":lang=zh", "family"], capture_output=True, text=True, check=True).stdout if listing else ""
+    if not names.strip():
+        lacking("no font with Chinese glyphs is installed (fonts-wqy-microhei has some)")
+    return names.splitlines()[0]
