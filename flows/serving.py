@@ -1,12 +1,14 @@
 """With a Prefect server of the user's, or a temporary one that is let finish its records."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import httpx
 from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 
 from flows.orchestration import drain
@@ -73,5 +75,7 @@ async def wait_until_up(server: TemporaryServer, limit_s: float) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the user something on standard error."""
+    """Tell the user something on standard error; in a flow run, in its log too, which is what the UI shows."""
     sys.stderr.write(f"moodflow: {text}\n")
+    if FlowRunContext.get():
+        logging.getLogger("moodflow").info(text)

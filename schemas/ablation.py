@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.settings import Plan
+from schemas.settings import Plan, shown_names
 
 Factor = Literal["reasoning_effort", "length", "depth", "chunk_tokens", "top_k", "ranking", "sage", "embedder", "preset"]
 FACTORS: tuple[Factor, ...] = get_args(Factor)
@@ -15,8 +15,8 @@ FACTORS: tuple[Factor, ...] = get_args(Factor)
 class Varied(Frozen):
     """A factor and its values, as they are given on the command line."""
 
-    factor: Factor
-    values: tuple[str, ...] = Field(min_length=1)
+    factor: Factor = Field(description="what is varied")
+    values: tuple[str, ...] = Field(min_length=1, description="its values, as on the command line")
 
 
 class AblationRequest(Frozen):
@@ -24,13 +24,13 @@ class AblationRequest(Frozen):
 
     name: str = Field(min_length=1, description="name of the ablation, such as `retrieval`")
     plan: Plan = Field(description="everything that is not varied")
-    varied: tuple[Varied, ...] = Field(min_length=1, max_length=2)
+    varied: tuple[Varied, ...] = Field(min_length=1, max_length=2, description="one factor or two; every combination is run")
 
     @property
     def title(self) -> str:
         """How the run is named in the Prefect UI."""
-        models = ", ".join(model.name for model in self.plan.models)
-        return f"{self.name} {Path(self.plan.benchmark).stem} {models}"
+        models = shown_names(model.name for model in self.plan.models)
+        return f"{self.name}, {Path(self.plan.benchmark).stem}: {models}"
 
 
 def number_of(value: str) -> float | None:

@@ -28,6 +28,10 @@ NO_MESSAGES = '"messages": null'
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+FORM_VARIABLE = "^[A-Za-z_][A-Za-z0-9_]*$"
+FORM_ADDRESS = "^[^@?#]*$"
+"""What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
+
 
 class Message(Frozen):
     """One turn of a conversation."""
@@ -40,10 +44,16 @@ class ModelEntry(Frozen):
     """A model behind an OpenAI-compatible server. The key is named here, never held."""
 
     name: str = Field(min_length=1, description="name sent to the server and shown in tables")
-    base_url: str | None = Field(default=None, description="for example http://localhost:8000/v1; null = the embedded server")
+    base_url: str | None = Field(
+        default=None,
+        description="for example http://localhost:8000/v1; null = the embedded server",
+        json_schema_extra={"pattern": FORM_ADDRESS},
+    )
     identity: str = Field(default="", description="what makes two calls the same; default: base_url or embedded weights")
-    api_key_env: str | None = Field(default=None, description="environment variable that holds the key")
-    sampling: Sampling = Sampling()
+    api_key_env: str | None = Field(
+        default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
+    )
+    sampling: Sampling = Field(default=Sampling(), description="parameters that change what it answers")
     concurrency: int = Field(default=64, ge=1, description="most calls in flight at once; fewer where the server cannot keep up")
     requests_per_minute: int | None = Field(default=None, ge=1, description="most calls sent per minute; null = no limit")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="most tokens per minute, prompts and replies together")
@@ -56,7 +66,9 @@ class ModelEntry(Frozen):
         default=False, description="an answer that names another model than the one asked is a failure, not a remark"
     )
     http2: bool = Field(default=False, description="HTTP/2 where the server speaks it; slower than many HTTP/1.1 connections")
-    dialect: Dialect | None = Field(default=None, description="null = as probed, else as the provider's entry says")
+    dialect: Dialect | None = Field(
+        default=None, title="Dialect", description="null = as probed, else as the provider's entry says"
+    )
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
     )

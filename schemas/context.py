@@ -50,7 +50,9 @@ class ContextOptions(Frozen):
     depths: tuple[Annotated[float, Field(ge=0, le=100)], ...] = Field(
         default=(), description="needle depths in percent; several = a grid; none = drawn"
     )
-    needle_style: NeedleStyle = "matched"
+    needle_style: NeedleStyle = Field(
+        default="matched", description="matched: needles look like the text around them; as_is: they are left alone"
+    )
     emotion_pairs: Literal["published", "balanced"] = Field(
         default="published", description="emotion detection: majority and odd emotion as often as published, or in balance"
     )

@@ -21,10 +21,10 @@ DEEPEST_EXTRA = 64
 class Sampling(Frozen):
     """Parameters that change what a model answers."""
 
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    top_p: float = Field(default=1.0, gt=0, le=1)
+    temperature: float = Field(default=0.0, ge=0, le=2, description="0 = the likeliest token; higher = more varied")
+    top_p: float = Field(default=1.0, gt=0, le=1, description="tokens are drawn from this share of the probability; 1 = all")
     max_tokens: int = Field(default=512, ge=1, description="longest reply, in the model's own tokens")
-    seed: int | None = None
+    seed: int | None = Field(default=None, description="of the server's random draws; null = not sent")
 
 
 class Dialect(Frozen):

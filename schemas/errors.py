@@ -9,6 +9,7 @@
     │   └── RecordError          one record cannot be read
     ├── LakeError                a Parquet partition cannot be written, read or trusted
     ├── EndpointError            a model server cannot be reached or used as configured
+    ├── ClusterError             a Dask or Ray cluster cannot be reached or used as it is
     └── ScoringError             a number lies outside what its method allows
 
 All of them end a command with exit status 2 and one message.
@@ -91,6 +92,10 @@ class LakeError(MoodflowError):
 
 class EndpointError(MoodflowError):
     """A model server cannot be reached or used as configured."""
+
+
+class ClusterError(MoodflowError):
+    """A Dask or Ray cluster cannot be reached or used as it is."""
 
 
 class ScoringError(MoodflowError):

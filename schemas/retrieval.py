@@ -54,12 +54,12 @@ class Retriever(Protocol):
 class RetrievalOptions(Frozen):
     """Parameters of the settings; what is null follows from preset, task and model (LongEmotion, Table 8)."""
 
-    preset: Preset = "paper"
+    preset: Preset = Field(default="paper", description="whose parameters count where none is given: paper or released code")
     chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="longest chunk")
     overlap_tokens: int = Field(default=50, ge=0, description="most tokens that neighbouring chunks share; below chunk_tokens")
     top_k: int | None = Field(default=None, ge=1, description="chunks shown to the model")
     initial_k: int | None = Field(default=None, ge=1, description="chunks that CoEM enriches and ranks again")
-    ranking: Ranking = "dense"
+    ranking: Ranking = Field(default="dense", description="by meaning (dense), by words (bm25), or both (fused)")
     embedder: str = Field(
         default="auto",
         description="sentence-transformers model or folder; auto = BAAI/bge-m3 if it is here, else minilm",

