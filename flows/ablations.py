@@ -7,18 +7,21 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from flows.alerts import announce
+from flows.artifacts import publish_ablation
 from flows.build_datasets import build_datasets
 from flows.dialects import quirks_for
 from flows.naming import name_run
 from flows.options import refused
-from flows.orchestration import moodflow_flow
-from flows.partitions import aggregated_partitions, cells, find_ready
-from flows.preflight import check_plan
+from flows.orchestration import begin_run, moodflow_flow
+from flows.partitions import cells, find_ready
+from flows.preflight import check_plan, warn
 from flows.resolution import resolve
 from flows.run_inference import run_inference
 from flows.score import score
+from flows.scored_partitions import aggregated_partitions
 from flows.usage import complete_usage, priced, prices_used, read_prices
-from schemas.ablation import AblationRequest, Factor, number_of, vary
+from schemas.ablation import AblationRequest, Factor, Varied, number_of, vary
 from schemas.chat import ModelEntry
 from schemas.dialect import SWITCH, Dialect
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
@@ -49,6 +52,12 @@ class Outcome(NamedTuple):
     scores: VariantScores
     results: tuple[StageResult, ...]
 
+    @property
+    def rested_on(self) -> dict[str, str]:
+        """The variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
+        scores = {ref.layer: ref.path for ref in (self.scores.raw, self.scores.normalized)}
+        return {"variant": self.variant.named, **scores}
+
 
 @moodflow_flow("ablate", "ablate {request.title}")
 async def ablate(request: AblationRequest) -> RunManifest:
@@ -61,9 +70,10 @@ async def ablate(request: AblationRequest) -> RunManifest:
         request: what is varied in which plan.
     """
     started = datetime.now(UTC)
+    await begin_run(request.plan, request.name)
     variants = list(read_variants(request))
+    warn([warning for _, plan in variants for warning in await check_plan(plan)])
     for _, plan in variants:
-        await check_plan(plan)
         check_budget(plan)
     outcomes: list[Outcome] = []
     for variant, plan in variants:
@@ -75,6 +85,8 @@ async def ablate(request: AblationRequest) -> RunManifest:
     table: PartitionRef = await outcome(collect_ablation(job, lake))
     manifest = describe_ablation(request, outcomes, table, started)
     await write_ablation_files(AblationReportJob(manifest, table), lake)
+    await publish_ablation(manifest, table, lake)
+    announce(manifest, None)
     return manifest
 
 
@@ -84,12 +96,18 @@ def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
     Raises:
         UsageError: if a value is refused.
     """
-    factors = [varied.factor for varied in request.varied]
-    for values in product(*(varied.values for varied in request.varied)):
+    for variant, values in list_variants(request.varied):
         plan = request.plan
-        for factor, value in zip(factors, values, strict=True):
-            plan = _varied(plan, factor, value)
-        yield _variant(factors, values), plan
+        for varied, value in zip(request.varied, values, strict=True):
+            plan = _varied(plan, varied.factor, value)
+        yield variant, plan
+
+
+def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str, ...]]]:
+    """Every combination of the factors' values, as the layer names it and as it is."""
+    factors = [one.factor for one in varied]
+    for values in product(*(one.values for one in varied)):
+        yield _variant(factors, values), values
 
 
 def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
@@ -150,7 +168,7 @@ def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: 
     return RunManifest(
         run=run,
         benchmark=resolution.blueprint.name,
-        ablation=request.model_dump(mode="json", include={"name", "varied"}),
+        ablation={**request.model_dump(mode="json", include={"name", "varied"}), "variants": [one.rested_on for one in outcomes]},
         blueprint=resolution.blueprint.model_dump(mode="json"),
         blueprint_sha256=blueprint_sha256(resolution.blueprint),
         plan=resolution.plan.model_dump(mode="json"),
@@ -165,6 +183,7 @@ def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: 
         datasets=notices(chosen.spec for chosen in resolution.chosen),
         usage=usage_of_variants(outcomes, resolution.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
+        files={ref.path: resolution.lake.file_sha256(ref) for ref in (*refs, table)},
     )
 
 

@@ -94,7 +94,7 @@ async def _is_answered(entry: ModelEntry, resolution: Resolution) -> bool:
             return False
         rows = resolution.lake.read(items, Items)
         calls = {request.key for request in await plan_requests(rows, cell.entry, rounds_of(resolution.plan))}
-        if len(find_journaled(resolution.lake.root / JOURNAL, list(calls))) < len(calls):
+        if len(find_journaled(resolution.lake.state / JOURNAL, list(calls))) < len(calls):
             return False
     return True
 

@@ -1,91 +1,20 @@
-"""What the commands that only read show: leaderboards, datasets, runs."""
+"""What the commands that only read show: datasets and runs."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.outcome import ablation_document, layer_of, leaderboard_rows, run_document
+from flows.outcome import ablation_document, run_document
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
-from schemas.errors import UsageError
-from schemas.lineage import RunManifest
-from schemas.tables.scores import AbilityScores, Totals
-from schemas.vocabulary import Profile
+from schemas.folders import Folder
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.lineage.lake import Lake
 from tasks.lineage.manifest import list_runs, read_code_version, read_manifest
-from tasks.reference.methods import reference_blueprint
-from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import load_published_for, published_abilities, score_published
-from tasks.scoring.veto import rank_models
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator, name_source
-
-
-def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """The paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
-
-    Raises:
-        UsageError: if no paper has published scores of the benchmark's abilities.
-    """
-    blueprint = load_blueprint(benchmark)
-    published = load_published_for(benchmark)
-    if published is None:
-        raise UsageError(
-            f"there is no published table for {blueprint.name}",
-            expected="a benchmark of a paper, such as moodbench or longemotion",
-            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
-            next_step="leave out --published to see your own runs",
-        )
-    return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
-
-
-def stored_rows(benchmark: str, folder: Path, run: str | None, profile: Profile = "corrected") -> list[dict[str, Any]]:
-    """Models of one run, or the newest result of each model and setting over all runs of the benchmark, ranked together.
-
-    Runs scored in one profile and in the other are never ranked together.
-
-    Raises:
-        UsageError: if the lake holds no such run.
-    """
-    lake = Lake(folder, read_code_version())
-    blueprint = load_blueprint(benchmark)
-    if profile == "reference":
-        blueprint = reference_blueprint(blueprint)
-    runs = (
-        [run] if run else list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name and manifest.ablation is None)
-    )
-    if not runs:
-        raise UsageError(
-            f"no run of {blueprint.name} is in the lake",
-            where=str(folder),
-            next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
-        )
-    manifests = [read_manifest(folder, name) for name in runs]
-    if varied := next((manifest.run for manifest in manifests if manifest.ablation is not None), None):
-        raise UsageError(
-            f"run {varied} is an ablation: it has scores of its variants and none of the run",
-            where="--run",
-            expected="a run of moodflow run or moodflow report",
-            next_step=f"moodflow runs show {varied}",
-        )
-    totals = _newest([lake.read(layer_of(manifest, "totals"), Totals) for manifest in manifests])
-    abilities = pl.concat([_of_models(manifest, lake, totals) for manifest in manifests])
-    newest = abilities.unique(["model", "setting", "ability"], keep="first", maintain_order=True)
-    return leaderboard_rows(rank_models(totals, blueprint), newest)
-
-
-def _newest(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(frames).unique(["model", "setting"], keep="first", maintain_order=True)
-
-
-def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
-    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
-    return abilities.join(totals, on=["model", "setting"], how="semi")
 
 
 def dataset_rows(mirror: Path | None) -> list[dict[str, Any]]:
@@ -165,7 +94,7 @@ def describe_file(file: SourceFile) -> str:
     return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
 
 
-def run_rows(folder: Path) -> list[dict[str, Any]]:
+def run_rows(folder: Folder) -> list[dict[str, Any]]:
     """One row per run, newest first."""
     manifests = [read_manifest(folder, run) for run in list_runs(folder)]
     return [
@@ -190,7 +119,7 @@ def run_table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def run_details(folder: Path, run: str) -> dict[str, Any]:
+def run_details(folder: Folder, run: str) -> dict[str, Any]:
     """The JSON document of one run, rebuilt from the lake."""
     manifest, lake = read_manifest(folder, run), Lake(folder, read_code_version())
     return ablation_document(manifest, lake) if manifest.ablation else run_document(manifest, lake)

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.orchestration import moodflow_flow
+from flows.orchestration import begin_run, moodflow_flow
 from flows.partitions import contexts_partition, items_partition
+from flows.progress import count_partitions
 from flows.resolution import Chosen, Resolution, resolve
+from flows.spreading import RunStep, may_travel, run_here, spread
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.settings import Plan
 from tasks.datasets.steps import BuildJob, LongBuildJob, build_long_partition, build_partition, without_source
 from tasks.sources.locating import Locator
-from tasks.steps import outcome
 
 
 @moodflow_flow("build-datasets", "build {plan.title}")
@@ -24,17 +25,22 @@ async def build_datasets(plan: Plan) -> StageResult:
     Args:
         plan: what to evaluate.
     """
+    await begin_run(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
     locator = Locator.for_mirror(plan.mirror)
-    outcomes = await asyncio.gather(*(build_dataset(resolution, chosen, locator) for chosen in resolution.chosen))
+    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolution.chosen)) as counter:
+        work = (counter.count(build_dataset(resolution, chosen, locator, run_step)) for chosen in resolution.chosen)
+        outcomes = await asyncio.gather(*work)
     result = StageResult.of([*resolution.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         raise nothing_built(plan, result.missing)
     return result
 
 
-async def build_dataset(resolution: Resolution, chosen: Chosen, locator: Locator) -> Sequence[PartitionRef | Missing]:
+async def build_dataset(
+    resolution: Resolution, chosen: Chosen, locator: Locator, run_step: RunStep
+) -> Sequence[PartitionRef | Missing]:
     """One dataset's items and, where they are long, contexts.
 
     A file that no hash pins is fetched first: the partition's key rests on its content.
@@ -47,13 +53,15 @@ async def build_dataset(resolution: Resolution, chosen: Chosen, locator: Locator
             raise
         return [without_source(chosen.spec, error)]
     spec, items = chosen.spec, items_partition(resolution, chosen)
+    run = run_step if may_travel(spec) else run_here
     built: list[PartitionRef] | PartitionRef | Missing
     if chosen.is_long:
         keys = (items, contexts_partition(resolution, chosen))
         long_job = LongBuildJob(spec, *keys, plan.contexts, plan.sample, plan.seed, required)
-        built = await outcome(build_long_partition(long_job, resolution.lake, locator))
+        built = await run(build_long_partition, long_job, resolution.lake, locator)
     else:
-        built = await outcome(build_partition(BuildJob(spec, items, plan.sample, plan.seed, required), resolution.lake, locator))
+        job = BuildJob(spec, items, plan.sample, plan.seed, required)
+        built = await run(build_partition, job, resolution.lake, locator)
     return built if isinstance(built, list) else [built]
 
 

@@ -10,15 +10,23 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from flows import ablation_command as ablation
+from flows import compare_command as comparison
 from flows import long_options as long_opt
 from flows import model_options as model_opt
 from flows import options as opt
 from flows.command import print_json, terminal
+from flows.explain_command import explain
+from flows.gc_command import gc
 from flows.journal_commands import journal_app
+from flows.leaderboard_command import leaderboard
+from flows.lineage_command import lineage
 from flows.orchestration import INTERRUPTED, configure_prefect
 from flows.process import imports, leave
-from flows.reading_commands import datasets_app, leaderboard, models_app, runs_app
+from flows.reading_commands import datasets_app, models_app, runs_app
+from flows.rewrite_command import rewrite
+from flows.serve_command import serve
 from flows.temporary_server import start_early
+from flows.verify_command import verify
 from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
@@ -33,6 +41,12 @@ app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")
 app.add_typer(journal_app, name="journal")
 app.command()(leaderboard)
+app.command()(verify)
+app.command()(gc)
+app.command()(explain)
+runs_app.command("report")(rewrite)
+app.command()(serve)
+app.command()(lineage)
 
 DEMO: dict[str, dict[str, Any]] = {
     "moodbench-mini": {},
@@ -46,7 +60,6 @@ STAGES = {
     "infer": "Infer only: ask the models (items must be built).",
     "score": "Score only: stored replies to totals, no model call.",
     "report": "Report only: manifest and report of stored scores.",
-    "compare": "Both profiles over the same stored replies, side by side: ours, and as the released code would score.",
 }
 
 
@@ -108,21 +121,35 @@ def _stage_command(
     budget: opt.Budget = None,
     budget_tokens: opt.BudgetTokens = None,
     prices: opt.Prices = None,
+    runner: opt.RunnerName = None,
+    runner_address: opt.RunnerAddress = None,
     dry_run: opt.DryRun = False,
     config: opt.Config = None,
     rank_incomplete: opt.RankIncomplete = None,
-    redact: opt.Redact = False,
+    redact: opt.Redact = None,
     as_json: opt.AsJson = False,
 ) -> None:
     given = dict(locals())  # every option by its name
     stage = context.info_name or "run"
     if dry_run:
         opt.require_asking(stage)
-    _execute("dry-run" if dry_run else stage, opt.read_plan(given), redact=redact, as_json=as_json)
+    _execute("dry-run" if dry_run else stage, opt.read_plan(given), as_json=as_json)
 
 
 for _name, _help in STAGES.items():
     app.command(_name, help=_help)(_stage_command)
+
+
+def _compare_command(
+    benchmark: comparison.First, other: comparison.Second = None, flips: comparison.Flips = 0, **given: Any
+) -> None:
+    if other is not None:
+        comparison.print_runs((benchmark, other), flips, given)
+    comparison.require_runs(flips)
+    _execute("compare", opt.read_plan({"benchmark": benchmark, **given}), as_json=given["as_json"])
+
+
+app.command("compare", help=comparison.HELP)(ablation.with_options_of(_compare_command, _stage_command, comparison.NOT_COMPARED))
 
 
 def _ablation_command(name: ablation.Name, vary: ablation.Vary = None, **given: Any) -> None:
@@ -146,9 +173,9 @@ def demo(sample: opt.Sample = None, lake: opt.LakeFolder = None, as_json: opt.As
     _execute("run", short, long, as_json=as_json)
 
 
-def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool, redact: bool = False) -> None:
+def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool) -> None:
     start_early()  # it starts while this process imports
-    outcome = _run_stage(stage, asked, redact=redact)
+    outcome = _run_stage(stage, asked)
     if as_json:
         print_json(outcome.document)
     else:
@@ -156,7 +183,7 @@ def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool, redact
     raise typer.Exit(outcome.status)
 
 
-def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]", *, redact: bool) -> "Outcome":
+def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]") -> "Outcome":
     """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
     plan, *more = asked
     if isinstance(plan, AblationRequest):
@@ -173,7 +200,7 @@ def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]", *, redac
         return run_dry(plan)
     with imports():
         from flows.running import run_stage  # noqa: PLC0415
-    return run_stage(stage, plan, *(other for other in more if isinstance(other, Plan)), redact=redact)
+    return run_stage(stage, plan, *(other for other in more if isinstance(other, Plan)))
 
 
 def guarded(command: Callable[[], Any]) -> int:

@@ -10,6 +10,9 @@ from rich.console import Console
 DEFAULT_LAKE = Path("parquet")
 PIPE_WIDTH = 140
 
+REPORTS_URL = "MOODFLOW_REPORTS_URL"
+"""Environment variable: address under which the lake's `runs` folder is served. Browsers open no file from a page of the UI."""
+
 
 def terminal() -> Console:
     """Standard output; wide where it is a file or a pipe, since nobody can widen that."""

@@ -18,6 +18,7 @@ from tasks.inference.probing.dialects import choose_dialect, needs_probe
 from tasks.inference.probing.probe_records import alone, probe_file, recall, remember
 from tasks.inference.probing.probing import probe
 from tasks.inference.probing.providers import provider_at
+from tasks.lineage.state import state_folder
 
 AT_ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """A probe says what happens now; a run tries again."""
@@ -29,7 +30,8 @@ def with_dialects(plan: Plan) -> Plan:
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
-    return plan.map_entries(lambda entry: with_dialect(entry, plan.lake))
+    lake = state_folder(plan.lake)
+    return plan.map_entries(lambda entry: with_dialect(entry, lake))
 
 
 def with_dialect(entry: ModelEntry, lake: Path) -> ModelEntry:
@@ -57,10 +59,11 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
+    lake = state_folder(plan.lake)
     unknown = {
-        probe_file(plan.lake, entry): entry
+        probe_file(lake, entry): entry
         for entry in plan.entries
-        if entry.base_url is not None and needs_probe(entry.dialect) and recall(plan.lake, entry) is None
+        if entry.base_url is not None and needs_probe(entry.dialect) and recall(lake, entry) is None
     }
     return tuple(unknown.values())
 

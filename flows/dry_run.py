@@ -122,7 +122,7 @@ async def _forecast_long(
 
 
 def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, rate: Rate | None) -> Expectation:
-    journaled = find_journaled(resolution.lake.root / JOURNAL, [request.key for request in requests])
+    journaled = find_journaled(resolution.lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
     in_journal = len(requests) - len(unsent)
     return expect_calls(unsent, known.estimator, rate) + Expectation(in_journal=in_journal)

@@ -80,7 +80,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(_quick_turns())
-        journal = await stack.enter_async_context(Journal(lake.root / JOURNAL))
+        journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         opened: dict[tuple[Any, ...], OpenEndpoint] = {}
         for entry in plan.entries:
             if (place := _way(entry)) not in opened:

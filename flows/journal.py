@@ -9,20 +9,22 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
+from schemas.folders import Folder
 from tasks.inference.journal.files import Taken, export_replies, import_replies, merge_replies, summarise
 from tasks.inference.journal.table import JOURNAL
+from tasks.lineage.state import state_folder
 
 KIB = 1024
 
 
-def show_document(lake: Path) -> dict[str, Any]:
+def show_document(lake: Folder) -> dict[str, Any]:
     """What the lake's journal holds, by endpoint and model.
 
     Raises:
         UsageError: the lake has no journal.
         LakeError: it cannot be read.
     """
-    file = lake / JOURNAL
+    file = state_folder(lake) / JOURNAL
     models = summarise(file)
     return {
         "journal": str(file),
@@ -49,42 +51,43 @@ def show_shown(document: dict[str, Any]) -> Sequence[RenderableType]:
     return [table, f"{document['replies']:,} replies in {document['journal']}, {document['file_bytes'] / KIB:,.0f} KiB"]
 
 
-def export_document(file: Path, lake: Path, model: str | None) -> dict[str, Any]:
+def export_document(file: Path, lake: Folder, model: str | None) -> dict[str, Any]:
     """Write the replies of the lake, or of one model, to a new Parquet file, with what probes found about the models.
 
     Raises:
         UsageError: nothing to export, or the file exists already or cannot be written.
         LakeError: the journal cannot be read.
     """
-    exported = export_replies(lake / JOURNAL, file, model)
+    exported = export_replies(state_folder(lake) / JOURNAL, file, model)
     return {"file": str(file), **exported._asdict(), "file_bytes": file.stat().st_size}
 
 
-def import_document(file: Path, lake: Path) -> dict[str, Any]:
+def import_document(file: Path, lake: Folder) -> dict[str, Any]:
     """Take in the replies of a Parquet file.
 
     Raises:
         UsageError: the file cannot be read, or is no table of replies.
         LakeError: the journal cannot be written.
     """
-    return _taken_document(file, lake, import_replies(file, lake / JOURNAL))
+    return _taken_document(file, lake, import_replies(file, state_folder(lake) / JOURNAL))
 
 
-def merge_document(other: Path, lake: Path) -> dict[str, Any]:
+def merge_document(other: Folder, lake: Folder) -> dict[str, Any]:
     """Take in the replies of another journal, named by its file or its lake.
 
     Raises:
         UsageError: there is no other journal.
         LakeError: one of the two cannot be used.
     """
-    file = other / JOURNAL if other.is_dir() else other
-    return _taken_document(file, lake, merge_replies(file, lake / JOURNAL))
+    kept = state_folder(other)
+    file = kept / JOURNAL if kept.is_dir() else kept
+    return _taken_document(file, lake, merge_replies(file, state_folder(lake) / JOURNAL))
 
 
-def _taken_document(source: Path, lake: Path, taken: Taken) -> dict[str, Any]:
+def _taken_document(source: Path, lake: Folder, taken: Taken) -> dict[str, Any]:
     return {
         "source": str(source),
-        "journal": str(lake / JOURNAL),
+        "journal": str(state_folder(lake) / JOURNAL),
         "read": taken.read,
         "good": taken.good,
         "refused": taken.refused,

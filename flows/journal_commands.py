@@ -7,11 +7,12 @@ import typer
 
 from flows import options as opt
 from flows.command import DEFAULT_LAKE, print_json, terminal
+from schemas.folders import Folder, parse_folder
 
 journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
 
 ParquetFile = Annotated[Path, typer.Argument(metavar="FILE.parquet")]
-OtherJournal = Annotated[Path, typer.Argument(metavar="LAKE_OR_FILE")]
+OtherJournal = Annotated[Folder, typer.Argument(metavar="LAKE_OR_FILE", parser=parse_folder)]
 
 
 @journal_app.command("show")

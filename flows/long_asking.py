@@ -33,7 +33,7 @@ async def open_retriever(resolution: Resolution) -> AsyncIterator[Retriever | No
     if not any(chosen.is_long for chosen in resolution.chosen):
         yield None
         return
-    options, folder = resolution.plan.retrieval, resolution.lake.root / EMBEDDINGS
+    options, folder = resolution.plan.retrieval, resolution.lake.state / EMBEDDINGS
     # Where nothing is embedded, the model that was named need not be here.
     files = find_embedder(options.embedder if embeds(resolution.plan) else BUNDLED)
     async with RetrievalEngine(files, folder, legacy_bos=options.counts_bos) as engine:

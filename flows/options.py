@@ -14,6 +14,7 @@ from flows.model_options import complete_entries
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
+from schemas.folders import Folder, parse_folder
 from schemas.settings import Plan
 from schemas.vocabulary import PROFILES, SETTINGS, Profile
 from tasks.inference.money.pricing import check_budget
@@ -42,7 +43,10 @@ TooLong = Annotated[
 ]
 ProfileName = Annotated[str | None, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
-LakeFolder = Annotated[Path | None, typer.Option("--lake", help="folder of the Parquet layers [default: parquet]")]
+LakeFolder = Annotated[
+    Folder | None,
+    typer.Option("--lake", parser=parse_folder, metavar="FOLDER", help="of the layers, or s3://BUCKET/PREFIX [default: parquet]"),
+]
 Concurrency = Annotated[int | None, typer.Option(help="most calls in flight at once [default: 64]")]
 TokenProbabilities = Annotated[
     bool, typer.Option("--token-probabilities", help="rank options by their letters' probabilities, where the server sends them")
@@ -50,10 +54,19 @@ TokenProbabilities = Annotated[
 Budget = Annotated[float | None, typer.Option(help="most money this run may cost, in the currency of the prices; then it ends")]
 BudgetTokens = Annotated[int | None, typer.Option(help="most tokens this run may use, prompts and replies; then it ends")]
 Prices = Annotated[Path | None, typer.Option(envvar="MOODFLOW_PRICES", help="YAML file with prices per million tokens")]
+RunnerName = Annotated[
+    str | None,
+    typer.Option(
+        "--runner", help="local, or dask or ray: build and score on a cluster; its workers need the lake, --lake s3://..."
+    ),
+]
+RunnerAddress = Annotated[str | None, typer.Option(help="of a Dask scheduler, tcp://HOST:8786, or a Ray head node, HOST:6379")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="run, infer: print calls, tokens and money it would take; ask nothing")]
 Config = Annotated[Path | None, typer.Option("--config", help="YAML file with the same settings; options win")]
 RankIncomplete = Annotated[bool | None, typer.Option("--rank-incomplete", help="rank models below full coverage too")]
-Redact = Annotated[bool, typer.Option("--redact", help="leave texts whose licence forbids passing them on out of the report")]
+Redact = Annotated[
+    bool | None, typer.Option("--redact", help="leave texts whose licence forbids passing them on out of the report")
+]
 Provider = Annotated[str | None, typer.Option("--provider", help="one of `moodflow models list`, instead of --base-url")]
 Again = Annotated[bool, typer.Option("--again", help="probe anew, whatever is remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
@@ -77,7 +90,7 @@ def require_asking(stage: str) -> None:
 
 PLAIN = (
     *("benchmark", "sample", "seed", "bootstrap", "permute", "repeat", "judge_repeat", "too_long", "profile", "mirror", "lake"),
-    *("budget", "budget_tokens", "prices", "rank_incomplete"),
+    *("budget", "budget_tokens", "prices", "rank_incomplete", "redact", "runner", "runner_address"),
 )
 """Options that are fields of the plan as they are."""
 

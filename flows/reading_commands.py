@@ -1,33 +1,14 @@
-"""Commands that read: leaderboard, datasets, models and runs. They ask no model but `models check`."""
+"""Commands that read: datasets, models and runs. They ask no model but `models check`."""
 
 import typer
 
 from flows import options as opt
 from flows.command import DEFAULT_LAKE, print_json, terminal
+from tasks.lineage.state import state_folder
 
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
 models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
 runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
-
-
-def leaderboard(
-    benchmark: opt.Benchmark,
-    published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
-    run: str | None = typer.Option(None, "--run", help="one run; default: the newest of each model"),
-    profile: opt.ProfileName = None,
-    lake: opt.LakeFolder = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Models of a benchmark, ranked."""
-    from flows import boards, outcome  # noqa: PLC0415
-
-    folder = lake or DEFAULT_LAKE
-    scored_as = opt.read_profile(profile)
-    rows = boards.published_rows(benchmark) if published else boards.stored_rows(benchmark, folder, run, scored_as)
-    if as_json:
-        print_json({"models": rows})
-    else:
-        terminal().print(outcome.leaderboard_table(benchmark, rows))
 
 
 @datasets_app.command("list")
@@ -91,7 +72,7 @@ def check_model(
     from flows import models  # noqa: PLC0415
 
     asked = models.Asked(name, provider, base_url, api_key_env, timeout)
-    found = models.check_model(asked, lake or DEFAULT_LAKE, again=again)
+    found = models.check_model(asked, state_folder(lake or DEFAULT_LAKE), again=again)
     if as_json:
         print_json(models.check_document(found))
     else:
@@ -105,9 +86,9 @@ def list_models(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> Non
     from flows import models  # noqa: PLC0415
 
     if as_json:
-        print_json(models.list_document(lake or DEFAULT_LAKE))
+        print_json(models.list_document(state_folder(lake or DEFAULT_LAKE)))
     else:
-        terminal().print(*models.list_shown(lake or DEFAULT_LAKE), sep="\n")
+        terminal().print(*models.list_shown(state_folder(lake or DEFAULT_LAKE)), sep="\n")
 
 
 @runs_app.command("list")

@@ -6,7 +6,7 @@ from flows.asking import Company, ask_cell, stored, to_probe
 from flows.dialects import ensure_probed
 from flows.endpoints import check_endpoints, open_endpoints
 from flows.long_asking import ask_long_cell, open_retriever
-from flows.orchestration import moodflow_flow
+from flows.orchestration import begin_run, moodflow_flow
 from flows.partitions import Cell, cells
 from flows.progress import watch
 from flows.resolution import Resolution, resolve
@@ -28,6 +28,7 @@ async def run_inference(plan: Plan) -> StageResult:
     Args:
         plan: what to evaluate.
     """
+    await begin_run(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
     wanted = list(cells(resolution))
@@ -36,7 +37,7 @@ async def run_inference(plan: Plan) -> StageResult:
         return StageResult.of(ref for refs in found for ref in refs or [])
     await check_endpoints(resolution.plan)
     budget = open_budget(resolution.plan)
-    if await ensure_probed(plan.lake, await to_probe(plan, resolution), budget):
+    if await ensure_probed(resolution.lake.state, await to_probe(plan, resolution), budget):
         resolution = resolve(plan)
         wanted = list(cells(resolution))
     async with (

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from prefect.settings import PREFECT_UI_URL
 from rich.console import RenderableType
 
 from flows.ablations import ablate, read_variants
-from flows.artifacts import ARTIFACT_KEYS
+from flows.alerts import state_message
+from flows.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
 from flows.build_datasets import build_datasets
+from flows.clusters import require_runner
 from flows.naming import name_run
 from flows.orchestration import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.outcome import (
@@ -22,18 +23,21 @@ from flows.outcome import (
     usage_document,
     usage_shown,
 )
-from flows.preflight import check_plan
+from flows.preflight import check_plan, warn
 from flows.refresh import refresh
 from flows.report import report
 from flows.resolution import resolve
 from flows.run_inference import run_inference
 from flows.score import score
-from flows.serving import on_server
+from flows.serving import on_server, say
 from flows.usage import complete_usage, priced, read_prices
 from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
+from tasks.lineage.changes import read_changes
+from tasks.lineage.lake import Lake
+from tasks.steps import ledger
 
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
@@ -47,8 +51,8 @@ class Outcome:
     shown: list[RenderableType] = field(default_factory=list)
 
 
-def run_stage(stage: str, plan: Plan, *more: Plan, redact: bool = False) -> Outcome:
-    """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other; `redact` is of the report.
+def run_stage(stage: str, plan: Plan, *more: Plan) -> Outcome:
+    """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other.
 
     Returns:
         The outcome of the first plan; documents of the others are in its `more`, the status is the highest.
@@ -58,16 +62,18 @@ def run_stage(stage: str, plan: Plan, *more: Plan, redact: bool = False) -> Outc
     """
     silence_console()
     leave_soon_when_interrupted()
-    return run_to_end(_run_all(stage, (plan, *more), redact=redact))
+    return run_to_end(_run_all(stage, (plan, *more)))
 
 
-async def _run_all(stage: str, plans: Sequence[Plan], *, redact: bool) -> Outcome:
+async def _run_all(stage: str, plans: Sequence[Plan]) -> Outcome:
     for plan in plans:
         if stage in {"run", "infer"}:
-            await check_plan(plan)  # before a server is waited for: a wrong option is told at once
+            warnings = await check_plan(plan)  # before a server is waited for: a wrong option is told at once
+            warn(warnings if stage == "infer" else ())  # the flow of a whole run warns itself, which schedules start too
         else:
             resolve(plan).lake.require_writable()
-    first, *others = await on_server(lambda: _run_each(stage, plans, redact=redact))
+            require_runner(plan)
+    first, *others = await on_server(lambda: _run_each(stage, plans))
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
@@ -93,32 +99,33 @@ async def _run_ablation(request: AblationRequest) -> Outcome:
     lake = resolve(request.plan).lake
     document = ablation_document(manifest, lake)
     shown: list[RenderableType] = [ablation_table(document), *usage_shown(document), f"Report: {document['report']}"]
+    shown += [f"Prefect UI: {address}" for address in pages(ABLATION_KEYS)]
     shown += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
     failed = manifest.missing or any(row["n_scored"] < row["n_total"] for row in document["rows"])
     return Outcome(int(bool(failed)), document, shown)
 
 
-async def _run_each(stage: str, plans: Sequence[Plan], *, redact: bool) -> list[Outcome]:
-    return [await _run_flows(stage, plan, redact=redact) for plan in plans]
+async def _run_each(stage: str, plans: Sequence[Plan]) -> list[Outcome]:
+    return [await _run_flows(stage, plan) for plan in plans]
 
 
-async def _run_flows(stage: str, plan: Plan, *, redact: bool) -> Outcome:
+async def _run_flows(stage: str, plan: Plan) -> Outcome:
     if stage in STAGE_FLOWS:
         result: StageResult = await STAGE_FLOWS[stage](plan)
         return stage_outcome(stage, result, plan)
     whole = stage == "run"
-    manifest: RunManifest = await (refresh(plan, redact=redact) if whole else report(_report_request(plan, redact=redact)))
+    manifest: RunManifest = await (refresh(plan) if whole else report(_report_request(plan)))
+    warn_of_regressions(resolve(plan).lake, manifest.run)
     return run_outcome(manifest, plan)
 
 
-def _report_request(plan: Plan, *, redact: bool) -> ReportRequest:
+def _report_request(plan: Plan) -> ReportRequest:
     now = datetime.now(UTC)
     return ReportRequest(
         plan=plan,
         run=name_run(plan, now),
         started_at=now.isoformat(timespec="seconds"),
         missing=resolve(plan).missing,
-        redact=redact,
     )
 
 
@@ -158,6 +165,20 @@ def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
     ]
-    if ui := PREFECT_UI_URL.value():
-        shown += [f"Prefect UI: {ui}/artifacts/key/{key}" for key in ARTIFACT_KEYS]
+    if changes := read_changes(lake.root, manifest.run):
+        shown.append(f"State: {changes.state}, {state_message(changes)}")
+    shown += [f"Prefect UI: {address}" for address in pages(RUN_KEYS)]
     return Outcome(int(lowers_coverage(manifest, lake)), document, shown)
+
+
+def pages(keys: Sequence[str]) -> list[str]:
+    """Pages of the UI to open after the run that just ended."""
+    return addresses_of(keys, ledger.ended[-1] if ledger.ended else None)
+
+
+def warn_of_regressions(lake: Lake, run: str) -> None:
+    """Say on standard error what regressed, each finding on a line of its own."""
+    changes = read_changes(lake.root, run)
+    for unit in changes.regressed if changes else ():
+        findings = "".join(f"\n  {finding.message}" for finding in unit.findings)
+        say(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")

@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.orchestration import moodflow_flow
-from flows.partitions import Cell, ReadyCell, aggregate_job, agreement_job, cells, find_ready, gains_job, needles_job, unrated
+from flows.orchestration import begin_run, moodflow_flow
+from flows.partitions import Cell, ReadyCell, cells, find_ready, unrated
+from flows.progress import count_partitions
 from flows.resolution import Resolution, resolve
+from flows.scored_partitions import aggregate_job, agreement_job, gains_job, needles_job
+from flows.spreading import RunStep, spread
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.settings import Plan
@@ -13,7 +16,6 @@ from tasks.judging.steps import compare_judges
 from tasks.metrics.steps import ItemScoreJob, score_partition
 from tasks.reference.steps import score_reference_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
-from tasks.steps import outcome
 
 
 @moodflow_flow("score", "score {plan.title}")
@@ -29,35 +31,39 @@ async def score(plan: Plan) -> StageResult:
     Raises:
         UsageError: if none of the plan's replies are in the lake.
     """
+    await begin_run(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
     wanted = list(cells(resolution))
     ready = [found for cell in wanted if (found := find_ready(resolution, cell))]
     if not ready:
         raise nothing_to_score(plan)
-    item_scores = await asyncio.gather(*(score_partition_of(resolution, found) for found in ready))
-    layers = await aggregate(aggregate_job(resolution, list(item_scores)), resolution.lake)
-    compared = await compare_parts(resolution, ready, item_scores)
+    async with spread(plan) as run_step:
+        async with count_partitions("score", plan.title, len(ready)) as counter:
+            work = (counter.count(score_partition_of(resolution, found, run_step)) for found in ready)
+            item_scores = await asyncio.gather(*work)
+        layers = await run_step(aggregate, aggregate_job(resolution, list(item_scores)), resolution.lake)
+        compared = await compare_parts(resolution, ready, item_scores, run_step)
     present = {found.cell for found in ready}
     unasked = [without_replies(cell) for cell in wanted if cell not in present]
     return StageResult.of([*unasked, *unrated(resolution, ready), *item_scores, *layers, *compared])
 
 
 async def compare_parts(
-    resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef]
+    resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
     """What settings gain over `base`, scores by length and depth, how far judges agree, where there is anything to compare."""
     gains, needles = gains_job(resolution, item_scores), needles_job(resolution, ready, item_scores)
     agreement, lake = agreement_job(resolution, ready), resolution.lake
     compared = [
-        compare_settings(gains, lake) if gains else None,
-        place_scores(needles, lake) if needles else None,
-        compare_judges(agreement, lake) if agreement else None,
+        run_step(compare_settings, gains, lake) if gains else None,
+        run_step(place_scores, needles, lake) if needles else None,
+        run_step(compare_judges, agreement, lake) if agreement else None,
     ]
-    return [await outcome(run) for run in compared if run is not None]
+    return [await run for run in compared if run is not None]
 
 
-async def score_partition_of(resolution: Resolution, found: ReadyCell) -> PartitionRef:
+async def score_partition_of(resolution: Resolution, found: ReadyCell, run_step: RunStep) -> PartitionRef:
     """Item scores of one cell."""
     job = ItemScoreJob(
         dataset=found.cell.dataset,
@@ -70,7 +76,7 @@ async def score_partition_of(resolution: Resolution, found: ReadyCell) -> Partit
         key=found.item_scores,
     )
     score_cell = score_reference_partition if resolution.plan.profile == "reference" else score_partition
-    ref: PartitionRef = await outcome(score_cell(job, resolution.lake))
+    ref: PartitionRef = await run_step(score_cell, job, resolution.lake)
     return ref
 
 

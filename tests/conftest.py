@@ -13,6 +13,9 @@ from prefect.settings import (
     PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_LOGGING_TO_API_ENABLED,
     PREFECT_SERVER_ANALYTICS_ENABLED,
+    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE,
+    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL,
+    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE,
     temporary_settings,
 )
 from prefect.testing.utilities import prefect_test_harness
@@ -24,10 +27,19 @@ ensure_logging_setup()
 def prefect_server() -> Iterator[str]:
     """Start the harness once; without heartbeats and API logs a flow run costs 0.07 s instead of 1.
 
+    Its task runs are recorded in batches, as those of the command line are: one by one they fight with the API for SQLite's lock.
+
     Yields its API's URL, for commands in processes of their own.
     """
     with (
-        temporary_settings({PREFECT_SERVER_ANALYTICS_ENABLED: False}),
+        temporary_settings(
+            {
+                PREFECT_SERVER_ANALYTICS_ENABLED: False,
+                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE: 100,
+                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE: 50,
+                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL: 1,
+            }
+        ),
         prefect_test_harness(server_startup_timeout=60),
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
     ):

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item
 from schemas.letters import option_letters
-from tasks.datasets.building import build_items
+from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.inference.permuting import Order, option_orders
 from tasks.inference.prompting import build_messages, load_prompts
@@ -40,18 +42,24 @@ def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None 
 
 def prepared_replies(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None, permute: int) -> Mapping[str, str]:
     """Prompt -> reply for every item of these datasets, in every order its options are shown in."""
-    prompts, locator, answer = load_prompts(), Locator(mirror=mirror), ANSWERS[behaviour]
+    prompts, answer = load_prompts(), ANSWERS[behaviour]
     replies: dict[str, str] = {}
     for spec in CATALOGUE:
         if spec.id not in datasets:
             continue
-        chosen = choose_source(spec, locator)
-        built = build_items(chosen, [locator.locate(file) for file in chosen.files], None, 0)
-        for row in built.items.iter_rows(named=True):
+        for row in built(spec, mirror).items.iter_rows(named=True):
             for order in set(option_orders(row, permute, seed=0)):
                 shown = in_order(row, order)
                 replies[build_messages(read_item(shown), prompts)[-1].content] = answer(shown)
     return replies
+
+
+@cache
+def built(spec: DatasetSpec, mirror: Path | None) -> BuiltItems:
+    """Every item of a dataset, built once for all the models that answer it."""
+    locator = Locator(mirror=mirror)
+    chosen = choose_source(spec, locator)
+    return build_items(chosen, [locator.locate(file) for file in chosen.files], None, 0)
 
 
 def in_order(row: Mapping[str, Any], order: Order) -> Mapping[str, Any]:

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from flows.ablations import within_budget
-from flows.artifacts import BESIDE, summary
-from flows.boards import stored_rows
+from flows.leaderboards import stored_rows
 from flows.resolution import resolve
+from flows.summary import BESIDE, layer_graph
 from schemas.errors import UsageError
 from schemas.lineage import CallCounts, PartitionRef, RunManifest
 from schemas.settings import Plan
 from schemas.usage import Usage
 from tasks.lineage.manifest import write_manifest
-from tasks.reporting.steps import ReportFiles
 from tasks.scoring.steps import LAYERS
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
@@ -92,16 +91,16 @@ def recorded(*partitions: PartitionRef, ablation: dict[str, Any] | None = None) 
 def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
     write_manifest(tmp_path, recorded(ablation={"name": "length"}))
     with pytest.raises(UsageError, match="run r is an ablation"):
-        stored_rows("longemotion-mini", tmp_path, "r")
+        stored_rows("longemotion-mini", tmp_path, ["r"])
     with pytest.raises(UsageError, match="no run of longemotion-mini"):
-        stored_rows("longemotion-mini", tmp_path, None)
+        stored_rows("longemotion-mini", tmp_path)
 
 
 def graph(*layers: str) -> set[tuple[str, str]]:
     refs = [
         PartitionRef(layer=name, place=(), fingerprint="0" * 64, path=name, rows=1, content_sha256="0" * 64) for name in layers
     ]
-    lines = summary(recorded(*refs), ReportFiles("m", "r.md", "r.html", "said")).splitlines()
+    lines = layer_graph(recorded(*refs))
     return {(above, below) for line in lines if "-->" in line for above, _, below in [line.split()]}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.boards import published_rows
+from flows.leaderboards import published_rows
 from flows.outcome import leaderboard_table
 from schemas.errors import UsageError
 
@@ -16,6 +16,13 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert rows[1]["setting"] == "coem"
     assert rows[0]["abilities"]["emotion_summary"] == pytest.approx(88.4)
     assert leaderboard_table("longemotion", rows).row_count == 18
+
+
+@pytest.mark.parametrize(("benchmark", "veto"), [("longemotion", []), ("moodbench", ["passed"] * 3)])
+def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: list[str]) -> None:
+    table = leaderboard_table(benchmark, published_rows(benchmark)[:3])
+    first, *models = (list(column.cells) for column in table.columns)
+    assert [column[first.index("Veto")] for column in models if "Veto" in first] == veto
 
 
 def test_moodbench_is_as_it_was() -> None:

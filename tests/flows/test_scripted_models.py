@@ -1,12 +1,15 @@
 """Models whose behaviour is known, through the whole pipeline over all 41 bundled tasks."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import moodflow
+from tests.flows.command import Ended
+from tests.flows.long_scripted import ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -14,22 +17,39 @@ DATASETS = tuple(load_blueprint("moodbench-mini").datasets)
 TASKS = 41
 
 
-def run_mini(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+class Played(NamedTuple):
+    """A perfect model with its lake, and its first run."""
+
+    server: ModelServer
+    lake: Path
+    run: Ended
+
+
+@pytest.fixture(scope="module")
+def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:  # noqa: ARG001  the server runs
+    lake = tmp_path_factory.mktemp("perfect")
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        yield Played(server, lake, run_mini(server, lake))
+
+
+def run_mini(server: ModelServer, lake: Path) -> Ended:
     judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
     model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-    ended = moodflow(capsys, "run", "moodbench-mini", *model, *judge, "--lake", lake, "--bootstrap", "20", "--json")
-    return ended.status, ended.document
+    return ended("run", "moodbench-mini", *model, *judge, "--lake", lake, "--bootstrap", "20", "--json")
 
 
-def run_behaviour(capsys: pytest.CaptureFixture[str], behaviour: Behaviour, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+def run_behaviour(behaviour: Behaviour, lake: Path) -> tuple[int, dict[str, Any]]:
     with ModelServer(policy(DATASETS, behaviour)) as server:
-        return run_mini(capsys, server, lake)
+        run = run_mini(server, lake)
+    return run.status, run.document
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_answers_gold_scores_100_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    status, document = run_behaviour(capsys, "gold", tmp_path)
-    assert status == 0
+def test_a_model_that_answers_gold_scores_100_everywhere(perfect: Played) -> None:
+    document = perfect.run.document
+    assert perfect.run.status == 0, perfect.run.err
     assert {row["dataset"] for row in document["raw_scores"]} == set(DATASETS)
     assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
     (model,) = document["models"]
@@ -38,9 +58,8 @@ def test_a_model_that_answers_gold_scores_100_everywhere(capsys: pytest.CaptureF
     assert document["missing"] == []
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_answers_wrong_scores_0_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    status, document = run_behaviour(capsys, "wrong", tmp_path)
+def test_a_model_that_answers_wrong_scores_0_everywhere(tmp_path: Path) -> None:
+    status, document = run_behaviour("wrong", tmp_path)
     assert status == 0
     assert [row for row in document["raw_scores"] if row["value"] != 0 or row["n_unparsed"]] == []
     (model,) = document["models"]
@@ -49,20 +68,19 @@ def test_a_model_that_answers_wrong_scores_0_everywhere(capsys: pytest.CaptureFi
     assert model["coverage"] == 1
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_nonsense_is_unparsed_and_not_merely_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    _, document = run_behaviour(capsys, "nonsense", tmp_path)
+def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path) -> None:
+    _, document = run_behaviour("nonsense", tmp_path)
     assert [row for row in document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
     statuses = pl.read_parquet(tmp_path / "item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_a_server_that_is_down_leaves_no_score_at_all(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_server_that_is_down_leaves_no_score_at_all(tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as server:
         pass  # the port is closed again: connections are refused
-    status, document = run_mini(capsys, server, tmp_path)
-    assert status == 1
+    run = run_mini(server, tmp_path)
+    assert run.status == 1
+    document = run.document
     assert {row["value"] for row in document["raw_scores"]} == {None}
     (model,) = document["models"]
     assert (model["total"], model["total_before_veto"], model["rank"], model["vetoed"]) == (None, None, None, None)
@@ -72,14 +90,12 @@ def test_a_server_that_is_down_leaves_no_score_at_all(capsys: pytest.CaptureFixt
     assert failures == ["connect"]
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_the_second_run_asks_nothing_and_scores_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    with ModelServer(policy(DATASETS, "gold")) as server:
-        _, first = run_mini(capsys, server, tmp_path)
-        asked = server.calls
-        status, second = run_mini(capsys, server, tmp_path)
-        assert server.calls == asked
-    assert status == 0
+def test_the_second_run_asks_nothing_and_scores_the_same(perfect: Played) -> None:
+    asked, first = perfect.server.calls, perfect.run.document
+    again = run_mini(perfect.server, perfect.lake)
+    second = again.document
+    assert perfect.server.calls == asked > 0
+    assert again.status == 0
     assert second["calls"] == {"sent": 0, "answered": 0, "from_journal": 0, "failed": 0}
     assert (second["models"], second["raw_scores"]) == (first["models"], first["raw_scores"])
     assert second["run"] != first["run"]

@@ -1,0 +1,137 @@
+"""What pages print is so: links lead somewhere, quoted messages are the program's, blocks are executed or say why not."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from flows import cli
+from schemas.settings import Plan
+from schemas.vocabulary import Metric
+from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
+from tests.flows.command import moodflow
+
+EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
+SYNOPSES = ("docs/journal.md", "docs/longemotion.md")
+"""Pages whose blocks without a language show the forms of commands, with placeholders."""
+
+OF_THE_READER = ("data/prompts/rubrics/warmth.yaml",)
+"""Files that a page tells its reader to write."""
+
+PLACES = re.compile(r"\\?\{[^{}]*\}")
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    dead = []
+    for target in (found["target"] for found in LINK.finditer(text)):
+        if target.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = target.partition("#")
+        to = (page.parent / path).resolve() if path else page
+        if not to.exists() or (anchor and anchor not in anchors(to)):
+            dead.append(target)
+    assert dead == []
+
+
+def test_there_are_links_to_check() -> None:
+    assert sum(len(LINK.findall(page.read_text(encoding="utf-8"))) for page in pages()) > 30
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_a_command_is_in_a_block_that_is_executed(page: Path) -> None:
+    """Either the page is executed, or its blocks show forms only."""
+    for block in blocks(page):
+        if block.language == "sh":
+            assert named(page).startswith(EXECUTED)
+            assert not block.word or block.word in NOT_EXECUTED
+        elif block.language == "" and re.search(r"^moodflow ", block.body, flags=re.MULTILINE):
+            assert named(page) in SYNOPSES
+
+
+def test_every_reason_not_to_execute_is_needed_and_its_tests_exist() -> None:
+    words = {block.word for page in pages() for block in blocks(page) if block.language == "sh" and block.word}
+    assert words == set(NOT_EXECUTED)
+    for reason in NOT_EXECUTED.values():
+        assert all((ROOT / path).is_file() for path in re.findall(r"tests/\S+\.py", reason))
+
+
+def test_options_of_commands_that_need_a_cluster_are_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Plan] = []
+    monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
+    commands = [
+        line for block in blocks(ROOT / "docs/operations.md") if block.word == "cluster" for line in block.body.splitlines()
+    ]
+    statuses = [moodflow(capsys, *command.split()[1:]).status for command in commands]
+    assert statuses == [0, 0]
+    assert [(plan.runner, plan.runner_address) for plan in made] == [("dask", "tcp://10.0.0.5:8786"), ("ray", "10.0.0.5:6379")]
+
+
+def test_compose_has_what_operations_says_of_it() -> None:
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    services = yaml.safe_load(text)["services"]
+    assert set(services) == {"database", "server", "deploy", "worker"}
+    assert {"POSTGRES_PASSWORD", "MOODFLOW_AUTH"} == set(re.findall(r"\$\{(\w+):\?", text))
+    assert "lake:/work/parquet" in services["worker"]["volumes"]
+    assert services["worker"]["env_file"] == [{"path": "models.env", "required": False}]
+    assert services["server"]["ports"] == ["127.0.0.1:${MOODFLOW_PORT:-4200}:4200"]
+    assert "MOODFLOW_URL" in text
+
+
+@pytest.mark.parametrize("command", ["serve", "verify", "gc", "explain", "lineage", "compare", "leaderboard"])
+def test_options_in_tables_and_prose_exist(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    """Options that operations.md gives for a command are among those it has."""
+    text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if re.search(rf"`?moodflow {command}\b", line)]
+    given = {option for line in lines for option in re.findall(r"--[a-z][a-z-]+", line)}
+    known = set(re.findall(r"--[a-z][a-z-]+", moodflow(capsys, command, "--help").out))
+    assert given <= known
+
+
+def symptoms() -> list[str]:
+    """Messages of the troubleshooting page: the first cells of its tables."""
+    text = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    return [found for line in text.splitlines() for found in re.findall(r"^\| `([^`]+)` \|", line)]
+
+
+def source() -> str:
+    """All string parts of the code: neighbouring literals joined, fields of f-strings left open."""
+    files = [path for folder in ("flows", "tasks", "schemas") for path in (ROOT / folder).rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return PLACES.sub("…", re.sub(r'"\s*\n\s*f?"', "", text))
+
+
+def test_quoted_messages_are_the_programs_own() -> None:
+    code = source()
+    assert [message for message in symptoms() if message not in code] == []
+    assert len(symptoms()) >= 40
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8")) if named(page) != "docs/methodology.md" else page.read_text("utf-8")
+    paths = re.findall(r"(?<![\w/.-])(?:tasks|tests|schemas|data|benchmarks)/[\w/.-]*\w(?:\.py|\.yaml|\.md|\.json)\b", text)
+    assert [path for path in paths if not (ROOT / path).is_file() and path not in OF_THE_READER] == []
+
+
+def test_methodology_has_a_section_for_every_layer_of_numbers() -> None:
+    written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
+    headings = {word for line in re.findall(r"^## (.+)$", written, flags=re.MULTILINE) for word in re.split(r", | and ", line)}
+    layers = set(re.findall(r"^\| (`.+?`) \|", (ROOT / "parquet/README.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    names = {name for cell in layers for name in re.findall(r"`(\w+)`", cell)}
+    assert len(names) >= 18
+    assert names <= headings
+
+
+def test_methodology_has_every_metric() -> None:
+    written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
+    assert [metric for metric in get_args(Metric) if f"`{metric}`" not in written] == []

@@ -1,0 +1,33 @@
+"""What commands that pages print need in order to be executed: a model, a judge, names of runs."""
+
+import json
+import re
+from pathlib import Path
+
+SERVED = "http://localhost:8000/v1"
+"""Where pages say that the model is served."""
+
+DIMENSIONS = ("completeness", "conciseness", "faithfulness", "fluency", "warmth", "restraint")
+RATING = 3
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    """A model that always answers B and, asked as a judge, rates every dimension of the prompt alike."""
+    if messages[0]["role"] != "system":
+        return "B"
+    prompt = "\n".join(message["content"] for message in messages)
+    return json.dumps({name: RATING for name in DIMENSIONS if re.search(rf'"{name}"', prompt)})
+
+
+def with_runs(command: str, lake: Path) -> str:
+    """The command with names in place of RUN and EARLIER_RUN: the two newest runs that asked `mini_eq_test`, or one for both."""
+    if not re.search(r"\b(EARLIER_)?RUN\b", command):
+        return command
+    manifests = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((lake / "runs").glob("*/manifest.json"))]
+    fitting = [
+        manifest["run"]
+        for manifest in manifests
+        if manifest["benchmark"] == "moodbench-mini" and any("mini_eq_test" in ref["path"] for ref in manifest["partitions"])
+    ]
+    names = {"RUN": fitting[-1], "EARLIER_RUN": fitting[-2:][0]}
+    return re.sub(r"\b(?:EARLIER_)?RUN\b", lambda found: names[found[0]], command)
