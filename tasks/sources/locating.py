@@ -43,6 +43,10 @@ class Locator:
         if self.download is not None and self.cache is None:
             raise ValueError("a download needs a cache folder to keep what it fetched")
 
+    def __getstate__(self) -> dict[str, object]:
+        # Where this is sent, another folder is the current one.
+        return {**self.__dict__, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache and self.cache.absolute()}
+
     @classmethod
     def for_mirror(cls, mirror: Path | None, cache: Path | None = None) -> Self:
         """The usual places: this mirror, the cache (by default the user's) and HTTPS."""

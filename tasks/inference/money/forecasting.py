@@ -12,6 +12,7 @@ import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
+from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.tables.items import Items
 from schemas.usage import Expectation
@@ -21,6 +22,7 @@ from tasks.inference.money.estimating import Estimator, Measure, measure_texts
 from tasks.inference.permuting import Rounds, plan_asks, show_in_order
 from tasks.inference.prompting import load_prompts
 from tasks.inference.solvers.direct import direct
+from tasks.lineage.files import parquet_source
 
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -61,7 +63,7 @@ def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
     return found
 
 
-def read_replies(lake: Path, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
+def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
     """Columns of all partitions of a layer at a place, complete or not, every call once.
 
     Args:
@@ -74,9 +76,9 @@ def read_replies(lake: Path, layer: str, place: str, columns: Sequence[str]) -> 
         LakeError: if a file cannot be read.
     """
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
-    for path in sorted((lake / layer).glob(place)):
+    for path in sorted((lake / layer).glob(place), key=str):
         try:
-            stored = pl.read_parquet(path, hive_partitioning=False)
+            stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise LakeError(
                 "a partition of the lake is damaged",
@@ -90,7 +92,7 @@ def read_replies(lake: Path, layer: str, place: str, columns: Sequence[str]) -> 
     return counted.unique("call_key", keep="first", maintain_order=True)
 
 
-def learn_from_lake(lake: Path, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
+def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
     """An estimator that knows every stored reply of these models, whichever run asked for it.
 
     Raises:
