@@ -56,6 +56,7 @@ def variants(ablation: Ended) -> dict[str, dict[tuple[str, str], tuple[Any, ...]
     return found
 
 
+@pytest.mark.long
 def test_a_grid_of_two_factors_is_what_single_runs_find(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with fickle(lake) as server:

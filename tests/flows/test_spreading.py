@@ -63,6 +63,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
         yield ("--runner", "dask", "--runner-address", address)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_a_dask_cluster_gives_the_same_bits(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, dask: tuple[str, ...]
