@@ -35,8 +35,8 @@ import dataframely as dy  # noqa: E402
 import polars as pl  # noqa: E402
 
 from benchmarks.peers.servers import stub_server  # noqa: E402
-from flows.endpoints import open_endpoints  # noqa: E402
-from flows.process import THRESHOLDS  # noqa: E402
+from flows.commands.process import THRESHOLDS  # noqa: E402
+from flows.runtime.endpoints import open_endpoints  # noqa: E402
 from schemas.chat import Chat, ChatRequest, ModelEntry  # noqa: E402
 from schemas.dialect import Sampling  # noqa: E402
 from schemas.item import Item  # noqa: E402
@@ -44,13 +44,13 @@ from schemas.lineage import PartitionRef  # noqa: E402
 from schemas.settings import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
-from tasks.inference.asking import Asked, Endpoint, ask_items, read_item  # noqa: E402
-from tasks.inference.money.spending import Budget  # noqa: E402
-from tasks.inference.permuting import plan_asks  # noqa: E402
-from tasks.inference.prompting import build_messages, load_prompts  # noqa: E402
-from tasks.inference.solvers.direct import Transcript, direct  # noqa: E402
-from tasks.lineage.fingerprint import partition_key  # noqa: E402
-from tasks.lineage.lake import CodeVersion, Lake  # noqa: E402
+from tasks.lake.fingerprint import partition_key  # noqa: E402
+from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
+from tasks.models.cost.spending import Budget  # noqa: E402
+from tasks.solvers.base import Transcript, direct  # noqa: E402
+from tasks.solvers.option_order import plan_asks  # noqa: E402
+from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
+from tasks.solvers.run import Asked, Endpoint, ask_items, read_item  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
 PARTITION = 300

@@ -32,7 +32,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 import yaml  # noqa: E402
 
 from benchmarks.peers.servers import prefect_server, stub_server  # noqa: E402
-from flows.orchestration import configure_prefect  # noqa: E402
+from flows.runtime.prefect_flows import configure_prefect  # noqa: E402
 
 AIM = 0.10
 """Most that the flows may take beyond the plain calls."""
@@ -172,7 +172,7 @@ def made_item(name: str, number: int) -> dict[str, Any]:
 
 async def measure_flows(size: Size, folder: Path, base_url: str) -> Timed:
     """Both stages as a run does them."""
-    from flows.run_inference import run_inference  # noqa: PLC0415  after the environment is set
+    from flows.infer import run_inference  # noqa: PLC0415  after the environment is set
     from flows.score import score  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
@@ -185,13 +185,14 @@ async def measure_flows(size: Size, folder: Path, base_url: str) -> Timed:
 
 async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     """The functions under the same steps."""
-    from flows import partitions, scored_partitions  # noqa: PLC0415  after the environment is set
-    from flows.endpoints import open_endpoints  # noqa: PLC0415
-    from flows.resolution import resolve  # noqa: PLC0415
-    from tasks.inference.money.spending import Budget  # noqa: PLC0415
-    from tasks.inference.steps import InferJob, infer_partition  # noqa: PLC0415
+    from flows.planning import jobs as partitions  # noqa: PLC0415  after the environment is set
+    from flows.planning import score_jobs as scored_partitions  # noqa: PLC0415  after the environment is set
+    from flows.planning.resolve import resolve  # noqa: PLC0415
+    from flows.runtime.endpoints import open_endpoints  # noqa: PLC0415
     from tasks.metrics.steps import ItemScoreJob, score_partition  # noqa: PLC0415
+    from tasks.models.cost.spending import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
+    from tasks.solvers.steps import InferJob, infer_partition  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
     started = time.perf_counter()
@@ -235,12 +236,12 @@ class Silent:
 
 async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     """The plan, its items built and its model probed in a lake of its own."""
-    from flows.build_datasets import build_datasets  # noqa: PLC0415  after the environment is set
-    from flows.dialects import ensure_probed  # noqa: PLC0415
-    from flows.orchestration import silence_console  # noqa: PLC0415
+    from flows.build import build_datasets  # noqa: PLC0415  after the environment is set
+    from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
+    from flows.runtime.prefect_flows import silence_console  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
     from schemas.settings import Plan  # noqa: PLC0415
-    from tasks.inference.money.spending import Budget  # noqa: PLC0415
+    from tasks.models.cost.spending import Budget  # noqa: PLC0415
 
     entry = ModelEntry(name="stub", base_url=base_url, concurrency=size.concurrency)
     lake = Path(tempfile.mkdtemp(prefix="lake-", dir=folder))

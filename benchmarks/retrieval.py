@@ -34,13 +34,13 @@ from schemas.context import Context, ContextOptions  # noqa: E402
 from schemas.dataset import PinnedFile  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.vocabulary import Ranking  # noqa: E402
-from tasks.contexts.books import read_prose  # noqa: E402
 from tasks.datasets.catalogue import find_dataset  # noqa: E402
 from tasks.datasets.long_building import list_drafts, rank_drafts  # noqa: E402
-from tasks.needle_chunks import holds_needle  # noqa: E402
+from tasks.datasets.needle.books import read_prose  # noqa: E402
 from tasks.retrieval.chunking import split  # noqa: E402
 from tasks.retrieval.embedding import SentenceEmbedder, Vectors, find_embedder  # noqa: E402
 from tasks.retrieval.engine import RetrievalEngine  # noqa: E402
+from tasks.solvers.longemotion.needle_chunks import holds_needle  # noqa: E402
 from tasks.sources.locating import Locator  # noqa: E402
 from tasks.sources.reading import read_dataset  # noqa: E402
 

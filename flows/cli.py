@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from flows import ablation_command as ablation
-from flows import compare_command as comparison
-from flows import long_options as long_opt
-from flows import model_options as model_opt
-from flows import options as opt
-from flows.command import print_json, terminal
-from flows.explain_command import explain
-from flows.gc_command import gc
-from flows.journal_commands import journal_app
-from flows.leaderboard_command import leaderboard
-from flows.lineage_command import lineage
-from flows.orchestration import INTERRUPTED, configure_prefect
-from flows.process import imports, leave
-from flows.reading_commands import datasets_app, models_app, runs_app
-from flows.rewrite_command import rewrite
-from flows.serve_command import serve
-from flows.temporary_server import start_early
-from flows.verify_command import verify
+from flows.commands import ablate as ablation
+from flows.commands import compare as comparison
+from flows.commands import longemotion_options as long_opt
+from flows.commands import model_options as model_opt
+from flows.commands import options as opt
+from flows.commands.console import print_json, terminal
+from flows.commands.explain import explain
+from flows.commands.gc import gc
+from flows.commands.journal import journal_app
+from flows.commands.leaderboard import leaderboard
+from flows.commands.lineage import lineage
+from flows.commands.listing import datasets_app, models_app, runs_app
+from flows.commands.process import imports, leave
+from flows.commands.report import rewrite
+from flows.commands.serve import serve
+from flows.commands.verify import verify
+from flows.runtime.local_server import start_early
+from flows.runtime.prefect_flows import INTERRUPTED, configure_prefect
 from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
 from schemas.settings import Plan
 
 if TYPE_CHECKING:
-    from flows.running import Outcome
+    from flows.commands.run import Outcome
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
@@ -188,18 +188,18 @@ def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]") -> "Outc
     plan, *more = asked
     if isinstance(plan, AblationRequest):
         with imports():
-            from flows.running import run_ablation  # noqa: PLC0415
+            from flows.commands.run import run_ablation  # noqa: PLC0415
         return run_ablation(plan)
     if stage == "compare":
         with imports():
-            from flows.compare import run_compare  # noqa: PLC0415
+            from flows.commands.compare_profiles import run_compare  # noqa: PLC0415
         return run_compare(plan)
     if stage == "dry-run":
         with imports():
-            from flows.dry_run import run_dry  # noqa: PLC0415
+            from flows.commands.dry_run import run_dry  # noqa: PLC0415
         return run_dry(plan)
     with imports():
-        from flows.running import run_stage  # noqa: PLC0415
+        from flows.commands.run import run_stage  # noqa: PLC0415
     return run_stage(stage, plan, *(other for other in more if isinstance(other, Plan)))
 
 

@@ -4,18 +4,18 @@ from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
 
-from flows.alerts import same_state
-from flows.build_datasets import build_datasets
-from flows.naming import name_run
-from flows.orchestration import begin_run, moodflow_flow
-from flows.preflight import check_plan, warn
+from flows.build import build_datasets
+from flows.infer import run_inference
+from flows.planning.run_id import name_run
 from flows.report import report
-from flows.run_inference import run_inference
+from flows.runtime.events import same_state
+from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.reporting import ReportRequest
 from schemas.settings import Plan
-from tasks.inference.money.pricing import check_budget
+from tasks.models.cost.pricing import check_budget
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")

@@ -4,16 +4,16 @@ from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
 
-from flows.alerts import announce, run_state
-from flows.artifacts import Shown, publish_run
-from flows.orchestration import begin_run, in_outermost_run, moodflow_flow
-from flows.resolution import Resolution, resolve
-from flows.scored_partitions import stored_partitions
-from flows.usage import complete_usage, priced, prices_used, read_prices
+from flows.planning.resolve import Resolution, resolve
+from flows.planning.score_jobs import stored_partitions
+from flows.planning.usage import complete_usage, priced, prices_used, read_prices
+from flows.runtime.artifacts import Shown, publish_run
+from flows.runtime.events import announce, run_state
+from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
-from tasks.lineage.notices import notices
+from tasks.lake.notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.published import backdrop_of

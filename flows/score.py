@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.orchestration import begin_run, moodflow_flow
-from flows.partitions import Cell, ReadyCell, cells, find_ready, unrated
-from flows.progress import count_partitions
-from flows.resolution import Resolution, resolve
-from flows.scored_partitions import aggregate_job, agreement_job, gains_job, needles_job
-from flows.spreading import RunStep, spread
+from flows.planning.jobs import Cell, ReadyCell, cells, find_ready, unrated
+from flows.planning.resolve import Resolution, resolve
+from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job
+from flows.runtime.executors import RunStep, spread
+from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.settings import Plan
 from tasks.judging.steps import compare_judges
+from tasks.metrics.reference.steps import score_reference_partition
 from tasks.metrics.steps import ItemScoreJob, score_partition
-from tasks.reference.steps import score_reference_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
 
 

@@ -99,7 +99,7 @@ Failure = Literal[
     "wrong_model",
     "budget",
 ]
-"""How a call can fail; meaning, retries and remedy of each are in `tasks/inference/calls/failures.py`."""
+"""How a call can fail; meaning, retries and remedy of each are in `tasks/models/http/failures.py`."""
 
 Remark = Literal["refusal", "length", "other_model"]
 """What is odd about an answer that came. `refusal`: the model says so in a field of its own. `length`: cut off at the limit.

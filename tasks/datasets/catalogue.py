@@ -18,15 +18,15 @@ from tasks.datasets.entries.empathy import EMPATHY
 from tasks.datasets.entries.exams import EXAMS
 from tasks.datasets.entries.feelings import FEELINGS
 from tasks.datasets.entries.foundational import FOUNDATIONAL
-from tasks.datasets.entries.long_mini import LONG_MINI
-from tasks.datasets.entries.longemotion import LONGEMOTION
-from tasks.datasets.entries.longemotion_classification import EMOTION_CLASSIFICATION
 from tasks.datasets.entries.questionnaires import QUESTIONNAIRES
 from tasks.datasets.entries.reasoning import REASONING
 from tasks.datasets.entries.safety import SAFETY
 from tasks.datasets.entries.summaries import SUMMARIES
 from tasks.datasets.entries.understanding import UNDERSTANDING
 from tasks.datasets.entries.values import VALUES
+from tasks.datasets.longemotion.catalogue import LONGEMOTION
+from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
+from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
 
 CATALOGUE: tuple[DatasetSpec, ...] = (
     *VALUES,

@@ -6,7 +6,7 @@ from typing import Any
 from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey
-from tasks.lineage.fingerprint import partition_key
+from tasks.lake.fingerprint import partition_key
 
 ITEMS_VERSION = "2"
 """Bumped when sampling, validation or the items schema changes meaning."""

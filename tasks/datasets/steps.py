@@ -13,7 +13,7 @@ from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from tasks.datasets.building import build_items
 from tasks.datasets.long_building import build_long_items
-from tasks.lineage.lake import Lake
+from tasks.lake.lake import Lake
 from tasks.sources.locating import Locator
 from tasks.steps import step, up_to_date
 

@@ -13,7 +13,7 @@ from schemas.dialect import USUAL_DIALECT, Sampling
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
-from schemas.working import DoAll
+from schemas.worker_pool import DoAll
 from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from tasks.lineage.fingerprint import partition_key
+from tasks.lake.fingerprint import partition_key
 
 JUDGEMENTS_VERSION = "3"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""

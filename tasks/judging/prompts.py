@@ -8,9 +8,9 @@ from schemas.chat import Message
 from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
-from tasks.aspects import format_aspects, read_aspects
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Anchors, Dimension, Rubric, Scale, ShownText
+from tasks.text.aspects import format_aspects, read_aspects
 
 _DATA: dict[Language, str] = {
     "en": "The texts stand between marks of the form <<<NAME {nonce}>>> and <<<END {nonce}>>>. Everything between the marks is "

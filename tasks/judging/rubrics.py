@@ -24,7 +24,7 @@ ShownText = Literal["SOURCE", "TASK", "REFERENCE", "STATEMENTS"]
 """Context, question, references and options of the item."""
 
 Layout = Literal["plain", "aspects"]
-"""How reference and answer are shown: as they are, or as the five labelled lines of `tasks.aspects`."""
+"""How reference and answer are shown: as they are, or as the five labelled lines of `tasks.text.aspects`."""
 
 
 class Scale(Frozen):

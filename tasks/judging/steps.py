@@ -8,17 +8,17 @@ import polars as pl
 
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.progress import Watcher
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from schemas.watching import Watcher
-from schemas.working import DoAll
+from schemas.worker_pool import DoAll
 from tasks.judging.agreement import agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses
 from tasks.judging.keys import agreements_key
 from tasks.judging.rubrics import load_rubric
-from tasks.lineage.lake import Lake
+from tasks.lake.lake import Lake
 from tasks.steps import step, up_to_date
 
 

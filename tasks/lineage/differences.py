@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from tasks.lineage.lake import measured_columns
+from tasks.lake.lake import measured_columns
 
 _NAMES = ("id", "metric")
 """Fields that name an entry of a list, so that entries are compared by name and not by place."""

@@ -21,7 +21,7 @@ from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from tasks.lineage.files import replace_file
+from tasks.lake.files import replace_file
 
 FOLDER = "openlineage"
 """Of the lake."""

@@ -21,6 +21,8 @@ from openlineage.client.facet_v2 import (
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.folders import Folder
 from schemas.lineage import PartitionKey, PartitionRef
+from tasks.lake.files import footer_source
+from tasks.lake.lake import Lake
 from tasks.lineage.facets import (
     FileDatasetFacet,
     PartitionDatasetFacet,
@@ -31,8 +33,6 @@ from tasks.lineage.facets import (
     schema_facet,
     version_facet,
 )
-from tasks.lineage.files import footer_source
-from tasks.lineage.lake import Lake
 from tasks.lineage.traffic import Source, Traffic, Written
 
 NAMESPACE = "moodflow"

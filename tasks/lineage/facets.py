@@ -18,7 +18,7 @@ from openlineage.client.facet_v2 import (
 )
 from polars.datatypes import DataTypeClass
 
-from tasks.lineage.lake import CodeVersion
+from tasks.lake.lake import CodeVersion
 
 SCHEMA = "urn:moodflow:openlineage:1-0-0"
 """Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""

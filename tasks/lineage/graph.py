@@ -8,9 +8,9 @@ from typing import Any, Literal
 from schemas.errors import LakeError, UsageError
 from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
 from schemas.lineage import Footer, PartitionRef, RunManifest
-from tasks.lineage.finding import REJECTED, Holdings, identities, located, relative
-from tasks.lineage.lake import Lake
-from tasks.lineage.manifest import MANIFEST, list_runs, read_manifest, run_folder
+from tasks.lake.finding import REJECTED, Holdings, identities, located, relative
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import MANIFEST, list_runs, read_manifest, run_folder
 
 RUNS = "runs"
 SOURCES = "source_sha256"

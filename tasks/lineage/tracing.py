@@ -8,9 +8,9 @@ from pathlib import Path
 
 from openlineage.client.event_v2 import RunEvent
 
+from tasks.lake.lake import Lake
 from tasks.lineage.emission import emit, guarded, is_disabled
 from tasks.lineage.events import StepEvents, StepRun
-from tasks.lineage.lake import Lake
 from tasks.lineage.traffic import Traffic, traffic_of, written_of
 
 

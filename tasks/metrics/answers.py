@@ -8,7 +8,6 @@ from schemas.blueprint import MetricSpec
 from schemas.errors import ScoringError
 from schemas.letters import option_letters
 from schemas.vocabulary import Metric, OptionRole, QuestionType
-from tasks.mathematics import is_mathematical, same_answer
 from tasks.metrics.choice import label_f1, positive_label, set_equality, unread_label
 from tasks.metrics.long_replies import LONG_READERS
 from tasks.metrics.overlap import bleu, exact_match, rouge_1, rouge_l, token_f1, word_recall
@@ -18,6 +17,7 @@ from tasks.metrics.questionnaire import is_filler, points_share
 from tasks.metrics.ranking import order_accuracy, rank_by_logprobs, recall_at_k, reciprocal_rank
 from tasks.metrics.roles import BIAS, PREFERENCE, bias_share, is_counted, preference_share
 from tasks.metrics.truthfulness import truthful_bleu, truthful_rouge_l, truthful_similarity
+from tasks.text.mathematics import is_mathematical, same_answer
 
 LABELLED: frozenset[QuestionType] = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice"})
 """Question types whose gold is options: their label columns are filled. Not `odd_one_out`, whose options are whole segments."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.blueprint import MethodSpec
 from schemas.lineage import PartitionKey, PartitionRef
-from tasks.lineage.fingerprint import partition_key
+from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import METRICS_VERSION
 
 

@@ -10,7 +10,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
-from tasks.lineage.lake import Lake
+from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items
 from tasks.steps import step, up_to_date
 

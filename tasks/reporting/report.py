@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schemas.lineage import RunManifest
-from tasks.reporting.costs import Costs, describe_costs
-from tasks.reporting.data import ReportData, Subject
-from tasks.reporting.design import Design, describe_design
-from tasks.reporting.drill import Node, Place, drill_down
-from tasks.reporting.field import Field, describe_field
-from tasks.reporting.gains import ModelGains, SideBySide, model_gains, side_by_side
-from tasks.reporting.gaps import Gaps, find_gaps
-from tasks.reporting.judges import JudgeReport, describe_judges
-from tasks.reporting.method_notes import MethodNotes, describe_method
-from tasks.reporting.needles import NeedleGrid, needle_grids
-from tasks.reporting.operations import (
+from tasks.analysis.run_tables import ReportData, Subject
+from tasks.reporting.content.costs import Costs, describe_costs
+from tasks.reporting.content.design import Design, describe_design
+from tasks.reporting.content.drill import Node, Place, drill_down
+from tasks.reporting.content.field import Field, describe_field
+from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
+from tasks.reporting.content.gaps import Gaps, find_gaps
+from tasks.reporting.content.judges import JudgeReport, describe_judges
+from tasks.reporting.content.method_notes import MethodNotes, describe_method
+from tasks.reporting.content.needles import NeedleGrid, needle_grids
+from tasks.reporting.content.operations import (
     FailureRow,
     JudgeFailureRow,
     LayerRow,
@@ -25,15 +25,15 @@ from tasks.reporting.operations import (
     layer_rows,
     usage_rows,
 )
-from tasks.reporting.papers import paper_of
-from tasks.reporting.places import has_levels
-from tasks.reporting.positions import Positions, describe_positions
-from tasks.reporting.provenance import Provenance, describe_provenance
-from tasks.reporting.recall import RetrievalReport, describe_retrieval
-from tasks.reporting.request import Request, describe_request
-from tasks.reporting.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
-from tasks.reporting.verdicts import Verdict, judge_subjects
-from tasks.reporting.weaknesses import Finding, find_reasons, weakest_tasks
+from tasks.reporting.content.papers import paper_of
+from tasks.reporting.content.places import has_levels
+from tasks.reporting.content.positions import Positions, describe_positions
+from tasks.reporting.content.provenance import Provenance, describe_provenance
+from tasks.reporting.content.recall import RetrievalReport, describe_retrieval
+from tasks.reporting.content.request import Request, describe_request
+from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
+from tasks.reporting.content.verdicts import Verdict, judge_subjects
+from tasks.reporting.content.weaknesses import Finding, find_reasons, weakest_tasks
 
 
 @dataclass(frozen=True)

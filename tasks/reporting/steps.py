@@ -15,14 +15,14 @@ from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, Sett
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.lineage.lake import Lake
-from tasks.lineage.manifest import run_folder, write_manifest
-from tasks.reporting.ablation_page import AblationFacts, write_ablation_report
-from tasks.reporting.data import NEEDLES, ReportData, ReportPaths
-from tasks.reporting.page import write_report
-from tasks.reporting.redaction import redact
-from tasks.reporting.shown import SHOWN, shown_chunks
-from tasks.reporting.verdicts import headline
+from tasks.analysis.redaction import redact
+from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
+from tasks.analysis.run_tables import NEEDLES, ReportData, ReportPaths
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import run_folder, write_manifest
+from tasks.reporting.content.verdicts import headline
+from tasks.reporting.render.ablation_page import AblationFacts, write_ablation_report
+from tasks.reporting.render.page import write_report
 from tasks.steps import step
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)

@@ -19,7 +19,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk
-from tasks.tokens import count_tokens, token_offsets
+from tasks.text.tokens import count_tokens, token_offsets
 
 SEPARATORS = ("\n\n", "\n", " ")
 """Coarse to fine; finer than a space is a token. A piece begins with its separator."""

@@ -14,7 +14,7 @@ from rank_bm25 import BM25Okapi
 
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
-from tasks.retrieval.words import words
+from tasks.text.words import words
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """Embeddings of length 1, shape [texts, dimensions]."""

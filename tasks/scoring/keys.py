@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionKey, PartitionRef
-from tasks.lineage.fingerprint import hash_settings, partition_key
+from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings
 
 COMPARISONS_VERSION = "1"

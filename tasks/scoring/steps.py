@@ -12,11 +12,11 @@ from schemas.lineage import PartitionKey, PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
-from tasks.lineage.changes import write_changes
-from tasks.lineage.lake import Lake
+from tasks.analysis.changes import changes_since
+from tasks.lake.changes import write_changes
+from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
-from tasks.scoring.changes import changes_since
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
 from tasks.scoring.needles import needle_grid

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import httpx
 
-from tasks.backoff import read_retry_after
 from tasks.sources.retrying import Setback
+from tasks.text.backoff import read_retry_after
 
 
 class DownloadError(Exception):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from tasks.backoff import Backoff, Retry
+from tasks.text.backoff import Backoff, Retry
 
 Setback = Literal["connect", "timeout", "cut", "http_429", "http_5xx"]
 """What a further attempt may overcome.

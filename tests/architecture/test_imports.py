@@ -84,7 +84,7 @@ def test_module_keeps_the_direction(path: Path) -> None:
         ("tasks/metrics/steps.py", "from prefect import task", []),
         ("tasks/metrics/a.py", "from tasks.judging.contract import x", ["tasks.judging.contract"]),
         ("tasks/datasets/building.py", "from tasks.sources.reading import x", []),
-        ("tasks/metrics/a.py", "from tasks.lineage.lake import Lake", []),
+        ("tasks/metrics/a.py", "from tasks.lake.lake import Lake", []),
     ],
 )
 def test_the_gate_itself(path: str, source: str, expected: list[str]) -> None:

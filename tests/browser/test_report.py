@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.reporting.page import render_html
+from tasks.reporting.render.page import render_html
 from tests.browser.conftest import Open, Opened
 from tests.tasks.reporting.example_large import DATASETS, large_data
 from tests.tasks.reporting.example_long import long_data

@@ -18,7 +18,7 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables import items, responses, scores
-from tasks.lineage.lake import CodeVersion, Lake
+from tasks.lake.lake import CodeVersion, Lake
 from tests.flows.command import Ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer

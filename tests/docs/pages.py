@@ -11,11 +11,11 @@ LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(?P<text>.+?)\s*$", flags=re.MULTILINE)
 
 NOT_EXECUTED = {
-    "background": "runs until Ctrl-C; tests/flows/test_serve_running.py starts and stops it",
-    "server": "needs a server and a worker that stay; tests/flows/test_serve.py reads prefect.yaml",
+    "background": "runs until Ctrl-C; tests/flows/service/test_serve_running.py starts and stops it",
+    "server": "needs a server and a worker that stay; tests/flows/service/test_deployments.py reads prefect.yaml",
     "store": "needs an object store; tests/flows/test_runs_in_a_store.py runs such commands against one",
     "docker": "needs Docker; tests/docs/test_pages.py reads compose.yaml",
-    "cluster": "needs a cluster; its options are read here, tests/flows/test_spreading.py runs both kinds",
+    "cluster": "needs a cluster; its options are read here, tests/flows/runtime/test_executors.py runs both kinds",
 }
 """Second words of `sh` blocks that are not executed here, and why."""
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tasks.backoff import Retry
-from tasks.inference.calls.failures import FAILURE_KINDS
+from tasks.models.http.failures import FAILURE_KINDS
+from tasks.text.backoff import Retry
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 BEGIN = "<!-- table: python -m tests.faults.failures_page writes it -->\n"

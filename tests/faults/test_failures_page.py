@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.vocabulary import FAILURES, REMARKS, Remark
-from tasks.backoff import Retry
+from tasks.text.backoff import Retry
 from tests.faults.failures_page import PAGE, pauses, with_table
 
 TEXT = PAGE.read_text(encoding="utf-8")

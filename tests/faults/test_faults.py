@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
-from tasks.inference.calls.client import HttpChat
-from tasks.inference.calls.failures import RETRIES
-from tasks.inference.calls.limits import RetryPolicy
-from tasks.inference.journal.journal import Journal, JournaledChat
+from tasks.models.http.client import HttpChat
+from tasks.models.http.failures import RETRIES
+from tasks.models.http.retry import RetryPolicy
+from tasks.models.journal.journal import Journal, JournaledChat
 from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import Fault, ModelServer
-from tests.tasks.inference.making_calls import Pauses, request
+from tests.tasks.models.making_calls import Pauses, request
 
 ITEMS = 300
 MOST_RUNS = 12

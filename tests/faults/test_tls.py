@@ -8,10 +8,10 @@ import trustme
 from pydantic import SecretStr
 
 from schemas.chat import ModelEntry
-from tasks.inference.calls.client import HttpChat
-from tasks.inference.calls.limits import RetryPolicy
+from tasks.models.http.client import HttpChat
+from tasks.models.http.retry import RetryPolicy
 from tests.model_server import ModelServer
-from tests.tasks.inference.making_calls import Pauses, request
+from tests.tasks.models.making_calls import Pauses, request
 
 AUTHORITY = trustme.CA()
 

@@ -11,8 +11,8 @@ from schemas.item import Item
 from schemas.letters import option_letters
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.inference.permuting import Order, option_orders
-from tasks.inference.prompting import build_messages, load_prompts
+from tasks.solvers.option_order import Order, option_orders
+from tasks.solvers.prompts import build_messages, load_prompts
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 

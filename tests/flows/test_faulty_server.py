@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from tasks.inference.calls import limits
-from tasks.inference.calls.failures import RETRIES
+from tasks.models.http import retry as limits
+from tasks.models.http.failures import RETRIES
 from tests.faults.faulty import KINDS, derived, one_in
 from tests.flows.command import moodflow
 from tests.flows.scripted import Policy, policy

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.checking.checking import check_dataset
+from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import find_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source

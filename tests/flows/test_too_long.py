@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tests.flows.command import Ended, moodflow
-from tests.flows.test_bad_input import ITEM, blueprint
+from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.small_context import SmallContext
 
 STORY = " ".join(f"On day {number} she wrote to a friend." for number in range(100))

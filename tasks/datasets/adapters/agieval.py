@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.datasets.adapters.placement import order_matters
-from tasks.mathematics import plain_forms
+from tasks.text.mathematics import plain_forms
 
 LETTERS = "ABCDE"
 CHINESE_FILES = ("gaokao-", "jec-qa-", "logiqa-zh")

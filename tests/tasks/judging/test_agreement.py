@@ -16,8 +16,8 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.judging.agreement import agreements, rank_correlation
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compare_judges
-from tasks.lineage.fingerprint import content_sha256
-from tasks.lineage.lake import CodeVersion, Lake
+from tasks.lake.fingerprint import content_sha256
+from tasks.lake.lake import CodeVersion, Lake
 from tests.tasks.judging.rows import Row, items, judgement, judgements, response, responses
 
 RUBRIC = load_rubric("mc_stage1")

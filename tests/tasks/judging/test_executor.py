@@ -15,16 +15,16 @@ import httpx
 import polars as pl
 import pytest
 
-from flows.asking import in_crew
+from flows.runtime.asking import in_crew
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.dialect import Dialect, Sampling
 from schemas.errors import LakeError, ScoringError
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.inference.calls.crew import SPARE, Crew
 from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, reply_tokens
 from tasks.judging.rubrics import load_rubric, place_of
+from tasks.models.http.worker_pool import SPARE, Crew
 
 HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"

@@ -24,11 +24,11 @@ from schemas.tables.scores import TaskScores
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.keys import items_key
 from tasks.datasets.steps import BuildJob
+from tasks.lake.lake import Lake
 from tasks.lineage import emission
 from tasks.lineage.emission import Courier, LakeFile, LakeObjects, emit
 from tasks.lineage.events import ParentRun, StepEvents, StepRun
 from tasks.lineage.facets import type_name
-from tasks.lineage.lake import Lake
 from tasks.lineage.traffic import Source, Traffic, Written, traffic_of, written_of
 from tests.loopback import Handler, LoopbackServer
 from tests.openlineage_schema import check_event, facet_schema
@@ -394,7 +394,7 @@ def test_a_configuration_that_names_no_endpoint_is_said(lake: Lake, capsys: pyte
 
 def test_events_reach_the_endpoint_before_the_process_ends(lake: Lake) -> None:
     program = (
-        f"{EVENT}from tasks.lineage.emission import emit; from flows.process import leave\n"
+        f"{EVENT}from tasks.lineage.emission import emit; from flows.commands.process import leave\n"
         "for n in range(3): emit(event, Path(sys.argv[1]))\nleave(0)"
     )
     with Endpoint(delay_s=0.2) as endpoint:

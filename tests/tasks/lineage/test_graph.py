@@ -10,13 +10,13 @@ from schemas.errors import UsageError
 from schemas.graph import LineageGraph, SourceName, ranks
 from schemas.lineage import CallCounts, PartitionKey, PartitionRef, RunManifest
 from schemas.tables.scores import TaskScores
+from tasks.lake.finding import Holdings, located
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import write_manifest
 from tasks.lineage.drawing import _title, draw
-from tasks.lineage.finding import Holdings, located
-from tasks.lineage.fingerprint import partition_key
 from tasks.lineage.graph import graph_of_file, graph_of_run
 from tasks.lineage.grouping import Group, group
-from tasks.lineage.lake import Lake
-from tasks.lineage.manifest import write_manifest
 from tests.tasks.lineage.traced_steps import CODE, make_frame
 
 HASHES = ["b" * 64, "c" * 64]

@@ -10,18 +10,18 @@ from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import Metric
-from tasks.inference.asking import Asked, Endpoint, ask_items
-from tasks.inference.calls.client import HttpChat
-from tasks.inference.calls.crew import Crew
-from tasks.inference.journal.journal import Journal, JournaledChat
-from tasks.inference.keys import responses_key
-from tasks.inference.permuting import Rounds, plan_asks
-from tasks.inference.prompting import load_prompts
-from tasks.inference.solvers.direct import Transcript, direct
-from tasks.lineage.fingerprint import partition_key
-from tasks.lineage.lake import CodeVersion, Lake
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import CodeVersion, Lake
 from tasks.metrics.answers import Question, read_answer
 from tasks.metrics.item_scores import score_items
+from tasks.models.http.client import HttpChat
+from tasks.models.http.worker_pool import Crew
+from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.solvers.base import Transcript, direct
+from tasks.solvers.keys import responses_key
+from tasks.solvers.option_order import Rounds, plan_asks
+from tasks.solvers.prompts import load_prompts
+from tasks.solvers.run import Asked, Endpoint, ask_items
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, item, items, method, response, responses
 

@@ -14,7 +14,7 @@ from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.reporting.data import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, Subject
 from tests.tasks.reporting import example_items, example_scores
 from tests.tasks.reporting.example_items import digest
 

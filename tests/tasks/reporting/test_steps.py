@@ -12,7 +12,7 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
-from tasks.lineage.lake import CodeVersion, Lake
+from tasks.lake.lake import CodeVersion, Lake
 from tasks.reporting.steps import ReportJob, load_report_data
 from tasks.scoring.needles import needle_grid
 from tests.tasks.reporting import example_long

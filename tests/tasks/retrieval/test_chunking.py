@@ -8,10 +8,10 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from schemas.errors import ScoringError, UsageError
 from schemas.retrieval import Chunk
-from tasks.needle_chunks import holds_needle
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
-from tasks.tokens import count_tokens, token_offsets
+from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.text.tokens import count_tokens, token_offsets
 from tests.tasks.retrieval.texts import chinese, dialogue, prose
 
 TEXTS = {"prose": prose(60), "dialogue": dialogue(60), "chinese": chinese(40)}

@@ -16,7 +16,7 @@ from tasks.retrieval.ranking import (
     rank_outliers,
     reciprocal_ranks,
 )
-from tasks.retrieval.words import words
+from tasks.text.words import words
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")
 

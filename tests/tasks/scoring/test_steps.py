@@ -4,7 +4,7 @@ from pathlib import Path
 
 from schemas.lineage import PartitionKey
 from schemas.tables.scores import ItemScores
-from tasks.lineage.lake import CodeVersion, Lake
+from tasks.lake.lake import CodeVersion, Lake
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import LAYERS, AggregateJob, aggregate
 from tests.tasks.scoring.samples import ability, blueprint, items, task

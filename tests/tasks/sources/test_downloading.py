@@ -4,11 +4,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tasks.backoff import read_retry_after
 from tasks.sources.answers import DownloadError
 from tasks.sources.downloading import HttpsDownload, Pace
 from tasks.sources.parts import Part
 from tasks.sources.retrying import RetryPolicy
+from tasks.text.backoff import read_retry_after
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 400

@@ -11,9 +11,9 @@ from schemas.item import Item, Record
 from tasks.datasets.adapters.exams import adapt_ceval, adapt_mmlu_pro
 from tasks.datasets.adapters.placement import order_matters
 from tasks.datasets.catalogue import find_dataset
-from tasks.mathematics import plain_forms
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_records
+from tasks.text.mathematics import plain_forms
 
 
 def only_item(items: object) -> Item:

@@ -1,0 +1,199 @@
+"""Ablations: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import product
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from flows.build import build_datasets
+from flows.commands.options import refused
+from flows.infer import run_inference
+from flows.planning.capabilities import quirks_for
+from flows.planning.jobs import cells, find_ready
+from flows.planning.resolve import resolve
+from flows.planning.run_id import name_run
+from flows.planning.score_jobs import aggregated_partitions
+from flows.planning.usage import complete_usage, priced, prices_used, read_prices
+from flows.runtime.artifacts import publish_ablation
+from flows.runtime.events import announce
+from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.preflight import check_plan, warn
+from flows.score import score
+from schemas.ablation import AblationRequest, Factor, Varied, number_of, vary
+from schemas.chat import ModelEntry
+from schemas.dialect import SWITCH, Dialect
+from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
+from schemas.settings import Plan
+from schemas.usage import Usage, merge, total
+from tasks.lake.lake import Lake
+from tasks.lake.notices import notices
+from tasks.models.cost.pricing import check_budget
+from tasks.reporting.steps import AblationReportJob, write_ablation_files
+from tasks.scoring.ablations import Variant, VariantScores
+from tasks.scoring.keys import blueprint_sha256
+from tasks.scoring.steps import AblationJob, collect_ablation
+from tasks.steps import outcome
+
+LEAST_MONEY = 1e-9
+"""What a budget that is spent is said to be: one of nothing would be none."""
+
+
+THINKING_PATH = "chat_template_kwargs.enable_thinking"
+"""Where a body says whether a model such as Qwen3 is to think before it answers."""
+
+
+class Outcome(NamedTuple):
+    """What became of one variant."""
+
+    variant: Variant
+    plan: Plan
+    scores: VariantScores
+    results: tuple[StageResult, ...]
+
+    @property
+    def rested_on(self) -> dict[str, str]:
+        """The variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
+        scores = {ref.layer: ref.path for ref in (self.scores.raw, self.scores.normalized)}
+        return {"variant": self.variant.named, **scores}
+
+
+@moodflow_flow("ablate", "ablate {request.title}")
+async def ablate(request: AblationRequest) -> RunManifest:
+    """Evaluate a plan under each variant and compare the scores.
+
+    Reads source files; writes every layer of every variant, `ablations`, and `runs/<run>/` with a report of it. Variants share
+    whatever is equal: contexts, chunks, embeddings, replies. A second run asks nothing.
+
+    Args:
+        request: what is varied in which plan.
+    """
+    started = datetime.now(UTC)
+    await begin_run(request.plan, request.name)
+    variants = list(read_variants(request))
+    warn([warning for _, plan in variants for warning in await check_plan(plan)])
+    for _, plan in variants:
+        check_budget(plan)
+    outcomes: list[Outcome] = []
+    for variant, plan in variants:
+        spent = [row for one in outcomes for result in one.results for row in result.usage]
+        outcomes.append(await run_variant(variant, within_budget(plan, spent)))
+    resolution = resolve(request.plan)
+    lake = resolution.lake
+    job = AblationJob(request.name, resolution.blueprint, tuple(one.scores for one in outcomes))
+    table: PartitionRef = await outcome(collect_ablation(job, lake))
+    manifest = describe_ablation(request, outcomes, table, started)
+    await write_ablation_files(AblationReportJob(manifest, table), lake)
+    await publish_ablation(manifest, table, lake)
+    announce(manifest, None)
+    return manifest
+
+
+def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
+    """Every combination of the factors' values, with its plan.
+
+    Raises:
+        UsageError: if a value is refused.
+    """
+    for variant, values in list_variants(request.varied):
+        plan = request.plan
+        for varied, value in zip(request.varied, values, strict=True):
+            plan = _varied(plan, varied.factor, value)
+        yield variant, plan
+
+
+def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str, ...]]]:
+    """Every combination of the factors' values, as the layer names it and as it is."""
+    factors = [one.factor for one in varied]
+    for values in product(*(one.values for one in varied)):
+        yield _variant(factors, values), values
+
+
+def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
+    if factor == "reasoning_effort" and value in SWITCH:
+        plan = plan.model_copy(update={"models": tuple(map(_switchable, plan.models))})
+    try:
+        return Plan.model_validate(vary(plan, factor, value))
+    except ValidationError as error:
+        raise refused(error, "ablate") from error
+
+
+def _switchable(entry: ModelEntry) -> ModelEntry:
+    """The entry with the place where vLLM and SGLang switch thinking on and off, unless it or its provider states another."""
+    said = entry.dialect.model_dump(exclude_unset=True) if entry.dialect else {}
+    if "effort_path" in said or quirks_for(entry) is not None:
+        return entry
+    return entry.model_copy(update={"dialect": Dialect.model_validate({**said, "effort_path": THINKING_PATH})})
+
+
+def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
+    second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
+    named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
+    return Variant(named, factors[0], values[0], number_of(values[0]), *second)
+
+
+def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
+    """A variant's plan with what the variants before it left of the budget; `spent`: what they used."""
+    amounts = total(priced(spent, plan, read_prices(plan)))
+    tokens = (amounts.paid_prompt_tokens or 0) + (amounts.paid_completion_tokens or 0)
+    left: dict[str, float] = {}
+    if plan.budget_tokens is not None:
+        left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
+    if plan.budget is not None:
+        left["budget"] = max(LEAST_MONEY, plan.budget - (amounts.paid_cost or 0.0))
+    return plan.model_copy(update=left)
+
+
+async def run_variant(variant: Variant, plan: Plan) -> Outcome:
+    """Build, infer and score one variant."""
+    results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
+    resolution = resolve(plan)
+    ready = [found for cell in cells(resolution) if (found := find_ready(resolution, cell))]
+    scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
+    layers = aggregated_partitions(resolution, scored)
+    return Outcome(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
+
+
+def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: PartitionRef, started: datetime) -> RunManifest:
+    """The manifest of the run."""
+    resolution = resolve(request.plan)
+    results = [result for one in outcomes for result in one.results]
+    refs = dict.fromkeys(ref for result in results for ref in result.refs)
+    missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
+    run = f"{name_run(request.plan, started)}-{request.name}"
+    table_of_prices = read_prices(request.plan)
+    used = [prices_used(one.plan, table_of_prices) for one in outcomes]
+    prices = dict.fromkeys(price for one in used if one for price in one.prices)
+    return RunManifest(
+        run=run,
+        benchmark=resolution.blueprint.name,
+        ablation={**request.model_dump(mode="json", include={"name", "varied"}), "variants": [one.rested_on for one in outcomes]},
+        blueprint=resolution.blueprint.model_dump(mode="json"),
+        blueprint_sha256=blueprint_sha256(resolution.blueprint),
+        plan=resolution.plan.model_dump(mode="json"),
+        package_version=resolution.lake.code.package,
+        git_commit=resolution.lake.code.git_commit,
+        started_at=started.isoformat(timespec="seconds"),
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        partitions=(*refs, table),
+        missing=tuple(missing),
+        calls=sum((result.calls for result in results), CallCounts()),
+        report=f"runs/{run}/report.html",
+        datasets=notices(chosen.spec for chosen in resolution.chosen),
+        usage=usage_of_variants(outcomes, resolution.lake),
+        prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
+        files={ref.path: resolution.lake.file_sha256(ref) for ref in (*refs, table)},
+    )
+
+
+def usage_of_variants(outcomes: Sequence[Outcome], lake: Lake) -> tuple[Usage, ...]:
+    """What all variants took, priced; replies that several of them rest on count for the first."""
+    rows: list[Usage] = []
+    seen: set[PartitionRef] = set()
+    for one in outcomes:
+        for result in one.results:
+            new = [ref for ref in result.refs if ref not in seen]
+            rows += priced(complete_usage(result.usage, new, lake), one.plan, read_prices(one.plan))
+            seen.update(result.refs)
+    return merge(rows)

@@ -1,0 +1,76 @@
+"""Build: source files -> `items`."""
+
+import asyncio
+from collections.abc import Sequence
+
+from flows.planning.jobs import contexts_partition, items_partition
+from flows.planning.resolve import Chosen, Resolution, resolve
+from flows.runtime.executors import RunStep, may_travel, run_here, spread
+from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.progress import count_partitions
+from schemas.errors import SourceMissingError
+from schemas.lineage import Missing, PartitionRef, StageResult
+from schemas.settings import Plan
+from tasks.datasets.steps import BuildJob, LongBuildJob, build_long_partition, build_partition, without_source
+from tasks.sources.locating import Locator
+
+
+@moodflow_flow("build-datasets", "build {plan.title}")
+async def build_datasets(plan: Plan) -> StageResult:
+    """Sample and validate the items of every dataset of the plan; build their long contexts, where they have any.
+
+    Reads source files (mirror, cache or download); writes `items`, `contexts` and `items_rejected`. A dataset whose partition
+    exists is not built again.
+
+    Args:
+        plan: what to evaluate.
+    """
+    await begin_run(plan)
+    resolution = resolve(plan)
+    resolution.lake.require_writable()
+    locator = Locator.for_mirror(plan.mirror)
+    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolution.chosen)) as counter:
+        work = (counter.count(build_dataset(resolution, chosen, locator, run_step)) for chosen in resolution.chosen)
+        outcomes = await asyncio.gather(*work)
+    result = StageResult.of([*resolution.missing, *(outcome for built in outcomes for outcome in built)])
+    if not result.refs:
+        raise nothing_built(plan, result.missing)
+    return result
+
+
+async def build_dataset(
+    resolution: Resolution, chosen: Chosen, locator: Locator, run_step: RunStep
+) -> Sequence[PartitionRef | Missing]:
+    """One dataset's items and, where they are long, contexts.
+
+    A file that no hash pins is fetched first: the partition's key rests on its content.
+    """
+    plan, required = resolution.plan, resolution.plan.datasets is not None
+    try:
+        await asyncio.to_thread(locator.fetch_unpinned, chosen.spec.files)
+    except SourceMissingError as error:
+        if required:
+            raise
+        return [without_source(chosen.spec, error)]
+    spec, items = chosen.spec, items_partition(resolution, chosen)
+    run = run_step if may_travel(spec) else run_here
+    built: list[PartitionRef] | PartitionRef | Missing
+    if chosen.is_long:
+        keys = (items, contexts_partition(resolution, chosen))
+        long_job = LongBuildJob(spec, *keys, plan.contexts, plan.sample, plan.seed, required)
+        built = await run(build_long_partition, long_job, resolution.lake, locator)
+    else:
+        job = BuildJob(spec, items, plan.sample, plan.seed, required)
+        built = await run(build_partition, job, resolution.lake, locator)
+    return built if isinstance(built, list) else [built]
+
+
+def nothing_built(plan: Plan, missing: tuple[Missing, ...]) -> SourceMissingError:
+    """The error for a plan none of whose datasets can be had."""
+    profile = " in the reference profile" if plan.profile == "reference" else ""
+    return SourceMissingError(
+        f"none of the datasets of {plan.benchmark} can be had{profile}",
+        where=", ".join(gap.dataset for gap in missing[:3]) + (", ..." if len(missing) > 3 else ""),  # noqa: PLR2004
+        got=missing[-1].reason,
+        next_step=missing[-1].next_step,
+    )

@@ -1,0 +1,262 @@
+"""Compare: the same stored replies scored in both profiles, side by side. Never calls a model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+
+from flows.commands.run import Outcome
+from flows.planning.jobs import cells, find_ready
+from flows.planning.resolve import obstacles, profiled_blueprint, resolve
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
+from flows.runtime.server_session import on_server
+from flows.score import nothing_to_score, score, without_replies
+from schemas.blueprint import MethodSpec
+from schemas.lineage import Missing, PartitionRef, StageResult
+from schemas.settings import Plan
+from schemas.tables.scores import ItemScores
+from schemas.vocabulary import Profile
+from tasks.analysis.profile_reasons import explain_difference
+from tasks.lake.lake import Lake
+from tasks.scoring.steps import LAYERS
+
+READ = ("dataset_scores", "ability_scores", "totals")
+SAME = 0.005
+"""Smaller differences are none: scores are shown with two decimals."""
+
+MOST_REASONS = 2
+"""Shown on a terminal; the JSON document has all."""
+
+Row = dict[str, Any]
+Subject = tuple[str, str]
+"""Model and setting."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Scores of one profile.
+
+    `layers` are those of READ by name, without rows where nothing can be scored; `item_scores` the partitions they rest on;
+    `methods` those of the blueprint in this profile, by dataset.
+    """
+
+    lake: Lake
+    layers: Mapping[str, pl.DataFrame]
+    methods: Mapping[str, tuple[MethodSpec, ...]]
+    item_scores: tuple[PartitionRef, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def scored(self) -> frozenset[str]:
+        """Datasets with a score, of one model at least."""
+        known = self.layers["dataset_scores"].filter(pl.col("score_0_100").is_not_null())
+        return frozenset(known["dataset"])
+
+    def rows(self, layer: str, name: str | None = None) -> dict[tuple[Subject, str], Row]:
+        """Rows of a layer by subject and the column `name`; "" where there is none."""
+        found = self.layers[layer].iter_rows(named=True)
+        return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
+
+    def scores_of_items(self, subject: Subject, dataset: str) -> pl.DataFrame:
+        """Rows of `item_scores` of one model, setting and dataset; it has a score."""
+        place = (dataset, *subject)
+        ref = next(ref for ref in self.item_scores if tuple(map(ref.key, ("dataset", "model", "setting"))) == place)
+        return self.lake.read(ref, ItemScores)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both profiles."""
+
+    corrected: Side
+    reference: Side
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both profiles, over all that each of them can score and over the datasets that both can."""
+
+    every: Pair
+    common: Pair
+    common_datasets: tuple[str, ...]
+
+
+def run_compare(plan: Plan) -> Outcome:
+    """Score the plan's stored replies in both profiles and show them side by side; the plan's own profile does not matter.
+
+    Raises:
+        UsageError: if none of the plan's replies are in the lake.
+        MoodflowError: if something else the user can mend is wrong.
+    """
+    silence_console()
+    leave_soon_when_interrupted()
+    return run_to_end(_run(plan))
+
+
+async def _run(plan: Plan) -> Outcome:
+    resolve(plan.model_copy(update={"datasets": None})).lake.require_writable()
+
+    async def compared() -> Outcome:
+        return compare_outcome(plan, await compare_profiles(plan))
+
+    return await on_server(compared)
+
+
+async def compare_profiles(plan: Plan) -> Comparison:
+    """Score in both profiles, then over the datasets both have scored: means over different datasets cannot be compared.
+
+    Raises:
+        UsageError: if none of the plan's replies are in the lake.
+    """
+    every = Pair(await score_side(plan, "corrected"), await score_side(plan, "reference"))
+    if not every.corrected.rows("totals") and not every.reference.rows("totals"):
+        raise nothing_to_score(plan)
+    common = every.corrected.scored & every.reference.scored
+    shared = plan.model_copy(update={"datasets": tuple(sorted(common)), "bootstrap": 0})
+    corrected = every.corrected if every.corrected.scored == common else await score_side(shared, "corrected")
+    reference = every.reference if every.reference.scored == common else await score_side(shared, "reference")
+    return Comparison(every, Pair(corrected, reference), tuple(sorted(common)))
+
+
+async def score_side(plan: Plan, profile: Profile) -> Side:
+    """Score a plan in one profile; a dataset it names that the profile cannot score is missing there, not an error."""
+    plan = plan.model_copy(update={"profile": profile})
+    gaps = obstacles(plan)
+    entries = profiled_blueprint(plan).datasets
+    methods = {name: entry.methods for name, entry in entries.items()}
+    named = entries if plan.datasets is None else plan.datasets
+    possible = plan.model_copy(update={"datasets": tuple(name for name in named if name not in gaps)})
+    resolution = resolve(possible)
+    wanted, lake = list(cells(resolution)), resolution.lake
+    if not any(find_ready(resolution, cell) for cell in wanted):
+        unasked = [without_replies(cell) for cell in wanted]
+        empty = {layer: LAYERS[layer].create_empty() for layer in READ}
+        return Side(lake, empty, methods, missing=(*gaps.values(), *unasked))
+    result: StageResult = await score(possible)
+    layers = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in result.refs if ref.layer in READ}
+    item_scores = tuple(ref for ref in result.refs if ref.layer == "item_scores")
+    return Side(lake, layers, methods, item_scores, (*gaps.values(), *result.missing))
+
+
+def compare_outcome(plan: Plan, comparison: Comparison) -> Outcome:
+    """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
+    rows = compare_rows(comparison)
+    missing = {"corrected": comparison.every.corrected.missing, "reference": comparison.every.reference.missing}
+    document = {
+        "benchmark": plan.benchmark,
+        "rows": rows,
+        "common_datasets": list(comparison.common_datasets),
+        "missing": {profile: [gap.model_dump() for gap in gaps] for profile, gaps in missing.items()},
+    }
+    subjects = dict.fromkeys((row["model"], row["setting"]) for row in rows)
+    shown: list[RenderableType] = [compare_table(subject, rows) for subject in subjects]
+    return Outcome(int(bool(missing["corrected"])), document, shown)
+
+
+def compare_rows(comparison: Comparison) -> list[Row]:
+    """One JSON object per subject and thing compared.
+
+    Each has `model`, `setting`, `kind` (`total`, `ability`, `dataset`), `name`, `over` (`every` dataset each profile can score,
+    or the `common` ones), `corrected`, `reference` and `difference` (reference - corrected; null if one of them is) on 0-100, and
+    `why`: what makes them differ, the reason that concerns most replies first, or why one of them is missing.
+    """
+    rows = []
+    for over, pair in (("every", comparison.every), ("common", comparison.common)):
+        rows += [row for kind in (_totals(pair), _abilities(pair)) for row in _over(kind, over)]
+    return [*rows, *_over(_datasets(comparison.every), "every")]
+
+
+def _over(rows: Iterator[Row], over: str) -> Iterator[Row]:
+    for row in rows:
+        difference = None if None in scores_of(row) else row["reference"] - row["corrected"]
+        yield {**row, "over": over, "difference": difference}
+
+
+def _totals(pair: Pair) -> Iterator[Row]:
+    left, right = pair.corrected.rows("totals"), pair.reference.rows("totals")
+    for subject in _keys(left, right):
+        ours, theirs = left.get(subject, {}), right.get(subject, {})
+        for name in ("total_before_veto", "total"):
+            vetoes = {"corrected": ours.get("veto_reason"), "reference": theirs.get("veto_reason")}
+            why = [f"{profile}: {reason}" for profile, reason in vetoes.items() if reason and name == "total"]
+            yield _row(subject, "total", name, (ours.get(name), theirs.get(name)), why)
+
+
+def _abilities(pair: Pair) -> Iterator[Row]:
+    left, right = pair.corrected.rows("ability_scores", "ability"), pair.reference.rows("ability_scores", "ability")
+    for key in _keys(left, right):
+        values = _score(left.get(key)), _score(right.get(key))
+        counts = [row["datasets_scored"] if row else 0 for row in (left.get(key), right.get(key))]
+        why = [f"over {counts[0]} datasets corrected, {counts[1]} reference"] if counts[0] != counts[1] else []
+        yield _row(key, "ability", key[1], values, why)
+
+
+def _datasets(pair: Pair) -> Iterator[Row]:
+    left, right = pair.corrected.rows("dataset_scores", "dataset"), pair.reference.rows("dataset_scores", "dataset")
+    gaps = [{gap.dataset: gap.reason for gap in side.missing} for side in (pair.corrected, pair.reference)]
+    for key in _keys(left, right):
+        values = _score(left.get(key)), _score(right.get(key))
+        lacking = [gap[key[1]] for gap, value in zip(gaps, values, strict=True) if value is None and key[1] in gap]
+        if values == (None, None) and not lacking:
+            continue  # not asked for
+        yield _row(key, "dataset", key[1], values, list(dict.fromkeys(lacking)) or _reasons(pair, key, values))
+
+
+def _reasons(pair: Pair, key: tuple[Subject, str], values: tuple[float | None, float | None]) -> Sequence[str]:
+    """What makes the scores of a dataset with replies differ."""
+    if values[0] == values[1]:
+        return ()
+    corrected, reference = (side.scores_of_items(*key) for side in (pair.corrected, pair.reference))
+    return explain_difference(key[1], corrected, reference, pair.corrected.methods[key[1]])
+
+
+def _keys(*sides: Mapping[tuple[Subject, str], Row]) -> list[tuple[Subject, str]]:
+    return list(dict.fromkeys(key for side in sides for key in side))
+
+
+def _score(row: Row | None) -> float | None:
+    return row["score_0_100"] if row else None
+
+
+def _row(key: tuple[Subject, str], kind: str, name: str, values: tuple[float | None, float | None], why: Sequence[str]) -> Row:
+    (model, setting), _ = key
+    corrected, reference = values
+    named = {"model": model, "setting": setting, "kind": kind, "name": name}
+    return {**named, "corrected": corrected, "reference": reference, "why": list(why)}
+
+
+def compare_table(subject: Subject, rows: Sequence[Row]) -> Table:
+    """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where scores differ."""
+    model, setting = subject
+    title = model if setting == "base" else f"{model} ({setting})"
+    table = Table("", "Corrected", "Reference", "Difference", Column("Why", overflow="fold"), title=escape(title), box=SIMPLE)
+    own = [row for row in rows if (row["model"], row["setting"]) == subject]
+    every, common = ([row for row in own if row["over"] == over and row["kind"] != "dataset"] for over in ("every", "common"))
+    table.add_row("[bold]All that each profile can score[/bold]")
+    _add_rows(table, every)
+    if common and [scores_of(row) for row in common] != [scores_of(row) for row in every]:
+        table.add_row("[bold]Datasets both can score[/bold]")
+        _add_rows(table, common)
+    table.add_row("[bold]Datasets[/bold]")
+    _add_rows(table, [row for row in own if row["kind"] == "dataset"])
+    return table
+
+
+def scores_of(row: Row) -> tuple[float | None, float | None]:
+    """Corrected and reference score of a row."""
+    return row["corrected"], row["reference"]
+
+
+def _add_rows(table: Table, rows: Sequence[Row]) -> None:
+    for row in rows:
+        difference = row["difference"]
+        differs = difference is None or abs(difference) >= SAME
+        shown = "-" if difference is None else f"{difference:+.2f}" if differs else "0"
+        why = escape(" ".join(row["why"][:MOST_REASONS])) if differs else ""
+        scores = ["-" if score is None else f"{score:.2f}" for score in scores_of(row)]
+        table.add_row(row["name"], *scores, shown, why)

@@ -1,0 +1,256 @@
+"""What a run would take in calls, tokens and money, without a call to a model."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+
+from flows.build import build_datasets
+from flows.commands.run import Outcome
+from flows.planning.capabilities import unprobed
+from flows.planning.forecast import plan_long_requests
+from flows.planning.jobs import Cell, cells, find_items, judgements_partition, long_parts, responses_partition, rounds_of
+from flows.planning.long_parts import SELF_WRITTEN, helpers_of
+from flows.planning.resolve import Resolution, resolve
+from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
+from flows.runtime.server_session import on_server
+from schemas.chat import ChatRequest, ModelEntry
+from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.pricing import PriceTable, Rate
+from schemas.settings import Plan
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.usage import Expectation, Forecast, Role
+from tasks.analysis.number_format import count, counted
+from tasks.judging.answers import judged_answers
+from tasks.judging.forecasting import plan_ratings
+from tasks.judging.rubrics import load_rubric
+from tasks.models.cost.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
+from tasks.models.cost.pricing import check_budget
+from tasks.models.journal.table import JOURNAL
+from tasks.reporting.content.costs import money, no_price
+from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.solvers.option_order import plan_asks
+
+GUESS = (
+    f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "
+    f"replies of {FIRST_REPLY_SHARE:.0%} of max_tokens"
+)
+
+LOWER_BOUND = ("self_rag", "search_o1")
+"""Settings in which it depends on the replies how often a model is asked."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What estimates rest on: stored replies, prices by model and role; and the models a run would probe first."""
+
+    estimator: Estimator
+    rates: dict[tuple[str, str], Rate | None]
+    unprobed: tuple[str, ...]
+
+
+def run_dry(plan: Plan) -> Outcome:
+    """Build the items of a plan and say what asking them would take.
+
+    Raises:
+        MoodflowError: if something the user can mend is wrong.
+    """
+    silence_console()
+    leave_soon_when_interrupted()
+    return run_to_end(_run(plan))
+
+
+async def _run(plan: Plan) -> Outcome:
+    table = check_budget(plan)
+    resolution = resolve(plan)
+    resolution.lake.require_writable()
+    missing = resolution.missing
+    if not all(find_items(resolution, chosen) for chosen in resolution.chosen):
+        missing = (await on_server(lambda: build_datasets(plan))).missing
+    names = dict.fromkeys(entry.name for entry in unprobed(plan))
+    known = Known(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    forecasts = [forecast for cell in cells(resolution) for forecast in await forecast_cell(resolution, cell, known)]
+    document = forecast_document(resolution, forecasts, known, table)
+    document["missing"] = [gap.model_dump() for gap in missing]
+    return Outcome(0, document, forecast_shown(document, forecasts, missing))
+
+
+async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> list[Forecast]:
+    """What one dataset and model remain to be asked, and the judge about it; nothing without items."""
+    items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
+    if items is None or key is None:
+        return []
+    if cell.chosen.is_long:
+        return await _forecast_long(resolution, cell, (items, key), known)
+    rows = resolution.lake.read(items, Items)
+    responses = resolution.lake.find(key)
+    if responses is not None:
+        expected = Expectation(stored=responses.rows)
+    else:
+        requests = await plan_requests(rows, cell.entry, rounds_of(resolution.plan))
+        expected = _expect(resolution, requests, known, known.rates[cell.entry.name, "tested"])
+    tested = _forecast(cell.dataset, cell.entry.name, "tested", expected)
+    judged = await _forecast_judging(resolution, cell, items, responses, known)
+    return [tested, *judged]
+
+
+async def _forecast_long(
+    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionKey], known: Known
+) -> list[Forecast]:
+    """The same for long items: the model under test, whoever helps it, the judge."""
+    (items, key), parts, lake = asked, long_parts(resolution, cell), resolution.lake
+    responses = lake.find(key)
+    forecasts: list[Forecast] = []
+    if responses is not None:
+        forecasts.append(_forecast(cell.dataset, cell.entry.name, "tested", Expectation(stored=responses.rows)))
+    elif parts is not None:
+        helpers = helpers_of(resolution.plan, cell.entry, cell.setting)
+        for role, requests in (await plan_long_requests(cell, parts, resolution.plan, lake)).items():
+            model = helpers[role].name if role in helpers else cell.entry.name
+            expected = _expect(resolution, requests, known, known.rates[model, role])
+            if role != "tested" and parts.long_task in SELF_WRITTEN:
+                expected = expected.model_copy(update={"upper_bound": True})
+            forecasts.append(_forecast(cell.dataset, model, role, expected))
+    judged = await _forecast_judging(resolution, cell, items, responses, known)
+    return [*forecasts, *judged]
+
+
+def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, rate: Rate | None) -> Expectation:
+    journaled = find_journaled(resolution.lake.state / JOURNAL, [request.key for request in requests])
+    unsent = choose_unsent(requests, journaled)
+    in_journal = len(requests) - len(unsent)
+    return expect_calls(unsent, known.estimator, rate) + Expectation(in_journal=in_journal)
+
+
+async def _forecast_judging(
+    resolution: Resolution, cell: Cell, items: PartitionRef, responses: PartitionRef | None, known: Known
+) -> list[Forecast]:
+    """The judges' share; one call per answer and repetition, as many as there are items where the answers are not known yet."""
+    rubric, judges = cell.chosen.rubric, resolution.plan.judges
+    if rubric is None:
+        return []
+    expected = [await _expect_judge(resolution, cell, (items, responses), judge, known) for judge in judges]
+    return [_forecast(cell.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
+
+
+async def _expect_judge(
+    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionRef | None], judge: ModelEntry, known: Known
+) -> Expectation:
+    (items, responses), lake, repeat = asked, resolution.lake, resolution.plan.judge_repeat
+    rubric = load_rubric(cell.chosen.rubric or "")
+    rate, rows = known.rates[judge.name, "judge"], lake.read(items, Items)
+    if responses is None:
+        requests = await plan_ratings(
+            ((ask.row, "") for ask in plan_asks(rows, rounds_of(resolution.plan))), judge, rubric, repeat
+        )
+        return _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
+    key = judgements_partition(resolution, cell, responses, judge)
+    stored = lake.find(key) if key else None
+    if stored is not None:
+        return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
+    by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
+    answers = judged_answers(lake.read(responses, Responses), rows).iter_rows(named=True)
+    requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in answers), judge, rubric, repeat)
+    return _expect(resolution, requests, known, rate)
+
+
+def _with_answers(expected: Expectation, cell: Cell, known: Known, rate: Rate | None) -> Expectation:
+    """The same with the length of the answers that the judge will read."""
+    length = known.estimator.mean_reply(cell.entry.name, judged=False, max_tokens=cell.entry.sampling.max_tokens)
+    prompt = expected.prompt_tokens + round(expected.calls * length)
+    cost = rate.cost(prompt, expected.completion_tokens) if rate else None
+    return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
+
+
+def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Forecast:
+    return Forecast(dataset=dataset, model=model, role=role, expected=expected)
+
+
+def forecast_document(
+    resolution: Resolution, forecasts: Sequence[Forecast], known: Known, table: PriceTable | None
+) -> dict[str, Any]:
+    """The JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
+    models = dict.fromkeys((row.model, row.role) for row in forecasts)
+    total = _sum(forecasts)
+    return {
+        "dry_run": True,
+        "benchmark": resolution.blueprint.name,
+        "currency": table.currency if table else None,
+        "datasets": [_flat(row) for row in forecasts],
+        "models": [
+            {
+                "model": model,
+                "role": role,
+                **_sum(row for row in forecasts if (row.model, row.role) == (model, role)).model_dump(),
+                "basis": _basis(known.estimator.seen(model, judged=role == "judge")),
+            }
+            for model, role in models
+        ],
+        "total": total.model_dump(),
+        "notes": list(_notes(resolution, forecasts, known, total)),
+    }
+
+
+def _flat(row: Forecast) -> dict[str, Any]:
+    return {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()}
+
+
+def _sum(rows: Iterable[Forecast]) -> Expectation:
+    return sum((row.expected for row in rows), Expectation())
+
+
+def _basis(replies: int) -> str:
+    return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
+
+
+def _notes(resolution: Resolution, forecasts: Sequence[Forecast], known: Known, total: Expectation) -> Iterable[str]:
+    plan = resolution.plan
+    unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
+    if unpriced:
+        yield no_price(unpriced)
+    most = {row.role for row in forecasts if row.expected.upper_bound}
+    if "judge" in most:
+        yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
+    if most & {"sage", "critic"}:
+        yield "Calls of Sage and critic about what a model writes itself are an upper bound: its replies may be shorter."
+    if least := [setting for setting in plan.settings if setting in LOWER_BOUND]:
+        yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
+    if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
+        yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
+    if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
+        yield f"That is more than the budget of {plan.budget:g}."
+    if total.calls and known.unprobed:
+        yield f"Never probed: {', '.join(known.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
+
+
+def forecast_shown(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+    """A dry run for a terminal."""
+    currency = document["currency"]
+    heads = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
+    table = Table("Dataset", "Model", "Role", *(Column(head, justify="right") for head in heads), title="Dry run", box=SIMPLE)
+    for row in forecasts:
+        table.add_row(escape(row.dataset), escape(row.model), row.role, *_cells(row.expected, currency))
+    table.add_section()
+    for model in document["models"]:
+        sums = Expectation.model_validate({name: model[name] for name in Expectation.model_fields})
+        table.add_row("all", escape(model["model"]), model["role"], *_cells(sums, currency))
+    table.add_row("all", "all", "", *_cells(Expectation.model_validate(document["total"]), currency))
+    return [
+        table,
+        "Calls are counted, tokens and cost estimated.",
+        *(escape(f"{model['model']} ({model['role']}): {model['basis']}") for model in document["models"]),
+        *(escape(note) for note in document["notes"]),
+        *(escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in missing),
+    ]
+
+
+def _cells(row: Expectation, currency: str | None) -> list[str]:
+    most = "≤ " if row.upper_bound else ""
+    counts = (row.in_journal, row.stored, row.prompt_tokens, row.completion_tokens)
+    return [most + count(row.calls), *(count(number) for number in counts), money(row.cost, currency)]

@@ -1,0 +1,168 @@
+"""What `moodflow explain` prints for a terminal, from its JSON document."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+
+from tasks.analysis.explain import OPTIONS
+from tasks.analysis.number_format import counted
+
+MAX_COLUMNS = 4
+"""Models and settings side by side; more are listed below each other."""
+
+Row = dict[str, Any]
+
+
+def explained_shown(document: Row) -> list[RenderableType]:
+    """Everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
+    above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
+    title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
+    shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
+    models: Sequence[Row] = document["models"]
+    if len(models) == 1:
+        shown += _one_model(models[0])
+    else:
+        for start in range(0, len(models), MAX_COLUMNS):
+            shown.append(_side_by_side(models[start : start + MAX_COLUMNS]))
+        shown += [line for model in models if "total" in model for line in _verdict(model, _label(model))]
+    shown += _ends(document)
+    return shown
+
+
+def _one_model(model: Row) -> Iterator[RenderableType]:
+    heads = ("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
+    table = Table(_wide(""), *(Column(head, justify="right") for head in heads), "Deeper by", box=SIMPLE, title=_label(model))
+    part = model["part"]
+    for depth, each in _flat(part):
+        table.add_row(*_cells(depth, each))
+    table.add_row(
+        f"[bold]= {_what(part)}[/bold]", "", "", f"[bold]{_number(part['score'])}[/bold]", "", _datasets(part), _items(part), ""
+    )
+    if gate := model.get("gate"):
+        cells = _cells(0, gate)
+        table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
+    yield table
+    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
+    yield from _formulas(part)
+    if "total" in model:
+        yield from _verdict(model, "")
+
+
+def _side_by_side(models: Sequence[Row]) -> Table:
+    heads = [Column(f"{_label(model)}\nscore (contributes)", justify="right") for model in models]
+    table = Table(_wide(""), Column("Weight", justify="right"), *heads, "Deeper by", box=SIMPLE)
+    flat = [list(_flat(model["part"])) for model in models]
+    for rows in zip(*flat, strict=True):
+        depth, first = rows[0]
+        scores = [f"{_number(each['score'])} ({_number(each['contributes'])})" for _, each in rows]
+        table.add_row(_name(depth, first), _weights(rows), *scores, _option(first))
+    parts = [model["part"] for model in models]
+    table.add_row(f"[bold]= {_what(parts[0])}[/bold]", "", *(f"[bold]{_number(part['score'])}[/bold]" for part in parts), "")
+    if models[0].get("gate"):
+        table.add_row(
+            f"{models[0]['gate']['id']} (gate)",
+            "",
+            *(_number(model["gate"]["score"]) for model in models),
+            _option(models[0]["gate"]),
+        )
+    return table
+
+
+def _wide(head: str) -> Column:
+    return Column(head, overflow="fold")
+
+
+def _weights(rows: Sequence[tuple[int, Row]]) -> str:
+    weights = {_weight(each) for _, each in rows}  # of levels they follow from what each model has scored
+    return weights.pop() if len(weights) == 1 else "differs"
+
+
+def _weight(each: Row) -> str:
+    unweighed = each["kind"] == "level" and each["score"] is None
+    return "-" if unweighed else f"{each['weight']:g}"
+
+
+def _flat(part: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
+    for each in part.get("parts", ()):
+        yield depth, each
+        yield from _flat(each, depth + 1)
+
+
+def _cells(depth: int, each: Row) -> tuple[str, ...]:
+    share = "-" if each["share"] is None else f"{100 * each['share']:.2f} %"
+    scores = (_number(each["score"]), _number(each["contributes"]))
+    return (_name(depth, each), _weight(each), share, *scores, _datasets(each), _items(each), _option(each))
+
+
+def _name(depth: int, each: Row) -> str:
+    return f"{'  ' * depth}{escape(each['id'])}" + (" (level)" if each["kind"] == "level" else "")
+
+
+def _option(each: Row) -> str:
+    return OPTIONS.get(each["kind"], "")  # its name stands in the first column
+
+
+def _datasets(each: Row) -> str:
+    return "" if each["kind"] in ("metric", "dataset") else f"{each['datasets_scored']} of {each['datasets_total']}"
+
+
+def _items(each: Row) -> str:
+    return f"{each['n_scored']} of {each['n_total']}"
+
+
+def _what(part: Row) -> str:
+    return "total before the veto" if part["kind"] == "total" else f"{part['kind'].replace('_', '-')} {part['id']}"
+
+
+def _formulas(part: Row) -> Iterator[str]:
+    """The raw score of every metric below a part, and what made it a number on 0-100."""
+    for _, each in _flat(part):
+        if measured := each.get("measured"):
+            yield escape(f"{measured['dataset']}, {each['id']}: {_formula(measured, each['score'])}")
+
+
+def _formula(measured: Row, score: float | None) -> str:
+    if measured["raw"] is None:
+        return "no raw score: no item was scored"
+    interval = "" if measured["ci_low"] is None else f" (95 % interval {measured['ci_low']:.4f} to {measured['ci_high']:.4f})"
+    unread = f"; {measured['n_unparsed']} unparsed, counted as wrong" if measured["n_unparsed"] else ""
+    return f"raw {measured['raw']:.6g}{interval}; {measured['formula']} = {_number(score)}{unread}"
+
+
+def _verdict(model: Row, label: str) -> Iterator[str]:
+    total = model["total"]
+    head = f"{escape(label)}: " if label else ""
+    interval = "" if total["ci_low"] is None else f" (95 % interval {total['ci_low']:.2f} to {total['ci_high']:.2f})"
+    yield f"{head}[bold]Total {_number(total['total'])}[/bold]; before the veto {_number(total['total_before_veto'])}{interval}"
+    gate = model["gate"]
+    if gate:
+        passed = f"passed, {gate['id']} scored {_number(total['gate_score'])}, the threshold is {gate['threshold']:g}"
+        undecided = f"undecided, nothing of {gate['id']} was scored"
+        vetoed = f"the total is 0: {total['veto_reason']}"
+        yield escape(f"{head}Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
+    datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
+    yield f"{head}Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
+
+
+def _ends(document: Row) -> Iterator[str]:
+    gaps = document["missing"]
+    for gap in gaps[:10]:
+        yield escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}")
+    if len(gaps) > 10:  # noqa: PLR2004
+        yield f"and {counted(len(gaps) - 10, 'more gap')}: --json lists them"
+    if not document["adds_up"]:
+        yield "[bold]The stored scores are not what their parts give[/bold]: --json marks them with adds_up: false"
+    if document["next"]:
+        yield f"Go deeper: {escape(document['next'])}"
+
+
+def _label(model: Row) -> str:
+    return escape(model["model"] if model["setting"] == "base" else f"{model['model']} ({model['setting']})")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,69 @@
+"""`moodflow leaderboard`: models of a benchmark, ranked, in the terminal or as a page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+
+Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated [default: the newest of each model]")]
+Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
+
+
+def leaderboard(
+    benchmark: opt.Benchmark,
+    published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
+    run: Runs = None,
+    html: Page = None,
+    profile: opt.ProfileName = None,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Models of a benchmark, ranked."""
+    from flows.commands import tables as outcome  # noqa: PLC0415
+    from tasks.analysis import leaderboard as boards  # noqa: PLC0415
+
+    folder, runs, scored_as = lake or DEFAULT_LAKE, run or [], opt.read_profile(profile)
+    _require_page(html)
+    if published:
+        _require_no_run(runs)
+        rows, data = boards.published_rows(benchmark), boards.published_board(benchmark) if html else None
+    else:
+        standings = boards.read_standings(benchmark, folder, runs, scored_as)
+        rows, data = standings.rows, boards.stored_board(benchmark, folder, standings, html) if html else None
+    if html and data:
+        from tasks.reporting.render.board_page import write_board  # noqa: PLC0415
+
+        write_board(data, html)
+    if as_json:
+        print_json({"models": rows} | ({"html": str(html)} if html else {}))
+    else:
+        terminal().print(outcome.leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else []), sep="\n")
+
+
+def _require_page(html: Path | None) -> None:
+    from schemas.errors import UsageError  # noqa: PLC0415
+
+    if html and (html.suffix != ".html" or html.is_dir()):
+        raise UsageError(
+            "the page needs a file name",
+            where="--html",
+            expected="a file that ends in .html",
+            got=str(html),
+            next_step="for example --html leaderboard.html",
+        )
+
+
+def _require_no_run(runs: list[str]) -> None:
+    from schemas.errors import UsageError  # noqa: PLC0415
+
+    if runs:
+        raise UsageError(
+            "a paper's table has no runs",
+            where="--published --run",
+            expected="one of the two",
+            got=f"both, with --run {runs[0]}",
+            next_step="leave out --published to see runs",
+        )

@@ -1,0 +1,122 @@
+"""`moodflow lineage`: what a run or a file of the lake was computed from, up to source files with their hashes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+
+if TYPE_CHECKING:
+    from schemas.folders import Folder
+    from schemas.graph import LineageGraph
+
+Target = Annotated[
+    str,
+    typer.Argument(metavar="RUN|FILE", help="a run, a file of the lake, or 8 or more first digits of a partition's fingerprint"),
+]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="draw the graph into this file, too")]
+Full = Annotated[bool, typer.Option("--full", help="show each partition of a run, not one line per layer")]
+
+MOST_BOXES = 80
+"""A drawing of more files than this has one box per layer, unless --full asks for each."""
+
+
+def lineage(
+    target: Target, lake: opt.LakeFolder = None, svg: Svg = None, full: Full = False, as_json: opt.AsJson = False
+) -> None:
+    """What a run or a file was computed from, up to source files and their hashes."""
+    from flows.commands.lineage_tree import lineage_tree  # noqa: PLC0415
+    from tasks.lineage.grouping import group  # noqa: PLC0415
+
+    graph = read_graph(lake or DEFAULT_LAKE, target)
+    of_file = not graph.root.startswith("run:")
+    if svg is not None:
+        write_svg(svg, graph, full=full or (of_file and len(graph.nodes) <= MOST_BOXES))
+    if as_json:
+        print_json(graph.document())
+        return
+    shown = terminal()
+    shown.print(lineage_tree(group(graph, full=full or of_file)))
+    if of_file:
+        shown.print(*(f"Used by run {run}" for run in graph.runs), sep="\n") if graph.runs else shown.print("No run uses it.")
+    if svg is not None:
+        shown.print(f"Drawing: {svg}", soft_wrap=True)
+
+
+def read_graph(folder: "Folder", target: str) -> "LineageGraph":
+    """The graph behind a run or a file of the lake.
+
+    Raises:
+        UsageError: the lake holds nothing of that name.
+        LakeError: a manifest cannot be read.
+    """
+    from schemas.errors import UsageError  # noqa: PLC0415
+    from tasks.analysis.source_names import SourceNames  # noqa: PLC0415
+    from tasks.lake.finding import Holdings  # noqa: PLC0415
+    from tasks.lake.lake import Lake  # noqa: PLC0415
+    from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, run_folder  # noqa: PLC0415
+    from tasks.lineage.graph import graph_of_file, graph_of_run  # noqa: PLC0415
+
+    lake = Lake(folder, read_code_version())
+    runs = list_runs(folder)
+    if target in runs:
+        manifest = read_manifest(folder, target)
+        return graph_of_run(lake, manifest, SourceNames.of([manifest]))
+    names = SourceNames.of(read_manifest(folder, run) for run in reversed(runs))
+    if path := file_in_lake(folder, target):
+        is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
+        return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
+    if ref := Holdings.of(folder).named(target):
+        return graph_of_file(lake, ref.path, names)
+    raise UsageError(
+        "the lake holds no such run and no such file",
+        where=str(folder),
+        expected=f"a file of the lake, or a run: {', '.join(runs[:3]) or 'none yet'}",
+        got=target,
+        next_step="moodflow runs list shows the runs; --lake names another lake",
+    )
+
+
+def file_in_lake(folder: "Folder", target: str) -> str | None:
+    """Path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full.
+
+    Raises:
+        UsageError: the file is there, and outside the lake.
+    """
+    from schemas.errors import UsageError  # noqa: PLC0415
+
+    inside = target.removeprefix(f"{folder}/").rstrip("/")
+    if inside and not inside.startswith("/") and ".." not in inside.split("/") and (folder / inside).exists():
+        return inside
+    given = Path(target)
+    if not isinstance(folder, Path) or not given.exists():
+        return None
+    if not given.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(
+            "the file is outside the lake",
+            where=str(folder),
+            expected="a file of this lake",
+            got=target,
+            next_step="name the lake it belongs to with --lake",
+        )
+    return given.resolve().relative_to(folder.resolve()).as_posix()
+
+
+def write_svg(path: Path, graph: "LineageGraph", *, full: bool) -> None:
+    """Draw the graph into a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from schemas.errors import UsageError  # noqa: PLC0415
+    from tasks.lineage.drawing import draw  # noqa: PLC0415
+    from tasks.lineage.grouping import group  # noqa: PLC0415
+
+    try:
+        path.write_text(draw(group(graph, full=full)), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            "the drawing cannot be written", where="--svg", expected="a file in a folder that is there", got=str(error)
+        ) from error

@@ -1,0 +1,100 @@
+"""`moodflow serve`: its options, and what it says once everything runs."""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import print_json, terminal
+from flows.commands.process import imports
+from schemas.errors import UsageError
+
+WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
+
+Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
+Host = Annotated[str, typer.Option("--host", help="loopback address of server and reports")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="of server and UI; 0 = any free one")]
+ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="of the reports; 0 = any free one")]
+WebhookUrl = Annotated[
+    str | None,
+    typer.Option("--webhook", envvar="MOODFLOW_WEBHOOK", help="URL that is called on a regression; better by the variable"),
+]
+Schedules = Annotated[
+    list[str] | None,
+    typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off, repeatable: "nightly-mini=* * * * *"'),
+]
+
+
+def serve(
+    config: Config = None,
+    host: Host = "127.0.0.1",
+    port: Port = 4200,
+    reports_port: ReportsPort = 4201,
+    lake: opt.LakeFolder = None,
+    webhook: WebhookUrl = None,
+    schedule: Schedules = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Prefect server, UI, schedules and reports on this machine, until Ctrl-C."""
+    schedules = read_schedules(schedule or ())
+    require_address(webhook)
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")  # what each run does is in the UI
+    with imports():
+        from flows.service import session as serving_session  # noqa: PLC0415
+    asked = serving_session.Asked(config, host, port, reports_port, lake, webhook, schedules)
+    raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_shown))
+
+
+def read_schedules(given: Sequence[str]) -> dict[str, str]:
+    """Name of a deployment -> its schedule, from `NAME=CRON`.
+
+    Raises:
+        UsageError: one has another form.
+    """
+    pairs = [text.partition("=") for text in given]
+    for name, _, cron in pairs:
+        if not name.strip() or not cron.strip():
+            raise UsageError(
+                "a schedule cannot be read",
+                where="--schedule",
+                expected="NAME=CRON, or NAME=off",
+                got=f"{name}={cron}" if cron else name,
+                next_step='for example --schedule "nightly-mini=15 3 * * *"',
+            )
+    return {name.strip(): cron.strip() for name, _, cron in pairs}
+
+
+def require_address(webhook: str | None) -> None:
+    """Refuse what cannot be called. The message does not repeat it: such an address is a secret.
+
+    Raises:
+        UsageError: it is no http or https address.
+    """
+    if webhook is not None and not WEBHOOK_ADDRESS.fullmatch(webhook):
+        raise UsageError(
+            "the webhook is no address",
+            where="--webhook (or MOODFLOW_WEBHOOK)",
+            expected="http:// or https://, a host, a path",
+            got=f"{len(webhook)} characters of another form",
+            next_step="copy it from the service that is to be called",
+        )
+
+
+def print_shown(document: dict[str, Any]) -> None:
+    """What a person sees once everything runs."""
+    lines = [f"UI:       {document['ui']}", f"Reports:  {document['reports']}"]
+    if made := document["login"]["made"]:
+        lines.append(f"Log in:   {made}   (asked for once by the browser; kept in {document['login']['file']})")
+    else:
+        lines.append(f"Log in:   as kept in {document['login']['file'] or 'PREFECT_SERVER_API_AUTH_STRING'}")
+    for row in document["deployments"]:
+        lines.append(f"  {row['name']}: {row['next_run'] or 'on demand'}, lake {row['lake']}")
+        if row["missed"]:
+            lines.append(f"    {row['missed']} runs were due while nothing served them; its page starts one: {row['page']}")
+    lines.append(f"On a regression: {'the webhook is called' if document['webhook'] else 'an event in the UI (no --webhook)'}")
+    lines.append("Ctrl-C stops all of it.")
+    terminal().print(*lines, sep="\n", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,225 @@
+"""What commands print: JSON documents and tables made from a run's manifest and layers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+
+from schemas.changes import RunChanges
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.comparisons import Ablations
+from schemas.tables.scores import AbilityScores, RawScores, Totals
+from schemas.usage import Amounts, Usage, by_model, total
+from tasks.lake.changes import read_changes
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import MANIFEST, run_folder
+from tasks.reporting.content.costs import amount_cells, cost_notes
+
+MAX_COLUMNS = 3
+"""Models shown side by side; more are listed below each other."""
+
+
+def layer_of(manifest: RunManifest, layer: str) -> PartitionRef:
+    """The one partition of an aggregated layer in a run."""
+    return next(ref for ref in manifest.partitions if ref.layer == layer)
+
+
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
+    """One JSON object per (model, setting), ranked ones first.
+
+    Args:
+        totals: rows of `totals`.
+        abilities: rows of `ability_scores`.
+    """
+    by_model: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in abilities.iter_rows(named=True):
+        by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
+    shown = [
+        *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
+        *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
+    ]
+    ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
+    return [
+        {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
+        for row in ordered.iter_rows(named=True)
+    ]
+
+
+def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
+    """The JSON document of `moodflow run --json`."""
+    totals = lake.read(layer_of(manifest, "totals"), Totals)
+    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
+        "models": leaderboard_rows(totals, abilities),
+        "raw_scores": raw.to_dicts(),
+        "calls": manifest.calls.model_dump(),
+        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
+        "missing": [gap.model_dump() for gap in manifest.missing],
+        "report": str(lake.root / manifest.report) if manifest.report else None,
+        **changes_document(read_changes(lake.root, manifest.run)),
+    }
+
+
+def changes_document(changes: RunChanges | None) -> dict[str, Any]:
+    """How the run ended, which run it was compared with and what regressed; null if nothing was compared when it was made."""
+    if changes is None:
+        return dict.fromkeys(("state", "previous", "regressions"))
+    regressions = [
+        {"model": unit.model, "setting": unit.setting, "previous": unit.previous, **finding.model_dump()}
+        for unit in changes.regressed
+        for finding in unit.findings
+    ]
+    return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
+
+
+def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
+    """The JSON document of `moodflow ablate --json`."""
+    table = lake.read(layer_of(manifest, "ablations"), Ablations)
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "ablation": manifest.ablation,
+        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
+        "rows": table.to_dicts(),
+        "calls": manifest.calls.model_dump(),
+        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
+        "missing": [gap.model_dump() for gap in manifest.missing],
+        "report": str(lake.root / manifest.report) if manifest.report else None,
+    }
+
+
+def ablation_table(document: dict[str, Any]) -> Table:
+    """An ablation for a terminal: one row per variant and score."""
+    heads = ("Score", "95 % interval", "Items")
+    table = Table(
+        "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
+    )
+    for row in sorted(document["rows"], key=_place_of_variant):
+        interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
+        named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
+        items = f"{row['n_scored']} of {row['n_total']}"
+        table.add_row(*(escape(name) for name in named), _number(row["value_0_100"]), interval, items)
+    return table
+
+
+def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Where a score stands among others: variants of one score together, numbers as numbers and before words."""
+    values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
+    return (
+        *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
+        *((number is None, number or 0.0, text or "") for number, text in values),
+    )
+
+
+def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
+    """Tokens and cost: by dataset and model, by model, and of the run.
+
+    `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
+    """
+    models = by_model(rows)
+    return {
+        "usage": [row.model_dump() for row in rows],
+        "cost": {
+            "currency": currency,
+            "models": [row.model_dump() for row in models],
+            "total": total(rows).model_dump(),
+            "unpriced": [row.model for row in models if row.cost is None and row.prompt_tokens is not None],
+            "notes": list(cost_notes(rows, refs)),
+        },
+    }
+
+
+def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
+    """Tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
+    rows = [Usage.model_validate(row) for row in document["usage"]]
+    if not rows:
+        return []
+    currency = document["cost"]["currency"]
+    heads = ("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
+    table = Table("Model", "Role", *(Column(head, justify="right") for head in heads), title="Tokens and cost", box=SIMPLE)
+    models = by_model(rows)
+    for row in models:
+        table.add_row(escape(row.model), row.role, *_few(row, currency))
+    if len(models) > 1:
+        table.add_row("all", "", *_few(total(rows), currency))
+    return [table, *(escape(note) for note in document["cost"]["notes"])]
+
+
+def _few(row: Amounts, currency: str | None) -> list[str]:
+    cells = amount_cells(row, currency)
+    return [*cells[:6], cells[-1]]
+
+
+def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
+    """Whether something failed: a dataset without score, or items without one."""
+    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
+
+
+def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """The leaderboard for a terminal: one column per model while they fit, else one row per model."""
+    return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
+
+
+def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table("", *(_label(row) for row in rows), title=title, box=SIMPLE)
+    table.add_row("Total", *(f"[bold]{_number(row['total'])}[/bold]" for row in rows))
+    table.add_row("95 % interval", *(_interval(row) for row in rows))
+    if any(map(_has_gate, rows)):
+        table.add_row("Veto", *(_veto(row) for row in rows))
+    table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
+    table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
+    for name in _abilities(rows):
+        table.add_row(name, *(_number(row["abilities"].get(name)) for row in rows))
+    return table
+
+
+def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
+    names = _abilities(rows)
+    table = Table("#", Column("Model", no_wrap=True), "Total", title=title, box=SIMPLE)
+    for name in [*names, "Note"]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        scores = [_number(row["abilities"].get(name)) for name in names]
+        incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
+        note = _veto(row) if row["vetoed"] else incomplete
+        table.add_row(str(row["rank"] or "-"), _label(row), _number(row["total"]), *scores, note)
+    return table
+
+
+def _abilities(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row["abilities"]))
+
+
+def _label(row: dict[str, Any]) -> str:
+    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["ci_low"] is None:
+        return "-"
+    of_what = ", before the veto" if row["vetoed"] else ""  # the total itself is 0, whatever items are drawn
+    return f"{row['ci_low']:.2f} to {row['ci_high']:.2f}{of_what}"
+
+
+def _has_gate(row: dict[str, Any]) -> bool:
+    """Whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
+    return row["vetoed"] is not False or row["gate_score"] is not None
+
+
+def _veto(row: dict[str, Any]) -> str:
+    if row["vetoed"] is None:
+        return "undecided: gate not scored"
+    return f"vetoed, {_number(row['total_before_veto'])} before" if row["vetoed"] else "passed"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,86 @@
+"""`moodflow verify`: is a run still what it was, and does it follow from its replies?"""
+
+from typing import TYPE_CHECKING
+
+import typer
+from rich.markup import escape
+
+from flows.commands import options as opt
+from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from schemas.verification import Verification
+
+MOST_SHOWN = 20
+"""Differences and scores on a terminal; `--json` has all."""
+
+
+def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
+    from tasks.analysis.verify import verify_run  # noqa: PLC0415  takes seconds
+
+    found = verify_run(lake or DEFAULT_LAKE, run)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        terminal().print(*verify_shown(found), sep="\n")
+    raise typer.Exit(int(not found.verified))
+
+
+def verify_shown(found: "Verification") -> "list[RenderableType]":
+    """What a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
+    return [_layer_table(found), *_difference_lines(found), *_score_lines(found), *_note_lines(found), _verdict(found)]
+
+
+def _layer_table(found: "Verification") -> "RenderableType":
+    from rich.box import SIMPLE  # noqa: PLC0415
+    from rich.table import Column, Table  # noqa: PLC0415
+
+    table = Table("Layer", *(Column(head, justify="right") for head in ("Files", "Rows")), "Recomputed", "Differs", box=SIMPLE)
+    for layer in found.layers:
+        differs = str(layer.differs) if layer.differs else "-"
+        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", "yes" if layer.recomputed else "no", differs)
+    return table
+
+
+def _difference_lines(found: "Verification") -> list[str]:
+    if not found.differences:
+        return []
+    first, *others = (f"{difference.kind}: {escape(difference.message)}" for difference in found.differences)
+    return [f"[bold]First difference:[/bold] {first}", *_bounded("Others", others)]
+
+
+def _score_lines(found: "Verification") -> list[str]:
+    changes = [
+        f"{escape(change.model)} ({change.setting}) {change.name}: {_number(change.before)} -> {_number(change.after)}"
+        for change in found.would_differ
+    ]
+    return _bounded("With blueprint and code as they are now, the stored replies would score", changes)
+
+
+def _bounded(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
+    return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
+
+
+def _number(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"
+
+
+def _note_lines(found: "Verification") -> list[str]:
+    return [f"Note: {escape(note)}" for note in found.notes]
+
+
+def _verdict(found: "Verification") -> str:
+    hashed = f"{found.files.checked:,} files hashed"
+    if found.verified:
+        later = list(found.layers)[1 + max((at for at, one in enumerate(found.layers) if one.layer == "responses"), default=-1) :]
+        left = ", ".join(one.layer for one in later if not one.recomputed)
+        every = f"every layer after responses but {left}" if left else "every layer after responses"
+        limits = "; the notes say what could not be checked" if left or not found.files.checked else ""
+        return f"Run {found.run} is verified: {hashed}, {every} recomputed to the same content{limits}."
+    return f"Run {found.run} is NOT verified: {hashed}, {len(found.differences):,} differences."

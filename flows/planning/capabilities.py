@@ -1,0 +1,133 @@
+"""The dialect of every model of a plan: looked up in the lake and among the providers, found out once where it is not known."""
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from schemas.chat import ModelEntry
+from schemas.provider import ModelProbe, Quirks
+from schemas.settings import Plan
+from schemas.vocabulary import FAILURES
+from tasks.lake.state import state_folder
+from tasks.models.capabilities.dialects import choose_dialect, needs_probe
+from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
+from tasks.models.capabilities.probing import probe
+from tasks.models.capabilities.providers import provider_at
+from tasks.models.cost.spending import Budget
+from tasks.models.http.client import HttpChat, Spending
+from tasks.models.http.endpoint_check import resolve_api_key
+from tasks.models.http.retry import RetryPolicy
+from tasks.text.backoff import Retry
+
+AT_ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
+"""A probe says what happens now; a run tries again."""
+
+
+def with_dialects(plan: Plan) -> Plan:
+    """The plan with the dialect of every model filled in; a plan that has them all stays as it is.
+
+    Raises:
+        LakeError: if what was found about a model cannot be read.
+    """
+    lake = state_folder(plan.lake)
+    return plan.map_entries(lambda entry: with_dialect(entry, lake))
+
+
+def with_dialect(entry: ModelEntry, lake: Path) -> ModelEntry:
+    """The entry with the dialect of its calls. What comes with the install speaks the usual one, if nothing else is stated.
+
+    Raises:
+        LakeError: if what was found about the model cannot be read.
+    """
+    found = None if entry.base_url is None else recall(lake, entry)
+    return entry.model_copy(update={"dialect": choose_dialect(entry.dialect, quirks_for(entry), found)})
+
+
+def quirks_for(entry: ModelEntry) -> Quirks | None:
+    """What the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
+    provider = provider_at(entry.base_url) or provider_at(entry.identity)
+    return provider.quirks_of(entry.name) if provider else None
+
+
+def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
+    """Models of a plan, judges and helpers included, that a run would probe before their first call; each model of a server once.
+
+    Args:
+        plan: as the user made it; a resolved one has a dialect everywhere and leaves nothing to find out.
+
+    Raises:
+        LakeError: if what was found about a model cannot be read.
+    """
+    lake = state_folder(plan.lake)
+    unknown = {
+        probe_file(lake, entry): entry
+        for entry in plan.entries
+        if entry.base_url is not None and needs_probe(entry.dialect) and recall(lake, entry) is None
+    }
+    return tuple(unknown.values())
+
+
+async def ensure_probed(
+    lake: Path, models: Iterable[ModelEntry], budget: Budget | None = None, environ: Mapping[str, str] | None = None
+) -> bool:
+    """Probe models about which nothing is remembered, and remember what was found.
+
+    A model that does not answer is left as it is: its calls then fail with a status of their own.
+
+    Args:
+        lake: folder that remembers.
+        models: some of those that `unprobed` names.
+        budget: who pays for the calls; null = nobody counts.
+        environ: where keys are looked up.
+
+    Returns:
+        Whether something was found, so that the plan has to be resolved again.
+
+    Raises:
+        EndpointError: if a key is missing or cannot be sent.
+        LakeError: if what was found cannot be read or written.
+    """
+    keys = os.environ if environ is None else environ
+    return any(await asyncio.gather(*(_probe_once(lake, entry, keys, budget) for entry in models)))
+
+
+async def _probe_once(lake: Path, entry: ModelEntry, environ: Mapping[str, str], budget: Budget | None) -> bool:
+    async with alone(lake, entry):
+        if recall(lake, entry) is not None:  # found by another run, while this one waited
+            return True
+        spending = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
+        found = await probe_model(entry, environ, quirks_for(entry), spending=spending)
+        if found.answers:
+            remember(lake, entry, found)
+        return found.answers
+
+
+async def probe_model(
+    entry: ModelEntry,
+    environ: Mapping[str, str],
+    quirks: Quirks | None,
+    *,
+    base_url: str | None = None,
+    spending: Spending | None = None,
+) -> ModelProbe:
+    """Probe one model, each call of it sent once.
+
+    Args:
+        entry: the model.
+        environ: where its key is looked up.
+        quirks: what is known of it, so that the likely is tried first.
+        base_url: where its server is, if its entry does not say; the embedded one must be running.
+        spending: who pays for the calls.
+
+    Raises:
+        EndpointError: if the key is missing or cannot be sent.
+    """
+    url = entry.base_url or base_url
+    if url is None:
+        raise ValueError(f"where {entry.name} is served is not known")
+    key = resolve_api_key(entry, environ)
+    alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
+    async with HttpChat(alone, url, key, policy=AT_ONCE, spending=spending) as chat:
+        hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
+        return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)

@@ -1,0 +1,193 @@
+"""What a plan means: blueprint, chosen datasets, and which of the blueprint's datasets cannot be had and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import product
+
+from flows.planning.capabilities import with_dialects
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
+from schemas.dataset import DatasetSpec
+from schemas.errors import UsageError
+from schemas.lineage import Missing
+from schemas.settings import Plan
+from tasks.datasets.catalogue import find_dataset, local_dataset
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_code_version
+from tasks.metrics.reference.methods import reference_blueprint, reference_gap
+from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
+from tasks.scoring.blueprints import load_blueprint
+from tasks.solvers.longemotion.parameters import choose_parameters
+from tasks.sources.choosing import choose_source
+from tasks.sources.locating import Locator
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A dataset of the run with the methods that score it."""
+
+    spec: DatasetSpec
+    methods: tuple[MethodSpec, ...]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its items have a long context, built for them."""
+        return self.spec.construct is not None
+
+    @property
+    def rubric(self) -> str | None:
+        """Rubric of its judged methods, if it has any."""
+        return next((method.rubric for method in self.methods if method.rubric), None)
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A plan with its names looked up; in `plan`, every model's entry has its dialect."""
+
+    plan: Plan
+    blueprint: Blueprint
+    chosen: tuple[Chosen, ...]
+    missing: tuple[Missing, ...]
+    lake: Lake
+
+
+def resolve(plan: Plan) -> Resolution:
+    """Look up everything the plan names.
+
+    A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
+    missing and lowers coverage.
+
+    Raises:
+        UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
+        LakeError: if what was found about a model cannot be read.
+    """
+    _require_distinct_judges(plan)
+    blueprint = profiled_blueprint(plan)
+    if plan.datasets is not None:
+        _require_known(plan.datasets, blueprint)
+    locator = Locator.for_mirror(plan.mirror)
+    chosen, missing = [], []
+    for name, entry in blueprint.datasets.items():
+        if plan.datasets is not None and name not in plan.datasets:
+            continue
+        obstacle = _obstacle(name, entry, plan)
+        if obstacle is None:
+            chosen.append(Chosen(choose_source(_specification(name, entry), locator), entry.methods))
+        elif plan.datasets is None:
+            missing.append(obstacle)
+        else:
+            raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
+    _require_contexts(plan, chosen)
+    lake = Lake(plan.lake, read_code_version())
+    return Resolution(with_embedder(with_dialects(plan)), blueprint, tuple(chosen), tuple(missing), lake)
+
+
+def with_embedder(plan: Plan) -> Plan:
+    """The plan with the embedding model that `auto` stands for on this machine, so that manifest and report say which it was."""
+    options = plan.retrieval
+    if options.embedder != AUTO or not embeds(plan):
+        return plan
+    return plan.model_copy(update={"retrieval": options.model_copy(update={"embedder": resolve_auto()})})
+
+
+def _require_distinct_judges(plan: Plan) -> None:
+    """Raise UsageError if a panel has no judge beside it, or two judges have one name, by which ratings are kept."""
+    if plan.panel and plan.judge is None:
+        raise UsageError(
+            "a panel is named and no judge, whose ratings would be the score",
+            where="--panel",
+            got=", ".join(entry.name for entry in plan.panel),
+            next_step="name one of them with --judge instead",
+        )
+    names = [entry.name for entry in plan.judges]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
+            where="--judge, --panel",
+            expected="judges of different names, each once",
+            got=", ".join(f"{entry.name} at {entry.identity}" for entry in plan.judges),
+            next_step="leave one of them out, or have its server offer it under another name",
+        )
+
+
+def embeds(plan: Plan) -> bool:
+    """Whether texts of the plan are ranked by their meaning."""
+    return plan.retrieval.ranking != "bm25" and any(setting != "base" for setting in plan.settings)
+
+
+def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
+    """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
+    retrieving = [setting for setting in plan.settings if setting != "base"]
+    short = [one.spec.id for one in chosen if not one.is_long]
+    if retrieving and short:
+        raise UsageError(
+            f"dataset {short[0]} has no long context to retrieve from",
+            where="--settings",
+            expected="base, or datasets with long contexts, such as those of longemotion",
+            got=", ".join(retrieving),
+            next_step="moodflow run longemotion --settings base,rag,coem, or --settings base here",
+        )
+    if embeds(plan):
+        find_embedder(plan.retrieval.embedder)
+    long = [one.spec.id for one in chosen if one.is_long]
+    if plan.permute and long:
+        raise UsageError(
+            f"the choices of {long[0]} are shown in one order only",
+            where="--permute",
+            expected="datasets without long contexts",
+            got=str(plan.permute),
+            next_step="leave --permute out, or name other datasets with --datasets",
+        )
+    for one, setting, model in product(chosen, retrieving, plan.models):
+        if task := one.spec.long_task:
+            choose_parameters(plan.retrieval, task, setting, model.name)
+
+
+def profiled_blueprint(plan: Plan) -> Blueprint:
+    """The plan's blueprint with the methods of its profile.
+
+    Raises:
+        BlueprintError: if there is no such blueprint, or it breaks a rule.
+    """
+    blueprint = load_blueprint(plan.benchmark)
+    return reference_blueprint(blueprint) if plan.profile == "reference" else blueprint
+
+
+def obstacles(plan: Plan) -> dict[str, Missing]:
+    """Why datasets cannot be scored with the plan's profile and judge, by dataset, of those it names or else of all there are.
+
+    Raises:
+        UsageError, BlueprintError: if a name or the blueprint is wrong.
+    """
+    blueprint = profiled_blueprint(plan)
+    if plan.datasets is not None:
+        _require_known(plan.datasets, blueprint)
+    named = plan.datasets or tuple(blueprint.datasets)
+    found = {name: _obstacle(name, blueprint.datasets[name], plan) for name in named}
+    return {name: obstacle for name, obstacle in found.items() if obstacle is not None}
+
+
+def _require_known(names: tuple[str, ...], blueprint: Blueprint) -> None:
+    for name in names:
+        if name in blueprint.datasets:
+            continue
+        nearest = get_close_matches(name, blueprint.datasets, n=3, cutoff=0.4)
+        raise UsageError(
+            f"benchmark {blueprint.name} has no dataset {name}",
+            where="--datasets",
+            expected=f"one of its {len(blueprint.datasets)} datasets",
+            got=name,
+            next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all",
+        )
+
+
+def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
+    if plan.profile == "reference" and (gap := reference_gap(name, entry)):
+        return Missing(dataset=name, reason=gap, next_step="its score in the corrected profile is the one to use")
+    if plan.judge is None and any(method.judged for method in entry.methods):
+        return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")
+    return None
+
+
+def _specification(name: str, entry: BlueprintDataset) -> DatasetSpec:
+    return local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)

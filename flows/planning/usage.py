@@ -1,0 +1,186 @@
+"""Tokens and money of a run: measured as replies come, read from the layers where nothing was asked, priced at the end."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from schemas.chat import ChatReply, ModelEntry
+from schemas.lineage import PartitionRef
+from schemas.pricing import PriceTable, Rate
+from schemas.progress import Watcher
+from schemas.settings import Plan
+from schemas.tables.responses import Judgements, Responses
+from schemas.usage import Role, Usage, merge
+from tasks.lake.lake import Lake
+from tasks.models.cost.estimating import Estimator
+from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
+from tasks.models.cost.spending import Budget
+from tasks.solvers import forecast as forecasting
+
+ONE_CALL = ["item_id", "setting", "repetition", "judge_repetition"]
+"""Columns whose values the rows of one judge's call share."""
+
+
+class Meter:
+    """A watcher between a cell and the run's watcher that adds up calls and tokens."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.calls = self.from_journal = self.unsent = self.failed = 0
+        self.counted = self.uncounted = self.paid_counted = self.paid_uncounted = 0
+        self.prompt_tokens = self.completion_tokens = 0
+        self.paid_prompt_tokens = self.paid_completion_tokens = 0
+
+    def expect(self, calls: int) -> None:
+        """More calls are coming."""
+        self._watcher.expect(calls)
+
+    def on_reply(self, reply: ChatReply) -> None:
+        """One call ended."""
+        self.calls += 1
+        self.from_journal += reply.from_journal
+        self.unsent += reply.failure == "budget"
+        self.failed += reply.failure is not None
+        self._count(reply)
+        self._watcher.on_reply(reply)
+
+    def _count(self, reply: ChatReply) -> None:
+        paid = not reply.from_journal
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            # A failure without counts has used an unknown number of tokens, perhaps none; docs/cost.md says so.
+            self.uncounted += reply.failure is None
+            self.paid_uncounted += paid and reply.failure is None
+            return
+        self.counted += 1
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+        if paid:
+            self.paid_counted += 1
+            self.paid_prompt_tokens += reply.prompt_tokens
+            self.paid_completion_tokens += reply.completion_tokens
+
+    def usage(self, dataset: str, model: str, role: Role) -> Usage:
+        """What was heard so far."""
+        known = self.counted > 0 or self.uncounted == 0
+        paid_known = self.paid_counted > 0 or self.paid_uncounted == 0
+        return Usage(
+            dataset=dataset,
+            model=model,
+            role=role,
+            calls=self.calls,
+            from_journal=self.from_journal,
+            sent=self.calls - self.from_journal - self.unsent,
+            unsent=self.unsent,
+            failed=self.failed,
+            prompt_tokens=self.prompt_tokens if known else None,
+            completion_tokens=self.completion_tokens if known else None,
+            paid_prompt_tokens=self.paid_prompt_tokens if paid_known else None,
+            paid_completion_tokens=self.paid_completion_tokens if paid_known else None,
+            uncounted=self.uncounted,
+        )
+
+
+def usage_of(ref: PartitionRef, lake: Lake, meter: Meter | None = None) -> Usage:
+    """What a partition of replies or ratings took: as measured, or as it says itself if nothing was asked for it.
+
+    Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
+    """
+    judged = ref.layer == "judgements"
+    model, role = (ref.key("judge"), "judge") if judged else (ref.key("model"), "tested")
+    heard: Role = "judge" if role == "judge" else "tested"
+    if meter is not None and meter.calls:
+        return meter.usage(ref.key("dataset"), model, heard)
+    rows = _judge_calls(ref, lake) if judged else lake.read(ref, Responses)
+    return _stored(rows, ref.key("dataset"), model, heard)
+
+
+def _judge_calls(ref: PartitionRef, lake: Lake) -> pl.DataFrame:
+    calls = lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
+    return calls.with_columns(
+        status=pl.when(pl.col("parse_status") == "failed").then(pl.lit("failed")).otherwise(pl.lit("answered"))
+    )
+
+
+def _stored(rows: pl.DataFrame, dataset: str, model: str, role: Role) -> Usage:
+    counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
+    failed = rows.filter(pl.col("status") == "failed").height
+    uncounted = rows.filter(
+        pl.col("status") == "answered", pl.any_horizontal(pl.col("prompt_tokens", "completion_tokens").is_null())
+    ).height
+    known = counted.height > 0 or uncounted == 0
+    return Usage(
+        dataset=dataset,
+        model=model,
+        role=role,
+        calls=rows.height,
+        failed=failed,
+        prompt_tokens=int(counted["prompt_tokens"].sum()) if known else None,
+        completion_tokens=int(counted["completion_tokens"].sum()) if known else None,
+        uncounted=uncounted,
+    )
+
+
+def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake: Lake) -> tuple[Usage, ...]:
+    """Usage as the infer stage measured it; if it had nothing to ask, as the layers say.
+
+    Raises:
+        LakeError: if a partition cannot be trusted.
+    """
+    found = tuple(measured)
+    if found:
+        return found
+    return merge(usage_of(ref, lake) for ref in refs if ref.layer in {"responses", "judgements"})
+
+
+def read_prices(plan: Plan) -> PriceTable | None:
+    """The plan's price table, if it names one.
+
+    Raises:
+        UsageError: if the file cannot be read.
+    """
+    return load_prices(plan.prices) if plan.prices else None
+
+
+def open_budget(plan: Plan) -> Budget:
+    """The budget of a run, its estimates based on what the lake knows of the models; without limits it lets everything pass.
+
+    Raises:
+        UsageError: if the price table cannot be read, or money is limited and a model has no price.
+        LakeError: if stored replies cannot be read.
+    """
+    table = check_budget(plan)
+    if plan.budget is None and plan.budget_tokens is None:
+        return Budget()
+    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan))
+
+
+def learn_from_lake(plan: Plan) -> Estimator:
+    """An estimator that knows every stored reply of the plan's models."""
+    tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.judges))
+    return forecasting.learn_from_lake(plan.lake, tested, judges)
+
+
+def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:
+    """Usage with its costs."""
+    return price_usage(rows, rates_of(plan, table))
+
+
+def rates_of(plan: Plan, table: PriceTable | None) -> dict[tuple[str, str], Rate | None]:
+    """Price by model and role, of all models of a plan."""
+    roles: dict[Role, tuple[ModelEntry, ...]] = {
+        "tested": plan.models,
+        "judge": plan.judges,
+        "sage": (plan.sage,) if plan.sage else plan.models,
+        "critic": (plan.critic,) if plan.critic else plan.models,
+    }
+    return {
+        (entry.name, role): find_rate(entry.name, entry.base_url, table) for role, entries in roles.items() for entry in entries
+    }
+
+
+def prices_used(plan: Plan, table: PriceTable | None) -> PriceTable | None:
+    """Of a price table, the entries that a plan's models are priced by."""
+    if table is None:
+        return None
+    used = list(rates_of(plan, table).values())
+    return table.model_copy(update={"prices": tuple(price for price in table.prices if price in used)})

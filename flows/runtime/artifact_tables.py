@@ -1,0 +1,181 @@
+"""Rows of the table artifacts: round numbers and plain cells, since the Prefect UI shows a nested one as [object Object].
+
+A cell that is null stays blank there: nothing that is missing is shown as 0.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from schemas.changes import TOTAL, Change, RunChanges
+from schemas.lineage import RunManifest
+from schemas.tables.responses import Judgements, Responses
+from schemas.usage import by_model, total
+from tasks.lake.lake import Lake
+from tasks.models.http.failures import FAILURE_KINDS
+
+Row = dict[str, Any]
+CELL = ["dataset", "model", "setting"]
+
+MAX_ROWS = 1000
+"""Above that the UI gets slow; what was left out is said."""
+
+
+def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
+    """One row per model and setting, ranked ones first. Interval and `change` are of the total before the veto."""
+    by_unit = changes_by_score(changes)
+    ordered = totals.sort(["rank", "total", "model", "setting"], descending=[False, True, False, False], nulls_last=True)
+    return [
+        {
+            "rank": row["rank"],
+            "model": row["model"],
+            "setting": row["setting"],
+            "total": _round(row["total"]),
+            "veto": "undecided" if row["vetoed"] is None else "vetoed" if row["vetoed"] else "passed",
+            "before veto": _round(row["total_before_veto"]),
+            "95 % low": _round(row["ci_low"]),
+            "95 % high": _round(row["ci_high"]),
+            "change": _round(_change_of(by_unit, row, TOTAL)),
+            "coverage %": _percent(row["coverage"]),
+        }
+        for row in ordered.iter_rows(named=True)
+    ]
+
+
+def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
+    """One row per model, setting and main ability."""
+    by_unit = changes_by_score(changes)
+    return [
+        {
+            "model": row["model"],
+            "setting": row["setting"],
+            "ability": row["ability"],
+            "score": _round(row["score_0_100"]),
+            "change": _round(_change_of(by_unit, row, row["ability"])),
+            "datasets": f"{row['datasets_scored']} of {row['datasets_total']}",
+            "items": f"{row['n_scored']} of {row['n_total']}",
+        }
+        for row in abilities.iter_rows(named=True)
+    ]
+
+
+def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
+    """One row per dataset, model and setting, the least covered first; an item counts as scored if each of its metrics is."""
+    cells = raw.group_by(CELL).agg(
+        pl.col("n_scored").min(), pl.col("n_unparsed").max(), pl.col("n_total").max(), metrics=pl.col("metric").sort().unique()
+    )
+    scored = [
+        {
+            **{name: row[name] for name in CELL},
+            "scored": row["n_scored"],
+            "of": row["n_total"],
+            "scored %": _percent(row["n_scored"] / row["n_total"]) if row["n_total"] else None,
+            "note": None,
+            "unreadable": row["n_unparsed"],
+            "metrics": ", ".join(sorted(row["metrics"])),
+        }
+        for row in cells.sort(pl.col("n_scored") / pl.col("n_total"), *CELL).iter_rows(named=True)
+    ]
+    return [*(_uncovered(manifest)), *scored]
+
+
+def _uncovered(manifest: RunManifest) -> Iterator[Row]:
+    for gap in manifest.missing:
+        blank = dict.fromkeys(("scored", "of", "scored %", "note", "unreadable", "metrics"))
+        named = {"dataset": gap.dataset, "model": gap.model or "all", "setting": gap.setting or "all"}
+        yield {**named, **blank, "note": gap.reason}
+
+
+def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
+    """What has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
+    rows = [
+        {
+            "dataset": gap.dataset,
+            "model": gap.model or "all",
+            "setting": gap.setting or "all",
+            "what": gap.reason,
+            "calls": None,
+            "next step": gap.next_step,
+        }
+        for gap in manifest.missing
+    ]
+    rows += list(failed_calls(manifest, lake))
+    nothing = {"dataset": "", "model": "all", "setting": "all", "what": "nothing failed", "calls": None, "next step": ""}
+    return rows or [nothing]
+
+
+def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
+    """One row per partition and kind of failure; only partitions are read that have failed calls."""
+    for ref in manifest.partitions:
+        place = dict(ref.place)
+        if ref.complete or ref.layer not in {"responses", "judgements"}:
+            continue
+        named = {"dataset": place["dataset"], "model": place.get("judge", place["model"]), "setting": place["setting"]}
+        if ref.layer == "judgements":
+            failed = lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
+            calls = failed["call_key"].n_unique()
+            yield {**named, "what": f"no rating of {place['model']}'s answers", "calls": calls, "next step": "run again"}
+            continue
+        failures = lake.read(ref, Responses)["failure"].drop_nulls().cast(pl.String)
+        for failure, calls in failures.value_counts().sort("failure").iter_rows():
+            kind = FAILURE_KINDS[failure]
+            yield {**named, "what": f"{failure}: {kind.meaning}", "calls": calls, "next step": kind.remedy}
+
+
+def cost_rows(manifest: RunManifest) -> list[Row]:
+    """One row of the run, then one per model, then one per dataset, model and role; costs that are not known stay empty."""
+    if not manifest.usage:
+        return [{"dataset": "", "model": "all", "note": "this run recorded no tokens"}]
+    rows = [
+        {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
+        *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
+        *(row.model_dump() for row in manifest.usage),
+    ]
+    rounded = ({**_rounded(row, 6), "currency": manifest.currency} for row in rows)
+    first = ("dataset", "model", "role", "cost", "paid_cost", "currency")
+    return [{**{name: row[name] for name in first}, **row} for row in rounded]
+
+
+def ablation_rows(table: pl.DataFrame) -> list[Row]:
+    """One row per variant and score."""
+    return [
+        {
+            **{name: row[name] for name in ("variant", "model", "setting", "dataset", "metric")},
+            "score": _round(row["value_0_100"]),
+            "95 % low": _round(row["ci_low"]),
+            "95 % high": _round(row["ci_high"]),
+            "items": f"{row['n_scored']} of {row['n_total']}",
+        }
+        for row in table.iter_rows(named=True)
+    ]
+
+
+def changes_by_score(changes: RunChanges | None) -> Mapping[tuple[str, str, str], Change]:
+    """Changes by model, setting and what they are of."""
+    units = changes.units if changes else ()
+    return {(unit.model, unit.setting, change.what): change for unit in units for change in unit.changes}
+
+
+def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
+    """At most MAX_ROWS rows, and what to say of the others."""
+    if len(rows) <= MAX_ROWS:
+        return list(rows), ""
+    return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
+
+
+def _change_of(by_score: Mapping[tuple[str, str, str], Change], row: Row, what: str) -> float | None:
+    change = by_score.get((row["model"], row["setting"], what))
+    return change.change if change else None
+
+
+def _rounded(row: Mapping[str, Any], digits: int) -> Row:
+    return {name: round(value, digits) if isinstance(value, float) else value for name, value in row.items()}
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 2) + 0.0  # no negative zero
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 1)

@@ -1,0 +1,118 @@
+"""The model servers of a run: keys resolved, reachability checked, one client and limiter per endpoint, one journal."""
+
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flows.runtime.server_session import say
+from schemas.chat import ModelEntry
+from schemas.lineage import CallCounts
+from schemas.settings import Plan
+from tasks.lake.lake import Lake
+from tasks.models.cost.spending import Budget
+from tasks.models.embedded.serving import RESTART_RETRY, serve_embedded
+from tasks.models.http.client import HttpChat
+from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
+from tasks.models.http.failures import RETRIES
+from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.worker_pool import Crew
+from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.models.journal.table import JOURNAL
+from tasks.solvers.run import Endpoint
+
+TRANSPORT = (
+    "base_url",
+    "api_key_env",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "connect_timeout_s",
+    "first_byte_timeout_s",
+    "timeout_s",
+    "require_same_model",
+    "http2",
+)
+"""Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
+
+TURN_S = 0.001
+"""Longest wait of a thread for its turn; with Python's 5 ms a tenth fewer calls are answered at 256 in flight."""
+
+EMBEDDED_TIMEOUT_S = 900.0
+"""What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
+
+
+@dataclass(frozen=True)
+class OpenEndpoint(Endpoint):
+    """An endpoint whose calls are counted."""
+
+    chat: JournaledChat
+
+    @property
+    def counts(self) -> CallCounts:
+        """Calls so far."""
+        return self.chat.counts
+
+
+async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) -> None:
+    """Fail early if a key is missing or a base URL cannot be right.
+
+    Raises:
+        EndpointError: naming the model, its URL or its variable.
+    """
+    for entry in plan.entries:
+        resolve_api_key(entry, os.environ if environ is None else environ)
+        await check_endpoint(entry)
+
+
+@asynccontextmanager
+async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, OpenEndpoint]]:
+    """The endpoint of each model; models that are called in the same way share it, its limits and its connections.
+
+    The embedded server runs as long as this block does.
+
+    Args:
+        plan: resolved, so that the entries say how each model is called.
+        lake: has the journal.
+        budget: what all calls together may cost.
+    """
+    async with AsyncExitStack() as stack:
+        stack.enter_context(_quick_turns())
+        journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
+        opened: dict[tuple[Any, ...], OpenEndpoint] = {}
+        for entry in plan.entries:
+            if (place := _way(entry)) not in opened:
+                opened[place] = await _open(entry, journal, budget, stack)
+        yield {entry: opened[_way(entry)] for entry in plan.entries}
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their places."""
+    usual_s = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual_s)
+
+
+def _way(entry: ModelEntry) -> tuple[Any, ...]:
+    """Where a model is called, and with which limits."""
+    # The embedded server has limits of its own.
+    return () if entry.base_url is None else tuple(getattr(entry, name) for name in TRANSPORT)
+
+
+async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:
+    paid = budget.account(entry)
+    if entry.base_url is None:
+        server = await stack.enter_async_context(serve_embedded(say))
+        entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
+        patient = RetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+        client = HttpChat(entry, server.base_url, policy=patient, spending=paid)
+    else:
+        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), spending=paid)
+    chat = JournaledChat(await stack.enter_async_context(client), journal)
+    return OpenEndpoint(chat, await stack.enter_async_context(Crew(entry.concurrency)))

@@ -1,0 +1,183 @@
+"""Deployments of a `prefect.yaml`, checked before anything is registered."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import ValidationError
+
+from flows.commands.options import refused
+from schemas.ablation import AblationRequest
+from schemas.deployment import DeploymentEntry, ScheduleEntry
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.settings import Plan
+
+CONFIG_NAME = "prefect.yaml"
+SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, Path(__file__).parents[2] / "data" / CONFIG_NAME)
+"""Where the file that comes with MoodFlow lies: in a checkout, in an installed package."""
+
+TEMPLATE = "{{"
+FLOWS: Mapping[str, tuple[str, type[Plan] | type[AblationRequest]]] = {
+    "flows.refresh.refresh": ("plan", Plan),
+    "flows.ablate.ablate": ("request", AblationRequest),
+}
+"""Flows that can be served, with their only parameter and its type."""
+
+SCHEDULE_OFF = "off"
+
+
+class Deployment(NamedTuple):
+    """A deployment whose parameter is valid."""
+
+    entry: DeploymentEntry
+    flow: str
+    """Key of FLOWS."""
+    asked: Plan | AblationRequest
+
+    @property
+    def plan(self) -> Plan:
+        """What it evaluates."""
+        return self.asked if isinstance(self.asked, Plan) else self.asked.plan
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The flow's parameter as JSON: what was not set stays so."""
+        return {FLOWS[self.flow][0]: self.asked.model_dump(mode="json", exclude_unset=True)}
+
+    def in_lake(self, lake: Folder) -> "Deployment":
+        """The same deployment, writing to another lake."""
+        plan = self.plan.model_copy(update={"lake": lake})
+        asked = plan if isinstance(self.asked, Plan) else self.asked.model_copy(update={"plan": plan})
+        return self._replace(asked=asked)
+
+
+def find_config(config: Path | None, folder: Path) -> Path:
+    """The file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
+    candidates = (config,) if config else (folder / CONFIG_NAME, *SHIPPED)
+    return next((path for path in candidates if path.is_file()), candidates[0])
+
+
+def read_deployments(path: Path) -> tuple[Deployment, ...]:
+    """Every deployment of the file.
+
+    Raises:
+        UsageError: the file cannot be read, or the first thing in it that is wrong.
+    """
+    found = tuple(_read_deployment(raw, path) for raw in _read_entries(path))
+    names = [deployment.entry.name for deployment in found]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"two deployments are named {repeated[0]}",
+            where=str(path),
+            expected="names that differ",
+            next_step="rename one of them",
+        )
+    return found
+
+
+def _read_entries(path: Path) -> list[Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = yaml.safe_load(text)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+        raise UsageError(
+            "the file of deployments cannot be read",
+            where=str(path),
+            expected="a YAML file as `prefect deploy` reads it",
+            got=" ".join(str(error).split())[:200],
+            next_step="correct it, or name another with --config",
+        ) from error
+    entries = document.get("deployments") if isinstance(document, dict) else None
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(
+            "the file has no deployments",
+            where=str(path),
+            expected="a list under `deployments`",
+            got=type(entries).__name__ if entries else "nothing",
+            next_step="see the prefect.yaml that comes with moodflow, or name another file with --config",
+        )
+    if TEMPLATE in yaml.safe_dump(entries):
+        raise UsageError(
+            "moodflow serve fills in no templates",
+            where=str(path),
+            expected="values as they are",
+            got=TEMPLATE,
+            next_step="write the value, or use prefect deploy and a worker, which fill them in",
+        )
+    return entries
+
+
+def _read_deployment(raw: Any, path: Path) -> Deployment:
+    try:
+        entry = DeploymentEntry.model_validate(raw)
+    except ValidationError as error:
+        name = raw.get("name", "?") if isinstance(raw, dict) else "?"
+        raise _located(refused(error, "serve"), path, str(name)) from error
+    flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
+    if flow not in FLOWS:
+        raise UsageError(
+            f"deployment {entry.name} runs a flow that moodflow serve does not know",
+            where=f"{path}, entrypoint",
+            expected=f"one of {', '.join(FLOWS)}",
+            got=entry.entrypoint,
+            next_step="use prefect deploy and a worker for flows of your own",
+        )
+    name, kind = FLOWS[flow]
+    if list(entry.parameters) != [name]:
+        raise UsageError(
+            f"deployment {entry.name} has other parameters than its flow",
+            where=f"{path}, parameters",
+            expected=name,
+            got=", ".join(entry.parameters) or "none",
+            next_step=f"put every setting under parameters: {name}:",
+        )
+    try:
+        return Deployment(entry, flow, kind.model_validate(entry.parameters[name]))
+    except ValidationError as error:
+        raise _located(refused(error, "run"), path, f"{entry.name}: parameters.{name}") from error
+
+
+def _located(error: UsageError, path: Path, inside: str) -> UsageError:
+    """The same error, saying in which file and deployment."""
+    field = f".{error.where}" if error.where else ""
+    return UsageError(
+        error.what, where=f"{path}, {inside}{field}", expected=error.expected, got=error.got, next_step=error.next_step
+    )
+
+
+def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
+    """The deployments with other schedules.
+
+    Args:
+        deployments: as the file has them.
+        wanted: by name of a deployment: a cron expression in place of those of the file, in the time zone of its first one, or
+            `off`.
+
+    Raises:
+        UsageError: if there is no deployment of that name.
+    """
+    known = tuple(deployments)
+    names = [deployment.entry.name for deployment in known]
+    if unknown := sorted(set(wanted) - set(names)):
+        raise UsageError(
+            f"there is no deployment {unknown[0]}",
+            where="--schedule",
+            expected=f"one of {', '.join(names)}",
+            got=unknown[0],
+            next_step=f'for example --schedule "{names[0]}=0 3 * * *"',
+        )
+    return tuple(_rescheduled(one, wanted.get(one.entry.name)) for one in known)
+
+
+def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
+    entry = deployment.entry
+    if cron is None:
+        return deployment
+    if cron == SCHEDULE_OFF:
+        schedules = tuple(schedule.model_copy(update={"active": False}) for schedule in entry.schedules)
+    else:
+        first = entry.schedules[0] if entry.schedules else ScheduleEntry(cron=cron, slug="given")
+        schedules = (first.model_copy(update={"cron": cron, "active": True}),)
+    return deployment._replace(entry=entry.model_copy(update={"schedules": schedules}))

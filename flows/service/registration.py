@@ -1,0 +1,162 @@
+"""What a Prefect server is told of our deployments, and what is set right of earlier times before any of them runs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun, State, StateType
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.deployments.runner import RunnerDeployment
+from prefect.states import Cancelled, Crashed
+from prefect.types.entrypoint import EntrypointType
+from pydantic import ValidationError
+
+from flows.service.deployments import Deployment
+from schemas.deployment import ConcurrencyEntry, ScheduleEntry
+from schemas.errors import UsageError
+
+AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
+FIRST_RUN = {"min_runs": 1, "max_runs": 1}
+PAGE = 200
+
+
+class Registered(NamedTuple):
+    """A deployment that the server knows."""
+
+    deployment: Deployment
+    id: UUID
+    name: str
+    """Of flow and deployment, as commands of Prefect take it."""
+
+
+def build_deployment(deployment: Deployment) -> RunnerDeployment:
+    """The deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
+
+    Raises:
+        UsageError: a schedule is none.
+    """
+    entry = deployment.entry
+    module, _, name = deployment.flow.rpartition(".")
+    limit = entry.concurrency
+    return RunnerDeployment.from_flow(
+        getattr(import_module(module), name),
+        entry.name,
+        schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
+        concurrency_limit=None if limit is None else _limit(limit),
+        parameters=deployment.parameters,
+        description=entry.description,
+        tags=list(entry.tags),
+        version=entry.version,
+        entrypoint_type=EntrypointType.MODULE_PATH,
+    )
+
+
+def _limit(limit: ConcurrencyEntry) -> ConcurrencyLimitConfig:
+    return ConcurrencyLimitConfig(limit=limit.limit, collision_strategy=ConcurrencyLimitStrategy(limit.collision_strategy))
+
+
+def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCreate:
+    try:
+        cron = CronSchedule(cron=schedule.cron, timezone=schedule.timezone)
+    except ValidationError as error:
+        raise UsageError(
+            f"a schedule of {deployment} is refused: {error.errors()[0]['msg'].removeprefix('Value error, ')}",
+            where=f"schedule {schedule.slug}",
+            expected="five fields of cron and the name of a time zone, such as 15 3 * * * in Europe/Berlin",
+            got=f"{schedule.cron} in {schedule.timezone}",
+            next_step="correct it in the file of deployments, or with --schedule",
+        ) from error
+    return DeploymentScheduleCreate(schedule=cron, active=schedule.active, slug=schedule.slug)
+
+
+async def register(client: PrefectClient, built: Sequence[tuple[Deployment, RunnerDeployment]]) -> list[Registered]:
+    """Tell the server of the deployments; a schedule that is no longer in the file is removed."""
+    registered = []
+    for deployment, made in built:
+        identity = await made.aapply()
+        wanted = {schedule.slug for schedule in deployment.entry.schedules}
+        for schedule in await client.read_deployment_schedules(identity):
+            if schedule.slug not in wanted:
+                await client.delete_deployment_schedule(identity, schedule.id)
+        registered.append(Registered(deployment, identity, made.full_name))
+    return registered
+
+
+async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
+    """Close what an earlier `moodflow serve` left, so that no run holds a place and missed runs do not all start now.
+
+    A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled.
+
+    Args:
+        client: of the server; nothing may be running yet.
+        names: of the deployments, with their flows.
+
+    Returns:
+        How many scheduled runs were missed, by deployment; only those that missed any.
+    """
+    missed: dict[str, int] = {}
+    for name in names:
+        found = await client.request("POST", "/deployments/filter", json=_named(name))
+        for deployment in found.json():
+            identity = UUID(deployment["id"])
+            for run in await runs_of(client, identity, AT_WORK):
+                lost: State[None] = Crashed(
+                    message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
+                )
+                await client.set_flow_run_state(run.id, lost, force=True)
+            late = [run for run in await runs_of(client, identity, (StateType.SCHEDULED,)) if _is_past(run)]
+            for run in late:
+                await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
+            if late:
+                missed[name] = len(late)
+    return missed
+
+
+def _named(name: str) -> dict[str, Any]:
+    flow, _, deployment = name.partition("/")
+    return {"flows": {"name": {"any_": [flow]}}, "deployments": {"name": {"any_": [deployment]}}}
+
+
+def _is_past(run: FlowRun) -> bool:
+    due = run.next_scheduled_start_time
+    return due is not None and due < datetime.now(UTC)
+
+
+async def runs_of(client: PrefectClient, deployment: UUID, states: Sequence[StateType]) -> list[FlowRun]:
+    """Runs of a deployment in these states, the next one first."""
+    runs: list[FlowRun] = []
+    while len(runs) % PAGE == 0:
+        page = await client.read_flow_runs(
+            deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(states)))),
+            sort=FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC,
+            limit=PAGE,
+            offset=len(runs),
+        )
+        runs += page
+        if not page:
+            break
+    return runs
+
+
+async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> Mapping[str, datetime | None]:
+    """When each deployment runs next, by its name; null where nothing is scheduled."""
+    due: dict[str, datetime | None] = {}
+    for one in registered:
+        # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
+        await client.request("POST", "/deployments/{id}/schedule", path_params={"id": one.id}, json=FIRST_RUN)
+        runs = await runs_of(client, one.id, (StateType.SCHEDULED,))
+        due[one.name] = runs[0].next_scheduled_start_time if runs else None
+    return due

@@ -1,0 +1,222 @@
+"""Two runs of a benchmark against each other: what changed, in which items, and whether they may be compared at all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from flows.commands.shown import Shown
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import PartitionRef
+from schemas.tables.items import Items
+from tasks.analysis.compare_scores import compare_scores
+from tasks.analysis.evidence import read_evidence
+from tasks.analysis.explain_rows import row_document
+from tasks.analysis.flips import Flips, find_flips
+from tasks.analysis.past_run import PastRun, reopen
+from tasks.analysis.run_differences import find_differences, warnings
+from tasks.scoring.uncertainty import Resampling
+
+RESAMPLES = 1000
+STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
+ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
+"""Columns of an item that say what is asked and what would be right."""
+
+Row = dict[str, Any]
+Subject = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A model and setting before and after."""
+
+    before: Subject
+    after: Subject
+
+
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Shown:
+    """Compare two runs; status 1 if they are not comparable in every respect.
+
+    Args:
+        folder: of the lake.
+        names: of the runs, the earlier one first.
+        flips: items that changed to be shown with their replies, per model, setting and direction.
+        bootstrap: resamples for intervals; null = RESAMPLES.
+
+    Raises:
+        UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
+        LakeError: a partition is gone or changed.
+    """
+    from flows.commands.compare_view import comparison_shown  # noqa: PLC0415  it reads the types of this module
+
+    before, after = reopen(folder, names[0]), reopen(folder, names[1])
+    if before.manifest.benchmark != after.manifest.benchmark:
+        raise UsageError(
+            "the two runs are of different benchmarks: there is nothing to compare",
+            where="RUN RUN",
+            expected="two runs of one benchmark",
+            got=f"{before.manifest.benchmark} and {after.manifest.benchmark}",
+            next_step="moodflow runs list names the benchmark of each",
+        )
+    resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(after.manifest.plan.get("seed", 0)))
+    pairs = pair_subjects(before, after)
+    document = {
+        "before": before.name,
+        "after": after.name,
+        "benchmark": after.manifest.benchmark,
+        "warnings": warnings(before, after),
+        "differences": find_differences(before, after),
+        "models": [compare_pair(before, after, pair, resampling, flips) for pair in pairs],
+        "only_before": [{"model": model, "setting": setting} for model, setting in _alone(before, pairs, "before")],
+        "only_after": [{"model": model, "setting": setting} for model, setting in _alone(after, pairs, "after")],
+    }
+    return Shown(int(bool(document["warnings"])), document, comparison_shown(document))
+
+
+def pair_subjects(before: PastRun, after: PastRun) -> list[Pair]:
+    """Models and settings of both runs; if each has one model and they differ, these two in each common setting.
+
+    Raises:
+        UsageError: there is nothing to pair.
+    """
+    common = [subject for subject in after.subjects if subject in before.subjects]
+    if common:
+        return [Pair(subject, subject) for subject in common]
+    models = [{model for model, _ in run.subjects} for run in (before, after)]
+    settings = [[setting for _, setting in run.subjects] for run in (before, after)]
+    if len(models[0]) == len(models[1]) == 1:
+        (old,), (new,) = models
+        if len(settings[0]) == len(settings[1]) == 1:
+            return [Pair((old, settings[0][0]), (new, settings[1][0]))]
+        if shared := [setting for setting in settings[1] if setting in settings[0]]:
+            return [Pair((old, setting), (new, setting)) for setting in shared]
+    raise UsageError(
+        "the two runs have no model and setting in common",
+        where="RUN RUN",
+        expected="a model asked in the same setting in both, or one model in each",
+        got="; ".join(f"{run.name} has {', '.join(' '.join(subject) for subject in run.subjects)}" for run in (before, after)),
+        next_step="moodflow runs show RUN lists a run's models",
+    )
+
+
+def _alone(run: PastRun, pairs: Sequence[Pair], side: str) -> list[Subject]:
+    paired = {getattr(pair, side) for pair in pairs}
+    return [subject for subject in run.subjects if subject not in paired]
+
+
+def compare_pair(before: PastRun, after: PastRun, pair: Pair, resampling: Resampling, flips: int) -> Row:
+    """What changed for one model and setting."""
+    changed = changed_items(before, after)
+    earlier, later = before.item_scores(*pair.before), after.item_scores(*pair.after)
+    was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
+    changes = [asdict(change) | {"is_clear": change.is_clear} for change in compare_scores(was, now, after.blueprint, resampling)]
+    found = find_flips(was, now)
+    return {
+        "before": {"model": pair.before[0], "setting": pair.before[1], **_stored_total(before, pair.before)},
+        "after": {"model": pair.after[0], "setting": pair.after[1], **_stored_total(after, pair.after)},
+        "common": changes,
+        "stored": list(_stored_changes(before, after, pair)),
+        "flips": [asdict(metric) for metric in found],
+        "flipped": list(_flipped(before, after, pair, found, flips)),
+        "items": list(_item_counts(earlier, later, changed)),
+    }
+
+
+def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
+    """Items of both runs that have one id and are not the same question: dataset, item_id."""
+    none = pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})
+    found = [none]
+    earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
+    for ref in after.partitions("items"):
+        old = earlier.get(ref.key("dataset"))
+        if old is not None and old.content_sha256 != ref.content_sha256:
+            found.append(_differing(_asked(before, old), _asked(after, ref)))
+    return pl.concat(found)
+
+
+def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
+    items = run.lake.read(ref, Items)
+    return items.select("dataset", "item_id", asked=pl.struct(ASKED).map_elements(str, return_dtype=pl.String))
+
+
+def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    both = before.join(after, on=["dataset", "item_id"], suffix="_after")
+    return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
+
+
+def _stored_total(run: PastRun, subject: Subject) -> Row:
+    shown = (
+        "total",
+        "total_before_veto",
+        "ci_low",
+        "ci_high",
+        "vetoed",
+        "veto_reason",
+        "gate_score",
+        "rank",
+        "coverage",
+        "item_coverage",
+    )
+    row = run.layers["totals"].row(by_predicate=(pl.col("model") == subject[0]) & (pl.col("setting") == subject[1]), named=True)
+    return {name: row[name] for name in shown}
+
+
+def _stored_changes(before: PastRun, after: PastRun, pair: Pair) -> Iterator[Row]:
+    """Main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
+    for kind, layer in STORED.items():
+        old, new = (_by_name(run, layer, kind, subject) for run, subject in ((before, pair.before), (after, pair.after)))
+        for name in dict.fromkeys([*new, *old]):
+            values = old.get(name), new.get(name)
+            if values != (None, None):
+                difference = None if None in values else values[1] - values[0]  # type: ignore[operator]
+                yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
+
+
+def _by_name(run: PastRun, layer: str, name: str, subject: Subject) -> Mapping[str, float | None]:
+    rows = run.layers[layer].filter((pl.col("model") == subject[0]) & (pl.col("setting") == subject[1]))
+    return dict(rows.select(name, "score_0_100").iter_rows())
+
+
+def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
+    """Items of each dataset that only one of the runs asked, or that changed."""
+    old, new, other = (_ids(rows) for rows in (before, after, changed))
+    for dataset in sorted(old.keys() | new.keys()):
+        was, now = old.get(dataset, set()), new.get(dataset, set())
+        yield {
+            "dataset": dataset,
+            "common": len((was & now) - other.get(dataset, set())),
+            "only_before": sorted(was - now),
+            "only_after": sorted(now - was),
+            "changed": sorted(other.get(dataset, set())),
+        }
+
+
+def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
+    grouped = rows.group_by("dataset").agg(pl.col("item_id").unique())
+    return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
+
+
+def _flipped(before: PastRun, after: PastRun, pair: Pair, found: Sequence[Flips], most: int) -> Iterator[Row]:
+    """Items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
+    for direction in ("fell", "rose") if most else ():
+        moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
+        unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
+        for (dataset, item), metric in list(reversed(unique.items()))[:most]:
+            rows = [_replies(run, dataset, item, subject) for run, subject in ((before, pair.before), (after, pair.after))]
+            named = {
+                "direction": direction,
+                "dataset": dataset,
+                "item_id": item,
+                "method": metric.method,
+                "metric": metric.metric,
+            }
+            yield {**named, "before": rows[0], "after": rows[1]}
+
+
+def _replies(run: PastRun, dataset: str, item: str, subject: Subject) -> list[Row]:
+    evidence = read_evidence(run, dataset, *subject)
+    times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
+    named = ("--model", subject[0], "--setting", subject[1]) if len(run.subjects) > 1 else ()
+    return [row_document(run, evidence, (item, repetition), named) for repetition in times]

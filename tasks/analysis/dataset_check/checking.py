@@ -1,0 +1,85 @@
+"""Is a dataset what its catalogue entry says, and what scores does it allow?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.context import ContextOptions
+from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.errors import SourceError
+from schemas.tables.items import Items
+from tasks.analysis.dataset_check.content import Content, describe_content
+from tasks.analysis.dataset_check.reachable import Reachable, reachable_scores
+from tasks.datasets.building import make_items, split_by_rules
+from tasks.datasets.long_building import build_long_items
+from tasks.sources.choosing import choose_source, needs
+from tasks.sources.locating import Locator
+from tasks.sources.reading import read_dataset
+
+
+@dataclass(frozen=True)
+class DatasetCheck:
+    """What was found of one dataset.
+
+    `ready`: its files are here and are the pinned ones, and every record was read. If it is not, `needs` says what is missing or
+    wrong, and the rest is null.
+    """
+
+    spec: DatasetSpec
+    needs: tuple[str, ...] = ()
+    rows_read: int | None = None
+    content: Content | None = None
+    reachable: Reachable | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the dataset can be used here."""
+        return not self.needs
+
+    @property
+    def sources(self) -> list[str]:
+        """Repository and revision of its files."""
+        files = [file for file in self.spec.files if isinstance(file, PinnedFile)]
+        return list(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ["data/bundled"]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the content of every file is pinned by its hash."""
+        return all(file.sha256 or file.md5 for file in self.spec.files if isinstance(file, PinnedFile))
+
+
+def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
+    """Find or fetch the files, verify, read and validate them, and score imagined models on the items.
+
+    Of a dataset with long contexts, all items are built, with the usual options and seed 0.
+
+    Args:
+        spec: the catalogue entry.
+        blueprint: names the methods that score it; null = no blueprint has it, and nothing is scored.
+        locator: where files may be.
+    """
+    chosen = choose_source(spec, locator)
+    try:
+        paths = [locator.locate(file) for file in chosen.files]
+        return _check_files(chosen, blueprint, paths)
+    except SourceError as error:
+        # The files may all be here and say something else than the entry does.
+        return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
+
+
+def _check_files(spec: DatasetSpec, blueprint: Blueprint | None, paths: list[Path]) -> DatasetCheck:
+    records = read_dataset(spec, paths)
+    good: pl.DataFrame
+    if spec.construct is None:
+        good, rejected = split_by_rules(make_items(spec, records))
+    else:
+        built = build_long_items(spec, paths, ContextOptions(), None, 0)
+        good, rejected = built.items, built.rejected
+    return DatasetCheck(
+        spec,
+        rows_read=len(records),
+        content=describe_content(good, rejected),
+        reachable=Reachable(None, {}) if blueprint is None else reachable_scores(Items.validate(good), blueprint),
+    )

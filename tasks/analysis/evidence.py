@@ -1,0 +1,194 @@
+"""The rows behind a dataset's score: items, replies, ratings and scores of one model and setting, as far as they may be shown."""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import dataframely as dy
+import polars as pl
+
+from schemas.errors import LakeError
+from schemas.lineage import PartitionRef
+from schemas.tables import scores as tables
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from tasks.analysis.answers import Answer
+from tasks.analysis.past_run import PastRun
+from tasks.analysis.redaction import redact, restricted_notices
+from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
+from tasks.analysis.run_tables import ReportData
+from tasks.lake.fingerprint import content_sha256
+from tasks.lake.lake import measured_columns
+
+SchemaT = TypeVar("SchemaT", bound=dy.Schema)
+Key = tuple[str, int]
+"""Item and repetition."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One dataset of one model and setting. Frames are rows of the layers of their names, `shown` has the columns `shown.SHOWN`.
+
+    `withheld` is the licence if texts are left out because the run is redacted; `notes` say what could not be read as it is now.
+    `refs` are the partitions the rows come from.
+    """
+
+    items: pl.DataFrame
+    responses: pl.DataFrame
+    judgements: pl.DataFrame
+    item_scores: pl.DataFrame
+    contexts: pl.DataFrame
+    retrievals: pl.DataFrame
+    shown: pl.DataFrame
+    refs: tuple[PartitionRef, ...]
+    withheld: str | None
+    notes: tuple[str, ...]
+
+    def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
+        """Rows of a frame about one item and repetition."""
+        return frame.filter((pl.col("item_id") == key[0]) & (pl.col("repetition") == key[1])).to_dicts()
+
+    def item(self, name: str) -> dict[str, Any]:
+        """The row of an item."""
+        return self.items.row(by_predicate=pl.col("item_id") == name, named=True)
+
+    def turns(self, key: Key) -> list[dict[str, Any]]:
+        """Calls about one item, in order."""
+        return sorted(self.about(self.responses, key), key=lambda row: row["turn"])
+
+    def answer(self, score: dict[str, Any]) -> Answer:
+        """The item, its answer and how that was scored under one metric."""
+        key = (score["item_id"], score["repetition"])
+        turns = self.turns(key)
+        failed = [turn for turn in turns if turn["status"] == "failed"]
+        contexts = self.contexts.filter(pl.col("item_id") == key[0]).to_dicts()
+        return Answer(
+            self.item(key[0]),
+            score,
+            next(reversed(failed or turns), None),
+            contexts[0] if contexts else None,
+            tuple(self.about(self.judgements, key)),
+            tuple(self.about(self.shown, key)),
+        )
+
+
+def read_evidence(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+    """Read the rows; texts that may not be passed on are taken out if the run is redacted.
+
+    Raises:
+        LakeError: a partition is gone or changed.
+    """
+    return _without_withheld(run, read_unredacted(run, dataset, model, setting))
+
+
+def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+    """Read the rows as they are stored: to compute from, not to show."""
+    asked = {"dataset": dataset, "model": model, "setting": setting}
+    reader = _Reader(run)
+    retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
+    chunks = _chunks_of(run, asked)
+    shown = [shown_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
+    return Evidence(
+        items=reader.read(Items, run.partitions("items", dataset=dataset)),
+        responses=reader.read(Responses, run.partitions("responses", **asked)),
+        judgements=reader.read(Judgements, run.partitions("judgements", **asked)),
+        item_scores=reader.read(tables.ItemScores, run.partitions("item_scores", **asked)),
+        contexts=reader.read(Contexts, run.partitions("contexts", dataset=dataset)),
+        retrievals=retrievals,
+        shown=pl.concat(shown) if shown else pl.DataFrame(schema=SHOWN),
+        refs=tuple(reader.refs),
+        withheld=None,
+        notes=tuple(reader.notes),
+    )
+
+
+def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
+    """Chunks this model's prompts were made from, if that is certain: rows of `retrievals` do not say how a context was cut."""
+    own = run.partitions("chunks", **asked)
+    cuts = [ref for ref in run.partitions("chunks", dataset=asked["dataset"]) if "model" not in dict(ref.place)]
+    return own + (cuts if len(cuts) == 1 else [])
+
+
+class _Reader:
+    """Reads partitions, also those of an older version whose rows lack columns, and remembers what it read."""
+
+    def __init__(self, run: PastRun) -> None:
+        self._run = run
+        self.refs: list[PartitionRef] = []
+        self.notes: list[str] = []
+
+    def read(self, schema: type[SchemaT], refs: list[PartitionRef]) -> pl.DataFrame:
+        frames = [self._read_one(schema, ref) for ref in refs]
+        self.refs += refs
+        return pl.concat(frames, how="diagonal_relaxed") if frames else schema.create_empty()
+
+    def _read_one(self, schema: type[SchemaT], ref: PartitionRef) -> pl.DataFrame:
+        try:
+            return self._run.lake.read(ref, schema)
+        except LakeError:
+            frame = self._read_older(schema, ref)
+            if frame is None:
+                raise
+            return frame
+
+    def _read_older(self, schema: type[SchemaT], ref: PartitionRef) -> pl.DataFrame | None:
+        """The rows as they were written, columns that are new since filled with null; null if they are not what was written."""
+        try:
+            frame = pl.read_parquet(self._run.lake.path(ref).read_bytes(), hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+        columns = schema.columns()
+        new = [name for name in columns if name not in frame.columns]
+        measured = tuple(name for name in measured_columns(schema) if name in frame.columns)
+        if not new or content_sha256(frame, measured) != ref.content_sha256:
+            return None
+        self.notes.append(f"{ref.path} was written by an older version and has no {', '.join(new)}")
+        words = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
+        return words.with_columns(pl.lit(None, columns[name].dtype).alias(name) for name in new)
+
+
+def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
+    if not run.manifest.redacted:
+        return found
+    if found.notes:
+        raise LakeError(
+            "the run is redacted, and which of its texts may be shown is not known of rows of an older version",
+            where=str(run.lake.root),
+            expected="partitions of this version",
+            got="; ".join(found.notes),
+            next_step="look into it with the version that wrote it",
+        )
+    data = ReportData(
+        manifest=run.manifest,
+        blueprint=run.blueprint,
+        raw=tables.RawScores.create_empty(),
+        normalized=tables.NormalizedScores.create_empty(),
+        dataset=tables.DatasetScores.create_empty(),
+        task=tables.TaskScores.create_empty(),
+        level=tables.LevelScores.create_empty(),
+        sub_ability=tables.SubAbilityScores.create_empty(),
+        ability=tables.AbilityScores.create_empty(),
+        totals=tables.Totals.create_empty(),
+        item_scores=tables.ItemScores.validate(found.item_scores),
+        items=Items.validate(found.items),
+        responses=Responses.validate(found.responses),
+        published=None,
+        judgements=Judgements.validate(found.judgements),
+        contexts=Contexts.validate(found.contexts),
+        retrievals=Retrievals.validate(found.retrievals),
+        shown=found.shown,
+    )
+    licences = [notice.licence for notice in restricted_notices(data)]
+    safe = redact(data)
+    return Evidence(
+        items=safe.items,
+        responses=safe.responses,
+        judgements=safe.judgements,
+        item_scores=safe.item_scores,
+        contexts=safe.contexts,
+        retrievals=safe.retrievals,
+        shown=safe.shown,
+        refs=found.refs,
+        withheld=licences[0] if licences else None,
+        notes=found.notes,
+    )

@@ -1,0 +1,164 @@
+"""Explain: from a total down to a dataset, how each number of a past run came about. Reads the lake alone, asks nobody."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from schemas.blueprint import Ability
+from schemas.lineage import Missing
+from tasks.analysis.past_run import PastRun
+from tasks.analysis.score_tree import (
+    Part,
+    Scores,
+    explain_ability,
+    explain_dataset,
+    explain_task,
+    explain_total,
+    scores_of,
+)
+from tasks.analysis.selection import Place, Selection
+
+ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
+"""What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
+
+OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
+TOTAL = ("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "veto_reason", "rank")
+COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "coverage", "item_coverage")
+
+MOST = 100.0
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One model and setting: its stored scores and the part that is explained."""
+
+    scores: Scores
+    part: Part
+
+
+def explain_places(run: PastRun, subjects: Sequence[tuple[str, str]], place: Place) -> list[Explained]:
+    """The place of each model and setting."""
+    found = [scores_of(run.layers, model, setting) for model, setting in subjects]
+    return [Explained(scores, _explain(scores, run, place)) for scores in found]
+
+
+def _explain(scores: Scores, run: PastRun, place: Place) -> Part:
+    blueprint = run.blueprint
+    if place.dataset is not None:
+        return explain_dataset(scores, place.dataset, blueprint.datasets[place.dataset])
+    if place.task is not None:
+        return explain_task(scores, place.task, blueprint)
+    if place.ability is not None:
+        tier = next(tier for tier, node in blueprint.nodes() if node is place.ability)
+        return explain_ability(scores, place.ability, blueprint, tier)
+    return explain_total(scores, blueprint)
+
+
+def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selection, place: Place) -> Row:
+    """The JSON document of everything above the rows."""
+    part = explained[0].part
+    return {
+        "run": run.name,
+        "benchmark": run.manifest.benchmark,
+        "title": run.blueprint.title,
+        "profile": run.manifest.plan.get("profile", "corrected"),
+        "redacted": run.manifest.redacted,
+        "level": wanted.tier,
+        "kind": part.kind,
+        "id": part.id,
+        "above": list(places_above(run, place)),
+        "models": [_subject_document(run, one, single=len(explained) == 1) for one in explained],
+        "missing": [gap.model_dump() for gap in missing_at(run, explained, place)],
+        "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
+        "adds_up": all(below.adds_up for one in explained for below in one.part.walk()),
+        "next": _next(run, explained, wanted),
+    }
+
+
+def _next(run: PastRun, explained: Sequence[Explained], wanted: Selection) -> str | None:
+    """The command into the part that takes most from the score above it; null if nothing has a command of its own."""
+    below = [part for part in explained[0].part.walk() if part is not explained[0].part and part.kind in OPTIONS]
+    kind = next((part.kind for part in below), None)
+    lowest = min((part for part in below if part.kind == kind), key=_points_lost, default=None)
+    if lowest is None:
+        return None
+    named = [f"--{name}={value}" for name, value in (("model", wanted.model), ("setting", wanted.setting)) if value]
+    return run.command("explain", OPTIONS[lowest.kind], lowest.id, *named)
+
+
+def _points_lost(part: Part) -> float:
+    return (part.share or 0.0) * ((part.score or 0.0) - MOST)
+
+
+def places_above(run: PastRun, place: Place) -> Iterator[Row]:
+    """The way from the total down to the place, without the place itself."""
+    target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
+    if target is None:
+        return
+    yield {"kind": "total", "id": run.blueprint.name, "next": run.command("explain")}
+    for main in run.blueprint.abilities:
+        for kind, name in _path(main, target):
+            yield {"kind": kind, "id": name, "next": run.command("explain", OPTIONS[kind], name)}
+
+
+def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
+    """Names above the target, from this ability on; none if it does not lie below."""
+    for task in ability.tasks:
+        if target == task.id:
+            return [("ability", ability.id)]
+        if target in [entry.id for entry in task.datasets]:
+            return [("ability", ability.id), ("task", task.id)]
+    for child in ability.children:
+        found = [("ability", ability.id)] if child.id == target else _path(child, target)
+        if found:
+            return found if child.id == target else [("ability", ability.id), *found]
+    return []
+
+
+def _subject_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
+    scores, part = explained.scores, explained.part
+    named = ["--model", scores.model, "--setting", scores.setting] if not single or len(run.subjects) > 1 else []
+    document: Row = {"model": scores.model, "setting": scores.setting}
+    if part.kind == "total":
+        document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
+        document["gate"] = _gate_document(run, scores, named)
+    return document | {"part": part_document(run, part, named, ENDS_WITH.get(part.kind))}
+
+
+def _gate_document(run: PastRun, scores: Scores, named: Sequence[str]) -> Row | None:
+    gate = run.blueprint.gate
+    if gate is None:
+        return None
+    ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)
+    part = explain_ability(scores, ability, run.blueprint)
+    return {"threshold": gate.threshold, **part_document(run, part, named, "ability")}
+
+
+def part_document(run: PastRun, part: Part, named: Sequence[str], last: str | None) -> Row:
+    """A part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
+    fields = ("kind", "id", "title", "score", "weight", "share", "contributes", "computed")
+    counts = ("datasets_scored", "datasets_total", "n_scored", "n_total")
+    document: Row = {name: getattr(part, name) for name in (*fields, *counts)}
+    document["adds_up"] = part.adds_up
+    if part.note:
+        document["note"] = part.note
+    if part.measured:
+        document["measured"] = asdict(part.measured)
+    if part.kind in OPTIONS:
+        document["next"] = run.command("explain", OPTIONS[part.kind], part.id, *named)
+    if part.kind not in (last, "metric"):
+        document["parts"] = [part_document(run, each, named, last) for each in part.parts]
+    return document
+
+
+def missing_at(run: PastRun, explained: Sequence[Explained], place: Place) -> list[Missing]:
+    """What the run says is missing at or below a place, for these models and settings."""
+    datasets = set(place.datasets(run.blueprint))
+    subjects = {(one.scores.model, one.scores.setting) for one in explained}
+    return [
+        gap
+        for gap in run.manifest.missing
+        if gap.dataset in datasets and (gap.model is None or (gap.model, gap.setting) in subjects)
+    ]

@@ -1,0 +1,210 @@
+"""Leaderboards: the models of one run, of several, of the whole lake, or of a paper, ranked together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import environ
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from flows.commands.console import REPORTS_URL
+from flows.commands.tables import layer_of, leaderboard_rows
+from schemas.blueprint import Blueprint
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from schemas.tables.scores import AbilityScores, Totals
+from schemas.vocabulary import Profile
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import list_runs, read_code_version, read_manifest
+from tasks.metrics.reference.methods import reference_blueprint
+from tasks.reporting.content.board import RUN, BoardData
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import ABILITIES, load_published, load_published_for, published_abilities, score_published
+from tasks.scoring.veto import rank_models
+
+
+@dataclass(frozen=True, eq=False)
+class Standings:
+    """Models ranked together. `totals` has the run of each row in column `run`; `manifests` are those of these runs."""
+
+    blueprint: Blueprint
+    totals: pl.DataFrame
+    abilities: pl.DataFrame
+    manifests: tuple[RunManifest, ...]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One JSON object per model and setting, ranked ones first."""
+        runs = {(row["model"], row["setting"]): row[RUN] for row in self.totals.iter_rows(named=True)}
+        return [row | {RUN: runs[row["model"], row["setting"]]} for row in leaderboard_rows(self.totals, self.abilities)]
+
+
+def published_rows(benchmark: str) -> list[dict[str, Any]]:
+    """The paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
+
+    Raises:
+        UsageError: if no paper has published scores of the benchmark's abilities.
+    """
+    blueprint, published = _published(benchmark)
+    return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
+
+
+def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
+    blueprint = load_blueprint(benchmark)
+    published = load_published_for(benchmark)
+    if published is None:
+        raise UsageError(
+            f"there is no published table for {blueprint.name}",
+            expected="a benchmark of a paper, such as moodbench or longemotion",
+            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
+            next_step="leave out --published to see your own runs",
+        )
+    return blueprint, published
+
+
+def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profile: Profile = "corrected") -> list[dict[str, Any]]:
+    """Models of these runs, or of all runs of the benchmark, as JSON objects; see `read_standings`."""
+    return read_standings(benchmark, folder, runs, profile).rows
+
+
+def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> Standings:
+    """The newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
+
+    Runs scored in one profile and in the other are never ranked together.
+
+    Args:
+        benchmark: name or file of a blueprint.
+        folder: the lake.
+        runs: names; none = all of the benchmark.
+        profile: how the runs were scored.
+
+    Raises:
+        UsageError: if the lake holds no such run, or one of them is of another benchmark or an ablation.
+    """
+    lake, blueprint = Lake(folder, read_code_version()), _blueprint(benchmark, profile)
+    names = sorted(set(runs), reverse=True) or _runs_of(blueprint, folder)
+    if not names:
+        raise UsageError(
+            f"no run of {blueprint.name} is in the lake",
+            where=str(folder),
+            next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
+        )
+    manifests = tuple(read_manifest(folder, name) for name in names)
+    for manifest in manifests:
+        _require_totals(manifest, blueprint)
+    every = _all_totals(manifests, lake)
+    totals = every.unique(["model", "setting"], keep="first", maintain_order=True)
+    abilities = [_of_models(manifest, lake, totals) for manifest in manifests]
+    used = set(totals[RUN])
+    return Standings(
+        blueprint,
+        rank_models(totals, blueprint),
+        pl.concat(abilities),
+        tuple(manifest for manifest in manifests if manifest.run in used),
+    )
+
+
+def _blueprint(benchmark: str, profile: Profile) -> Blueprint:
+    blueprint = load_blueprint(benchmark)
+    return reference_blueprint(blueprint) if profile == "reference" else blueprint
+
+
+def _runs_of(blueprint: Blueprint, folder: Folder) -> list[str]:
+    return list_runs(folder, lambda manifest: manifest.benchmark == blueprint.name and manifest.ablation is None)
+
+
+def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
+    if manifest.ablation is not None:
+        raise UsageError(
+            f"run {manifest.run} is an ablation: it has scores of its variants and none of the run",
+            where="--run",
+            expected="a run of moodflow run or moodflow report",
+            next_step=f"moodflow runs show {manifest.run}",
+        )
+    if manifest.benchmark != blueprint.name:
+        raise UsageError(
+            f"run {manifest.run} is of another benchmark",
+            where="--run",
+            expected=f"a run of {blueprint.name}",
+            got=manifest.benchmark,
+            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
+        )
+
+
+def _all_totals(manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
+    """Totals of all runs, newest run first, with column `run`."""
+    frames = [(manifest.run, lake.read(layer_of(manifest, "totals"), Totals)) for manifest in manifests]
+    return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
+
+
+def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
+    """Abilities of the models whose total is taken from this run."""
+    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
+
+
+def stored_board(benchmark: str, folder: Folder, standings: Standings, page: Path) -> BoardData:
+    """What the page of stored models shows: the standings, and the totals of all runs of the benchmark as history.
+
+    Args:
+        benchmark: as given.
+        folder: the lake.
+        standings: rows of the ranking.
+        page: file it is written to; links to reports start there.
+    """
+    blueprint = standings.blueprint
+    manifests = tuple(read_manifest(folder, name) for name in _runs_of(blueprint, folder))
+    return BoardData(
+        benchmark=benchmark,
+        blueprint=blueprint,
+        totals=standings.totals,
+        abilities=standings.abilities,
+        history=_all_totals(manifests, Lake(folder, read_code_version())),
+        manifests=manifests,
+        links=report_links(manifests, folder, page),
+        published=_backdrop(benchmark),
+    )
+
+
+def published_board(benchmark: str) -> BoardData:
+    """What the page of a paper's models shows.
+
+    Raises:
+        UsageError: if no paper has published scores of the benchmark's abilities.
+    """
+    blueprint, published = _published(benchmark)
+    totals = score_published(published, blueprint)
+    return BoardData(
+        benchmark=benchmark,
+        blueprint=blueprint,
+        totals=totals,
+        abilities=published_abilities(published),
+        history=totals.clear(),
+        manifests=(),
+        links={},
+        published=_backdrop(benchmark),
+        is_published=True,
+    )
+
+
+def _backdrop(benchmark: str) -> pl.DataFrame | None:
+    published = load_published_for(benchmark)
+    # MoodBench's table also says who was ranked, how open a model is and how large.
+    return load_published() if published is not None and set(ABILITIES) <= set(published.columns) else published
+
+
+def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
+    """Address of each run's report: where reports are served, else its file as seen from the page, if that is on this disk."""
+    served = environ.get(REPORTS_URL)
+    found = {}
+    for manifest in manifests:
+        if manifest.report is None:
+            continue
+        if served:
+            found[manifest.run] = f"{served.rstrip('/')}/{manifest.run}/{Path(manifest.report).name}"
+        elif isinstance(folder, Path):
+            found[manifest.run] = Path(relpath(folder / manifest.report, page.resolve().parent)).as_posix()
+    return found

@@ -1,0 +1,125 @@
+"""Past runs, opened from the lake alone: manifest, the blueprint it holds, and the layers of its scores."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from shlex import join
+
+import polars as pl
+
+from flows.commands.console import DEFAULT_LAKE
+from schemas.blueprint import Blueprint
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables import scores as tables
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import list_runs, read_code_version, read_manifest
+
+SCORES = {
+    "raw_scores": tables.RawScores,
+    "normalized_scores": tables.NormalizedScores,
+    "dataset_scores": tables.DatasetScores,
+    "task_scores": tables.TaskScores,
+    "level_scores": tables.LevelScores,
+    "sub_ability_scores": tables.SubAbilityScores,
+    "ability_scores": tables.AbilityScores,
+    "totals": tables.Totals,
+}
+"""Layers that every run has once, from raw score to total."""
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run of the lake. `blueprint` is the one of its manifest, whatever files say now."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    lake: Lake
+
+    @property
+    def name(self) -> str:
+        """Of the run."""
+        return self.manifest.run
+
+    @cached_property
+    def layers(self) -> Mapping[str, pl.DataFrame]:
+        """Layers of SCORES by name, read and checked."""
+        return {layer: self.lake.read(self.only(layer), schema) for layer, schema in SCORES.items()}
+
+    @property
+    def subjects(self) -> list[tuple[str, str]]:
+        """Models and settings with a total, in the order of the leaderboard."""
+        ordered = self.layers["totals"].sort("rank", "total", "model", descending=[False, True, False], nulls_last=True)
+        return list(ordered.select("model", "setting").iter_rows())
+
+    def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
+        """Partitions of a layer with these values of their keys."""
+        return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
+
+    def only(self, layer: str) -> PartitionRef:
+        """The one partition of an aggregated layer.
+
+        Raises:
+            UsageError: the run has none.
+        """
+        for ref in self.partitions(layer):
+            return ref
+        raise UsageError(
+            f"run {self.name} has no {layer}", where=str(self.lake.root), next_step=f"moodflow runs show {self.name}"
+        )
+
+    def item_scores(self, model: str, setting: str) -> pl.DataFrame:
+        """All item scores of a model and setting."""
+        refs = self.partitions("item_scores", model=model, setting=setting)
+        frames = [self.lake.read(ref, tables.ItemScores) for ref in refs]
+        return pl.concat(frames) if frames else tables.ItemScores.create_empty()
+
+    def command(self, name: str, *arguments: str) -> str:
+        """A command about this run, to be typed as it is."""
+        lake = [] if str(self.lake.root) == str(DEFAULT_LAKE) else ["--lake", str(self.lake.root)]
+        return join(["moodflow", *name.split(), self.name, *arguments, *lake])
+
+
+def find_manifest(folder: Folder, run: str) -> RunManifest:
+    """The manifest of a run.
+
+    Raises:
+        UsageError: there is no such run; the nearest names are suggested.
+        LakeError: it cannot be read.
+    """
+    known = list_runs(folder)
+    if run in known:
+        return read_manifest(folder, run)
+    raise UsageError(
+        f"there is no run {run}",
+        where=str(folder / "runs"),
+        expected=f"one of its {len(known)} runs, the newest being {known[0]}" if known else "a lake with runs",
+        got=run,
+        next_step=nearest_name(run, known) or "moodflow runs list shows them all",
+    )
+
+
+def reopen(folder: Folder, run: str) -> PastRun:
+    """Open a run.
+
+    Raises:
+        UsageError: there is no such run, or it is an ablation and has no totals.
+        LakeError: its manifest cannot be read.
+    """
+    manifest = find_manifest(folder, run)
+    if manifest.ablation is not None:
+        raise UsageError(
+            f"run {run} is an ablation: it has scores of its variants and no totals",
+            where="RUN",
+            expected="a run of moodflow run or moodflow report",
+            next_step=f"moodflow runs show {run}",
+        )
+    return PastRun(manifest, Blueprint.model_validate(manifest.blueprint), Lake(folder, read_code_version()))
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """`did you mean ...?` with the names most like this one; null if none is."""
+    found = get_close_matches(name, list(known), n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(found)}?" if found else None

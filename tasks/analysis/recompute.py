@@ -1,0 +1,210 @@
+"""A stored run computed again: each partition after `responses`, from the partitions that it was computed from.
+
+Each is computed from its stored inputs and not from recomputed ones, so that what differs is told where it differs and nowhere
+else. If every partition follows from its inputs, the last follows from the replies. Nothing is asked and nothing is written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import dataframely as dy
+import polars as pl
+
+from flows.ablate import list_variants
+from schemas.ablation import Varied
+from schemas.blueprint import Blueprint
+from schemas.errors import LakeError
+from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest
+from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.tables.scores import ItemScores
+from tasks.judging.rereading import reread_judgements
+from tasks.judging.rubrics import load_rubric
+from tasks.judging.steps import AgreementJob, compute_agreements
+from tasks.lake.lake import Lake
+from tasks.metrics.reference.steps import compute_reference_scores
+from tasks.metrics.steps import ItemScoreJob, compute_item_scores
+from tasks.scoring.ablations import VariantScores
+from tasks.scoring.benchmark import ScoreSettings
+from tasks.scoring.steps import (
+    LAYERS,
+    AblationJob,
+    AggregateJob,
+    GainsJob,
+    NeedlesJob,
+    compute_ablation,
+    compute_gains,
+    compute_layers,
+    compute_needles,
+)
+
+SCHEMAS: Mapping[str, type[dy.Schema]] = {
+    "items": Items,
+    "contexts": Contexts,
+    "chunks": Chunks,
+    "retrievals": Retrievals,
+    "responses": Responses,
+    "judgements": Judgements,
+    "item_scores": ItemScores,
+    **LAYERS,
+    "setting_gains": SettingGains,
+    "needle_scores": NeedleScores,
+    "agreements": Agreements,
+    "ablations": Ablations,
+}
+"""Every layer that a manifest lists, in the order they build on each other."""
+
+Group = tuple[PartitionRef, ...]
+"""Partitions that are computed together."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as the lake has it: its manifest, the blueprint in it, and the footers of those files that are intact, by path."""
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    lake: Lake
+    footers: Mapping[str, Footer]
+
+    @cached_property
+    def by_identity(self) -> dict[str, PartitionRef]:
+        """The run's partitions, by what those computed from them call them."""
+        return {ref.identity: ref for ref in self.manifest.partitions}
+
+    def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
+        """Partitions that one was computed from, in the order of the manifest.
+
+        Raises:
+            LakeError: if the manifest does not list one of them.
+        """
+        if unknown := [parent for parent in ref.parents if parent not in self.by_identity]:
+            raise LakeError(
+                "a partition rests on another one that the manifest does not list",
+                where=ref.path,
+                expected="all its inputs among the partitions of the run",
+                got=f"none of fingerprint {unknown[0][:12]}",
+            )
+        wanted = {self.by_identity[parent].path for parent in ref.parents}
+        return tuple(known for known in self.manifest.partitions if known.path in wanted)
+
+    def inputs(self, group: Group) -> tuple[PartitionRef, ...]:
+        """Partitions that are read to compute a group.
+
+        Raises:
+            LakeError: if the manifest does not list one of them.
+        """
+        ref = group[0]
+        if ref.layer == "judgements":
+            return (ref,)  # its raw replies are read again
+        parents = self.parents(ref)
+        if ref.layer == "item_scores":
+            (responses,) = of_layer(parents, "responses")
+            parents = (*parents, *of_layer(self.parents(responses), "items"))
+        return parents
+
+    def settings(self, ref: PartitionRef) -> ScoreSettings:
+        """Seed and resamples that scores were computed with: those of their footer, since an ablation has more than one plan."""
+        said = self.footers[ref.path].settings
+        return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields})
+
+
+def of_layer(refs: Sequence[PartitionRef], layer: str) -> tuple[PartitionRef, ...]:
+    """Those of one layer."""
+    return tuple(ref for ref in refs if ref.layer == layer)
+
+
+def groups(manifest: RunManifest) -> list[Group]:
+    """The partitions that can be computed again, those together that one pass yields."""
+    known = COMPUTED.keys() - (set() if knows_variants(manifest) else {"ablations"})
+    singles = [(ref,) for ref in manifest.partitions if ref.layer in known]
+    passes: dict[tuple[str, ...], list[PartitionRef]] = {}
+    for ref in manifest.partitions:
+        if ref.layer in LAYERS:
+            passes.setdefault(ref.parents, []).append(ref)
+    return [*singles, *(tuple(refs) for refs in passes.values())]
+
+
+def knows_variants(manifest: RunManifest) -> bool:
+    """Whether the manifest of an ablation says which scores each variant rests on; those made before it was recorded do not."""
+    return "variants" in (manifest.ablation or {})
+
+
+def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
+    """Rows of every partition of a group, by path.
+
+    Raises:
+        MoodflowError: if an input cannot be read, or no longer fits the code.
+    """
+    first = group[0]
+    if first.layer in COMPUTED:
+        return {first.path: COMPUTED[first.layer](stored, first)}
+    job = AggregateJob(stored.blueprint, stored.settings(first), of_layer(stored.parents(first), "item_scores"))
+    tables = compute_layers(job, stored.lake)
+    return {ref.path: tables.layer(ref.layer) for ref in group}
+
+
+def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
+    """Item scores of a cell of the run, with the methods that a blueprint has for its dataset."""
+    inputs = stored.inputs((ref,))
+    (responses,), (items,), judgements = (of_layer(inputs, layer) for layer in ("responses", "items", "judgements"))
+    job = ItemScoreJob(
+        dataset=ref.key("dataset"),
+        model=ref.key("model"),
+        setting=ref.key("setting"),
+        methods=blueprint.datasets[ref.key("dataset")].methods,
+        items=items,
+        responses=responses,
+        judgements=judgements[0] if judgements else None,
+        key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
+    )
+    reference = stored.manifest.plan.get("profile") == "reference"
+    return compute_reference_scores(job, stored.lake) if reference else compute_item_scores(job, stored.lake)
+
+
+def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    return reread_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
+
+
+def _item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    return compute_scores(stored, ref, stored.blueprint)
+
+
+def _gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    job = GainsJob(stored.blueprint, stored.settings(ref), of_layer(stored.parents(ref), "item_scores"))
+    return compute_gains(job, stored.lake)
+
+
+def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    contexts, scores = (of_layer(stored.parents(ref), layer) for layer in ("contexts", "item_scores"))
+    return compute_needles(NeedlesJob(ref.key("benchmark"), contexts, scores), stored.lake)
+
+
+def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    items, responses, judged = (of_layer(stored.parents(ref), layer) for layer in ("items", "responses", "judgements"))
+    return compute_agreements(AgreementJob(ref.key("benchmark"), items, responses, judged), stored.lake)
+
+
+def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    named = stored.manifest.ablation or {}
+    by_path = {parent.path: parent for parent in stored.parents(ref)}
+    variants = (variant for variant, _ in list_variants([Varied.model_validate(one) for one in named["varied"]]))
+    scored = tuple(
+        VariantScores(variant, by_path[rested["raw_scores"]], by_path[rested["normalized_scores"]])
+        for variant, rested in zip(variants, named["variants"], strict=True)
+    )
+    return compute_ablation(AblationJob(ref.key("ablation"), stored.blueprint, scored), stored.lake)
+
+
+COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
+    "judgements": _judgements,
+    "item_scores": _item_scores,
+    "setting_gains": _gains,
+    "needle_scores": _needles,
+    "agreements": _agreements,
+    "ablations": _ablation,
+}
+"""Layers of which each partition is computed by itself; those of LAYERS come out of one pass together."""

@@ -1,0 +1,151 @@
+"""What a report is made of, and whom it is about."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from schemas.tables import scores as tables
+from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.contexts import Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+from schemas.vocabulary import Metric
+from tasks.analysis.number_format import setting_order, setting_title
+from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
+from tasks.analysis.retrieved_chunks import SHOWN
+from tasks.datasets.baselines import Baselines, measure_baselines, orders_shown
+
+NEEDLES = pl.Schema(
+    {
+        "model": pl.String,
+        "setting": pl.String,
+        "dataset": pl.String,
+        "method": pl.String,
+        "metric": pl.String,
+        "length_bin": pl.String,
+        "length_tokens": pl.Int64,
+        "depth_bin": pl.String,
+        "depth_percent": pl.Float64,
+        "value": pl.Float64,
+        "n": pl.Int64,
+    }
+)
+"""Columns of a grid of needles: mean value in [0, 1] by length and depth (null = nothing scored), and the items scored.
+
+`length_bin` and `depth_bin` are labels, `length_tokens` and `depth_percent` say where they stand.
+"""
+
+
+@dataclass(frozen=True, order=True)
+class Subject:
+    """Who is scored: a model in one setting."""
+
+    model: str
+    setting: str
+
+    @property
+    def label(self) -> str:
+        """Name in headings; the usual setting goes without saying."""
+        return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
+
+    def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+        """Rows of a frame with columns `model` and `setting` that are about this subject, in the frame's order."""
+        return self.of(frame).to_dicts()
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The part of a frame with columns `model` and `setting` that is about this subject."""
+        return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
+
+    `published` is the paper's table, in one of the forms that `published.read_table` reads; null or empty: nothing is compared
+    with it. `needles` has the columns NEEDLES, `shown` those of `shown.SHOWN`: the chunks that went into prompts. The layers from
+    `judgements` on are empty where a run has no such thing.
+    """
+
+    manifest: RunManifest
+    blueprint: Blueprint
+    raw: dy.DataFrame[tables.RawScores]
+    normalized: dy.DataFrame[tables.NormalizedScores]
+    dataset: dy.DataFrame[tables.DatasetScores]
+    task: dy.DataFrame[tables.TaskScores]
+    level: dy.DataFrame[tables.LevelScores]
+    sub_ability: dy.DataFrame[tables.SubAbilityScores]
+    ability: dy.DataFrame[tables.AbilityScores]
+    totals: dy.DataFrame[tables.Totals]
+    item_scores: dy.DataFrame[tables.ItemScores]
+    items: dy.DataFrame[Items]
+    responses: dy.DataFrame[Responses]
+    published: pl.DataFrame | None
+    judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
+    contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
+    retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
+    gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
+    agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
+    needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
+    shown: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHOWN))
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""
+        keys = ["rank", "total", "total_before_veto", "model", "setting"]
+        ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
+        scored = [Subject(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]
+        return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
+
+    @cached_property
+    def baselines(self) -> dict[tuple[str, Metric], Baselines]:
+        """What answers without reading earn, by dataset and metric of the blueprint; datasets without items are left out."""
+        orders = orders_shown(self.responses)
+        by_dataset = self.items.partition_by("dataset", as_dict=True)
+        return {
+            (dataset, spec.metric): measure_baselines(by_dataset[dataset,], spec.metric, orders)
+            for dataset, entry in self.blueprint.datasets.items()
+            if (dataset,) in by_dataset
+            for method in entry.methods
+            for spec in method.metrics
+        }
+
+    @cached_property
+    def paper(self) -> PublishedTable:
+        """The paper's table in one form."""
+        return read_table(self.published)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the subjects, in the order in which they are shown."""
+        return tuple(sorted({subject.setting for subject in self.subjects()}, key=setting_order))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the blueprint's datasets by id, in its order."""
+        ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
+        return {name: self.blueprint.datasets[name].title for name in ids}
+
+    @property
+    def sample(self) -> int | None:
+        """Items asked for per dataset, null if the plan does not say."""
+        return self.manifest.plan.get("sample")
+
+
+def _planned(plan: dict[str, Any]) -> Iterator[Subject]:
+    for model in plan.get("models", ()):
+        for setting in plan.get("settings", (BASE_SETTING,)):
+            yield Subject(model["name"], setting)
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where the report was written."""
+
+    markdown: Folder
+    html: Folder

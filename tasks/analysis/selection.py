@@ -1,0 +1,158 @@
+"""Which numbers of a run are to be explained: models, settings and a place in the blueprint, by the names a user gives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from schemas.blueprint import Ability, Blueprint, Task
+from schemas.errors import UsageError
+from tasks.analysis.past_run import PastRun, nearest_name
+
+Tier = Literal["total", "ability", "task", "dataset", "item"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the options name; null = not given."""
+
+    model: str | None = None
+    setting: str | None = None
+    ability: str | None = None
+    task: str | None = None
+    dataset: str | None = None
+    item: str | None = None
+    worst: int | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """The deepest thing that is named."""
+        tiers: tuple[Tier, ...] = ("item", "dataset", "task", "ability")
+        return next((tier for tier in tiers if getattr(self, tier) is not None), "total")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the blueprint; the deepest of the three that is given is meant."""
+
+    ability: Ability | None = None
+    task: Task | None = None
+    dataset: str | None = None
+
+    def datasets(self, blueprint: Blueprint) -> tuple[str, ...]:
+        """Datasets at or below it, in the blueprint's order."""
+        if self.dataset is not None:
+            return (self.dataset,)
+        if self.task is not None:
+            return tuple(entry.id for entry in self.task.datasets)
+        return tuple(datasets_below(self.ability)) if self.ability is not None else tuple(blueprint.datasets)
+
+
+def datasets_below(ability: Ability) -> list[str]:
+    """Datasets of an ability, in its order."""
+    return [entry.id for _, node in ability.walk() for task in node.tasks for entry in task.datasets]
+
+
+def choose_subjects(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
+    """The models and settings that are meant; all of the run if none is named.
+
+    Raises:
+        UsageError: the run has no such model or setting, or not both together.
+    """
+    subjects = run.subjects
+    _require("model", wanted.model, dict.fromkeys(model for model, _ in subjects), f"run {run.name}")
+    _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in subjects), f"run {run.name}")
+    chosen = [one for one in subjects if wanted.model in (None, one[0]) and wanted.setting in (None, one[1])]
+    if not chosen:
+        raise UsageError(
+            f"model {wanted.model} was not asked in setting {wanted.setting}",
+            where="--model, --setting",
+            expected=" or ".join(f"{model} {setting}" for model, setting in subjects),
+            got=f"{wanted.model} {wanted.setting}",
+        )
+    return chosen
+
+
+def require_one(run: PastRun, subjects: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
+    """The one model and setting that is left.
+
+    Raises:
+        UsageError: there are several; `why` says what only one of them has.
+    """
+    if len(subjects) == 1:
+        return subjects[0]
+    model, setting = subjects[0]
+    raise UsageError(
+        f"{why} of one model and setting, and several are left",
+        where="--model, --setting",
+        expected="one of " + ", ".join(f"{model} {setting}" for model, setting in subjects),
+        got=f"{len(subjects)} of them",
+        next_step=f"for example --model {model} --setting {setting}; moodflow runs show {run.name} lists their scores",
+    )
+
+
+def find_place(blueprint: Blueprint, wanted: Selection) -> Place:
+    """The place in the blueprint.
+
+    Raises:
+        UsageError: there is no such ability, task or dataset, or one does not lie below the other.
+    """
+    abilities = {node.id: node for _, node in blueprint.nodes()}
+    tasks = {task.id: task for _, task in blueprint.tasks()}
+    kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
+    for kind, known in kinds.items():
+        _require_in_blueprint(kind, getattr(wanted, kind), known, kinds, blueprint)
+    ability = abilities[wanted.ability] if wanted.ability else None
+    task = tasks[wanted.task] if wanted.task else None
+    if ability and not any(node.tasks for _, node in ability.walk()):
+        raise UsageError(
+            f"ability {ability.id} has no task in {blueprint.name}",
+            where="--ability",
+            expected="an ability that is evaluated",
+            got=ability.id,
+        )
+    if ability and task:
+        _require_below("task", task.id, [each.id for _, node in ability.walk() for each in node.tasks], f"ability {ability.id}")
+    for above, name in ((task, "task"), (ability, "ability")):
+        if wanted.dataset and above is not None:
+            below = [entry.id for entry in above.datasets] if isinstance(above, Task) else datasets_below(above)
+            _require_below("dataset", wanted.dataset, below, f"{name} {above.id}")
+    return Place(ability, task, wanted.dataset)
+
+
+def _require(kind: str, name: str | None, known: Iterable[str], where: str) -> None:
+    names = list(known)
+    if name is None or name in names:
+        return
+    raise UsageError(
+        f"{where} has no {kind} {name}",
+        where=f"--{kind}",
+        expected=f"one of {', '.join(names)}",
+        got=name,
+        next_step=nearest_name(name, names),
+    )
+
+
+def _require_in_blueprint(
+    kind: str, name: str | None, known: Mapping[str, Any], kinds: Mapping[str, Mapping[str, Any]], blueprint: Blueprint
+) -> None:
+    if name is None or name in known:
+        return
+    other = next((other for other, names in kinds.items() if name in names), None)
+    raise UsageError(
+        f"{blueprint.name} has no {kind} {name}",
+        where=f"--{kind}",
+        expected=f"one of {', '.join(known)}" if len(known) <= 12 else f"one of its {len(known)}",  # noqa: PLR2004
+        got=name,
+        next_step=f"it is a {other}: --{other} {name}" if other else nearest_name(name, known),
+    )
+
+
+def _require_below(kind: str, name: str, below: Sequence[str], above: str) -> None:
+    if name not in below:
+        raise UsageError(
+            f"{kind} {name} does not belong to {above}",
+            where=f"--{kind}",
+            expected=f"one of {', '.join(below)}",
+            got=name,
+            next_step=f"leave one of the two options out, or {nearest_name(name, below) or 'name another one'}",
+        )

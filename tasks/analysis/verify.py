@@ -1,0 +1,183 @@
+"""Verify a run: hash its files, compute its layers again from the stored replies, compare code, catalogue and blueprint.
+
+Asks no model and writes nothing.
+"""
+
+from typing import get_args
+
+import polars as pl
+from pydantic import ValidationError
+
+from schemas.blueprint import Blueprint
+from schemas.errors import LakeError, MoodflowError
+from schemas.folders import Folder
+from schemas.lineage import PartitionRef, RunManifest
+from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, Verification
+from tasks.analysis.drift_blueprint import blueprint_differences, find_present, rescore
+from tasks.analysis.drift_catalogue import check_catalogue
+from tasks.analysis.drift_code import code_differences
+from tasks.analysis.recompute import SCHEMAS, Group, StoredRun, groups, knows_variants, recompute
+from tasks.analysis.verify_files import Findings, check_files, open_run
+from tasks.lake.fingerprint import content_sha256, hash_settings
+from tasks.lake.lake import CodeVersion, Lake, as_written, measured_columns
+from tasks.lake.manifest import read_code_version
+from tasks.lineage.differences import first_difference
+
+KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
+
+
+def verify_run(folder: Folder, run: str) -> Verification:
+    """Check everything a run consists of against what it should be.
+
+    Args:
+        folder: of the lake.
+        run: its name.
+
+    Raises:
+        UsageError: if there is no such run.
+        LakeError: if the run was never sealed and its manifest cannot be read.
+    """
+    findings = Findings()
+    manifest = open_run(findings, folder, run)
+    if manifest is None:
+        return _verification(findings, run, ())
+    lake = Lake(folder, read_code_version())
+    footers = check_files(findings, manifest, lake)
+    findings.differences += code_differences(footers)
+    blueprint = read_blueprint(findings, manifest)
+    if blueprint is not None:
+        check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
+    findings.notes += code_notes(manifest, lake.code)
+    return _verification(findings, run, manifest.partitions)
+
+
+def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
+    """The blueprint in the manifest; null, with a difference, if this version cannot read it."""
+    got = hash_settings(manifest.blueprint)
+    if got != manifest.blueprint_sha256:
+        message = "the blueprint in the manifest is not the one whose hash the manifest names"
+        found = Difference(kind="blueprint", where="manifest", expected=manifest.blueprint_sha256, got=got, message=message)
+        findings.differences.append(found)
+    try:
+        return Blueprint.model_validate(manifest.blueprint)
+    except ValidationError as error:
+        reason = str(error).splitlines()[0]
+        message = f"this version cannot read the blueprint in the manifest: {reason}"
+        findings.differences.append(Difference(kind="code", where="blueprint", got=reason, message=message))
+        return None
+
+
+def check_meaning(findings: Findings, stored: StoredRun) -> None:
+    """Compare catalogue and blueprint with the present ones, and every layer with what it is computed to now."""
+    catalogue = check_catalogue(stored.manifest, stored.blueprint, stored.footers)
+    findings.differences += catalogue.differences
+    findings.notes += catalogue.notes
+    present, note = find_present(stored.manifest)
+    findings.notes += [note] if note else []
+    changed = list(blueprint_differences(stored.blueprint, present)) if present else []
+    findings.differences += changed
+    for group in groups(stored.manifest):
+        check_group(findings, stored, group)
+    _say_refused(findings)
+    if stored.manifest.ablation is not None and not knows_variants(stored.manifest):
+        findings.notes.append("the manifest, an older one, does not say which scores each variant has: ablations not recomputed")
+    if (changed or findings.differing) and not findings.damaged and stored.manifest.ablation is None:
+        _say_what_would_differ(findings, stored, present or stored.blueprint)
+
+
+def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
+    """Compute partitions again and compare; those that are damaged, or rest on what is, are left alone."""
+    intact = tuple(ref for ref in group if ref.path in stored.footers)
+    if not intact:
+        return
+    try:
+        if not all(ref.path in stored.footers for ref in stored.inputs(intact)):
+            return
+        frames = recompute(stored, intact)
+        rows = {ref.path: as_written(frames[ref.path], SCHEMAS[ref.layer]) for ref in intact}
+    except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
+        findings.refused.setdefault((intact[0].layer, _reason(error)), []).extend(ref.path for ref in intact)
+        return
+    for ref in intact:
+        findings.recomputed.add(ref.path)
+        _compare(findings, stored.lake, ref, rows[ref.path])
+
+
+def _reason(error: Exception) -> str:
+    """Why rows cannot be computed, without the place, so that the same reason is told once for many."""
+    match error:
+        case LakeError(expected=str()):
+            said = [f"expected {error.expected}", error.got]
+        case MoodflowError():
+            said = [error.what, error.got]
+        case _:
+            said = [type(error).__name__, str(error)]
+    return ", ".join(part.splitlines()[0].rstrip(".") for part in said if part)
+
+
+def _say_refused(findings: Findings) -> None:
+    for (layer, reason), paths in findings.refused.items():
+        first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
+        message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
+        findings.differences.append(Difference(kind="code", where=paths[0], got=reason, message=message))
+
+
+def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
+    schema = SCHEMAS[ref.layer]
+    got = content_sha256(rows, measured_columns(schema))
+    if got == ref.content_sha256:
+        return
+    findings.differing.add(ref.path)
+    try:
+        cell = first_difference(lake.read(ref, schema), rows, schema)
+    except LakeError as error:
+        message = f"{ref.path} comes out differently, and its stored rows no longer fit the layer: {error.got}"
+        findings.differences.append(Difference(kind="content", where=ref.path, got=got, message=message))
+        return
+    if cell is None:
+        message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
+    else:
+        said = f"stored {cell.stored}, recomputed {cell.recomputed}"
+        message, pair = f"{ref.path}: {cell.row}, column {cell.column}: {said}", (cell.stored, cell.recomputed)
+    findings.differences.append(Difference(kind="content", where=ref.path, expected=pair[0], got=pair[1], message=message))
+
+
+def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blueprint) -> None:
+    try:
+        rescored = rescore(stored, blueprint)
+    except MoodflowError as error:
+        findings.notes.append(f"what would differ cannot be told: {_reason(error)}")
+        return
+    findings.would_differ += rescored.changes
+    findings.notes += rescored.notes
+
+
+def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:
+    """That another version wrote the run, which by itself is no difference."""
+    pairs = (("package version", manifest.package_version, code.package), ("git commit", manifest.git_commit, code.git_commit))
+    return [f"{name}: the run was made by {was or 'none'}, this is {now or 'none'}" for name, was, now in pairs if was != now]
+
+
+def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
+    by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in SCHEMAS}
+    layers = (_checked(findings, layer, refs) for layer, refs in by_layer.items() if refs)
+    return Verification(
+        run=run,
+        verified=not findings.differences,
+        files=CheckedFiles(checked=findings.hashed, differ=tuple(sorted(findings.damaged))),
+        layers=tuple(layers),
+        differences=tuple(sorted(findings.differences, key=lambda difference: KINDS.index(difference.kind))),
+        would_differ=tuple(findings.would_differ),
+        notes=tuple(findings.notes),
+    )
+
+
+def _checked(findings: Findings, layer: str, refs: list[PartitionRef]) -> CheckedLayer:
+    paths = {ref.path for ref in refs}
+    return CheckedLayer(
+        layer=layer,
+        partitions=len(refs),
+        rows=sum(ref.rows for ref in refs),
+        recomputed=paths <= findings.recomputed,
+        differs=len(paths & (findings.differing | findings.damaged)),
+    )

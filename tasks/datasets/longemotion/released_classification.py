@@ -1,0 +1,112 @@
+"""Emotion classification as LongEmotion released it: the text is there, where its needle lies is not said.
+
+Field names changed between releases: `content` was `context`, `subject` was `Subject`, and choices may be a JSON string.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.item import Item, Record
+from schemas.vocabulary import LongTask
+from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
+from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.needles import ALL
+from tasks.text.tokens import token_offsets
+
+
+def read_released(task: LongTask) -> Construct:
+    """A construction of the records of a released file; English records of EmoBench among them serve to find needles.
+
+    Args:
+        task: `ec_emobench` or `ec_finentity`.
+    """
+
+    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Draft]:
+        scenarios = [record for record in records if "scenario" in record.fields]
+        released = [record for record in records if "scenario" not in record.fields]
+        english = [record for record in scenarios if record.fields.get("language") == "en"]
+        build = partial(_build, task, english)
+        return one_per_record(lambda record: f"{task}-{record.fields['id']}", build)(released, options, seed)
+
+    return construct
+
+
+def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
+    """Raises: LookupError, TypeError, ValueError: a field is missing, empty or not of its type."""
+    fields = record.fields
+    text = _as_it_is(fields, "content", "context")
+    subject = read_text(fields, "subject" if "subject" in fields else "Subject")
+    choices, label = read_choices(fields["choices"]), read_text(fields, "label")
+    context = _describe(task, text, find_scenario(text, subject, scenarios))
+    source = fields.get("source")
+    item = Item(
+        language="en",
+        question_type="label_choice",
+        # A passage that is not found has no opening words to name it by.
+        question=ask_tone(subject, None) if task == "ec_finentity" else ask_feeling(subject, context.needle),
+        context=text,
+        options=choices,
+        gold_indices=(choices.index(label),) if label in choices else None,
+    )
+    return item, context.model_copy(update={"query": subject, "haystack": source if isinstance(source, str) else None})
+
+
+def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
+    """A text with the white space around it, since spans count it."""
+    found = name if name in fields else older
+    read_text(fields, found)
+    text: str = fields[found]
+    return text
+
+
+def read_choices(value: Any) -> tuple[str, ...]:
+    """The choices: a list, or a JSON string of one.
+
+    Raises:
+        TypeError: it is no list of texts.
+        ValueError: the string is no JSON.
+    """
+    choices = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
+        raise TypeError("choices are no list of texts")
+    return tuple(choice.strip() for choice in choices)
+
+
+def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple[str, str | None] | None:
+    """The one scenario that stands in a text once, letter for letter, and its name, if one of its questions has the subject.
+
+    Null if there is none, as where names were adjusted, or if several do: then it is not known which is meant.
+    """
+    texts = {record.fields["scenario"].strip() for record in scenarios}
+    found = [scenario for scenario in texts if scenario and text.count(scenario) == 1]
+    if len(found) != 1:
+        return None
+    asked = [record for record in scenarios if record.fields["scenario"].strip() == found[0]]
+    names = [record.fields["qid"] for record in asked if record.fields["subject"].strip() == subject]
+    return found[0], names[0] if len(names) == 1 else None
+
+
+def _describe(task: LongTask, text: str, found: tuple[str, str | None] | None) -> Context:
+    offsets = token_offsets(text)
+    if found is None:
+        return Context(long_task=task, tokens=len(offsets))
+    needle, name = found
+    start = text.index(needle)
+    starts = [first for first, _ in offsets]
+    token_start, token_end = bisect_left(starts, start), bisect_left(starts, start + len(needle))
+    around = len(offsets) - (token_end - token_start)
+    return Context(
+        long_task=task,
+        tokens=len(offsets),
+        needle=needle,
+        needle_id=name,
+        needle_start=start,
+        needle_end=start + len(needle),
+        needle_token_start=token_start,
+        needle_token_end=token_end,
+        depth_percent=ALL * token_start / around if around else None,
+    )

@@ -1,0 +1,76 @@
+"""Emotion Summary: a counselling report in three sections, to be summarised by five aspects.
+
+Source: LongEmotion, section 3.2.2. The file its models were graded on holds expanded texts; the original reports, before that
+expansion, are released beside it. Both have the same fields.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemas.context import ASPECTS, Context
+from schemas.item import Item, Record
+from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.text.tokens import count_tokens
+
+SECTIONS = {
+    "case_description": "Case description",
+    "consultation_process": "Consultation process",
+    "experience_and_reflection": "Experience and reflection",
+}
+"""Fields of a report that are shown, in order, with their headings."""
+
+QUESTION = (
+    "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks the "
+    "illness, and what the treatment achieved."
+)
+
+
+def read_report(record: Record) -> tuple[Item, Context]:
+    """One item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
+
+    Raises:
+        LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
+    """
+    text = "\n\n".join(f"{heading}:\n{read_section(record.fields, name)}" for name, heading in SECTIONS.items())
+    item = Item(
+        language="en",
+        question_type="aspect_summary",
+        context=text,
+        question=QUESTION,
+        references=tuple(read_text(record.fields, aspect) for aspect in ASPECTS),
+    )
+    return item, Context(long_task="es", tokens=count_tokens(text))
+
+
+def read_section(fields: Mapping[str, Any], name: str) -> str:
+    """A section as one text.
+
+    Raises:
+        LookupError: there is no such section.
+        TypeError: it is neither a text nor a list or object of such.
+        ValueError: it holds no text.
+    """
+    text = join_readable(fields[name])
+    if not text:
+        raise ValueError(f"{name} is empty")
+    return text
+
+
+def join_readable(value: Any) -> str:
+    """A text; of a list its parts, one paragraph each; of an object `name: text`, one paragraph each. Empty parts are left out.
+
+    Raises:
+        TypeError: a part is something else.
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, Mapping):
+        parts = {str(name): join_readable(part) for name, part in value.items()}
+        return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
+    if isinstance(value, Sequence):
+        return "\n".join(filter(None, map(join_readable, value)))
+    raise TypeError(f"a section is made of texts, lists and objects, got {type(value).__name__}")
+
+
+read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
+"""Construct of Emotion Summary, of original and of expanded reports; items are named after their `id`."""

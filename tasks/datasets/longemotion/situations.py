@@ -1,0 +1,78 @@
+"""Emotion Expression: a situation to live through, and the twenty adjectives by which its feelings are rated first.
+
+Source: LongEmotion, section 3.2.3; situations of EmotionBench (arXiv:2308.03656), adjectives of the PANAS questionnaire.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from schemas.context import Context, ContextOptions, Draft
+from schemas.item import Item, Record
+from tasks.datasets.needle.drafting import read_text
+from tasks.text.tokens import count_tokens
+
+ADJECTIVES = 20
+QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
+
+
+def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    """Construct of Emotion Expression: one draft per situation, in the order of the file.
+
+    Neither the emotion that a situation is filed under nor the factor is shown; the emotion is the item's subset. A few
+    situations occur twice, in the same words; both are items, as they are in the published counts.
+
+    Args:
+        records: the object `emotions` of the situations and the questionnaire PANAS.
+
+    Raises:
+        LookupError, TypeError, ValueError: there is no situation, or not one PANAS of twenty adjectives.
+    """
+    adjectives = read_adjectives(records)
+    situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
+    if not situations:
+        raise ValueError("there is no object `emotions` with situations")
+    return [
+        Draft(f"ee-{number:03d}", situation, partial(_build, situation, adjectives))
+        for number, situation in enumerate(situations, start=1)
+    ]
+
+
+def list_situations(record: Record) -> Iterator[Record]:
+    """Every situation as a record of its own: emotion, factor, scenario, and its number in the file as row."""
+    row = 0
+    for emotion in record.fields["value"]:
+        for factor in emotion["factors"]:
+            for scenario in factor["scenarios"]:
+                fields = {"emotion": emotion["name"], "factor": factor["name"], "scenario": scenario}
+                yield Record(fields=fields, file=record.file, row=row)
+                row += 1
+
+
+def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
+    """The adjectives of the questionnaire PANAS, by their number.
+
+    Raises:
+        ValueError: there is not one such questionnaire, or its adjectives are not twenty different ones.
+    """
+    found: list[Mapping[str, Any]] = [record.fields["questions"] for record in records if record.fields.get("name") == "PANAS"]
+    if len(found) != 1:
+        raise ValueError(f"there should be one questionnaire PANAS, got {len(found)}")
+    adjectives = tuple(str(found[0][number]).strip() for number in sorted(found[0], key=int))
+    if len({adjective.casefold() for adjective in adjectives} - {""}) != ADJECTIVES or len(adjectives) != ADJECTIVES:
+        raise ValueError(f"PANAS should have {ADJECTIVES} different adjectives, got {', '.join(adjectives)}")
+    return adjectives
+
+
+def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Context]:
+    text = read_text(situation.fields, "scenario")
+    item = Item(
+        language="en",
+        question_type="emotion_expression",
+        context=text,
+        question=QUESTION,
+        options=adjectives,
+        subset=read_text(situation.fields, "emotion"),
+        fixed_order=True,
+    )
+    return item, Context(long_task="ee", tokens=count_tokens(text))

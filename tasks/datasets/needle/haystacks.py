@@ -1,0 +1,147 @@
+"""The text that needles are hidden in: a book, tokenised once, that goes on from its start again wherever it ends.
+
+Positions count sentences: position 0 is the first sentence of the book, position n, with n sentences in it, the first one again.
+Tokens are additive across white space, so that all lengths follow from one pass over the book, whatever the length of a context.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from schemas.context import NeedleStyle
+from tasks.datasets.needle.sentences import SentenceStart, leaves_open, paragraph_starts, sentence_starts
+from tasks.text.tokens import token_offsets
+
+PARAGRAPH, LINE, SPACE = "\n\n", "\n", " "
+_WORD = re.compile(r"[A-Za-z]+")
+_LOWERED = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Haystack:
+    """A laid-out text and its sentences.
+
+    `starts` and `token_starts`: where each sentence begins, in characters and tokens; `open`: the positions before which a
+    needle may be put; `joint`: what stands between the end of the text and its start, where it goes on from there.
+    """
+
+    name: str
+    text: str
+    joint: str
+    starts: tuple[int, ...]
+    token_starts: tuple[int, ...]
+    open: tuple[int, ...]
+    tokens: int
+
+    @cached_property
+    def capitalised(self) -> frozenset[str]:
+        """Words that begin with a capital somewhere."""
+        return frozenset(word for word in _WORD.findall(self.text) if word[0].isupper())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words, in lower case, which are the same however the text is laid out."""
+        return frozenset(_WORD.findall(self.lower_text))
+
+    @cached_property
+    def lower_text(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    @cached_property
+    def lower(self) -> frozenset[str]:
+        """Words in lower case somewhere."""
+        return frozenset(word for word in _WORD.findall(self.text) if word.islower())
+
+    def token_at(self, position: int) -> int:
+        """Tokens between the start of the text and a position."""
+        lap, index = divmod(position, len(self.starts))
+        return lap * self.tokens + self.token_starts[index]
+
+    def nearest(self, token: int) -> int:
+        """The position nearest to a number of tokens from the start; of two, the one before."""
+        lap, rest = divmod(token, self.tokens)
+        after = bisect_left(self.token_starts, rest) + lap * len(self.starts)
+        return min(after - 1, after, key=lambda position: abs(self.token_at(position) - token))
+
+    def gap_before(self, position: int) -> str:
+        """The white space between a position and the sentence before it."""
+        index = position % len(self.starts)
+        if index == 0:
+            return self.joint
+        before = self.text[self.starts[index - 1] : self.starts[index]]
+        return before[len(before.rstrip()) :]
+
+    def between(self, first: int, last: int) -> str:
+        """The text from one position up to another, without the white space at its end."""
+        return self.joint.join(self.text[start:end] for start, end in self.spans(first, last))
+
+    def spans(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The pieces of the text between two positions, in order; several where it goes on from its start again."""
+        spans = []
+        while first < last:
+            lap = first // len(self.starts)
+            ends = (lap + 1) * len(self.starts)
+            until = len(self.text) if last >= ends else self.starts[last % len(self.starts)] - len(self.gap_before(last))
+            spans.append((self.starts[first % len(self.starts)], until))
+            first = min(last, ends)
+        return spans
+
+
+@lru_cache(maxsize=8)
+def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Haystack:
+    """A haystack of paragraphs of one line each.
+
+    Args:
+        paragraphs: in order.
+        name: where they come from.
+        style: `matched`, as they are, with blank lines between them; `as_is`, one sentence per line in lower case with spaces
+            between words and marks, as in the released LongEmotion set.
+
+    Raises:
+        UsageError: the tokenizer is not installed.
+    """
+    pieces: list[tuple[str, str, bool]] = []
+    goes_on = False
+    for paragraph in paragraphs:
+        found = paragraph_starts(paragraph, goes_on=goes_on) if style == "matched" else _lines_of(paragraph)
+        ends = [start.at for start in found[1:]] + [len(paragraph)]
+        for start, end in zip(found, ends, strict=True):
+            within = style == "matched" and end < len(paragraph)
+            sentence = paragraph[start.at : end].strip()
+            gap = SPACE if within else PARAGRAPH if style == "matched" else LINE
+            pieces.append((sentence if style == "matched" else lower(sentence), gap, start.open))
+        goes_on = leaves_open(paragraph)
+    return _join(pieces, name)
+
+
+def _join(pieces: Sequence[tuple[str, str, bool]], name: str) -> Haystack:
+    """From (sentence, white space after it, whether a needle may stand before it)."""
+    starts: list[int] = []
+    parts: list[str] = []
+    for sentence, gap, _ in pieces:
+        starts.append(sum(map(len, parts[-2:])) + (starts[-1] if starts else 0))
+        parts += [sentence, gap]
+    text = "".join(parts[:-1])
+    tokens = [start for start, _ in token_offsets(text)]
+    return Haystack(
+        name=name,
+        text=text,
+        joint=pieces[-1][1],
+        starts=tuple(starts),
+        token_starts=tuple(bisect_left(tokens, start) for start in starts),
+        open=tuple(number for number, (_, _, is_open) in enumerate(pieces) if is_open),
+        tokens=len(tokens),
+    )
+
+
+def _lines_of(paragraph: str) -> list[SentenceStart]:
+    """Every line end takes a needle: in the released set, too, they stand amid speech."""
+    return [SentenceStart(at, open=True) for at in sentence_starts(paragraph)]
+
+
+def lower(sentence: str) -> str:
+    """In lower case, with single spaces between words and marks."""
+    return SPACE.join(_LOWERED.findall(sentence.lower()))

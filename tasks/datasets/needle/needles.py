@@ -1,0 +1,180 @@
+"""A needle in a haystack: a short text put into a long one at a given depth, and taken out again.
+
+Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenizer, layout) is set by `ContextOptions`.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from schemas.context import Context, NeedleStyle
+from schemas.item import Item, Record
+from schemas.vocabulary import LongTask
+from tasks.datasets.needle.haystacks import Haystack
+from tasks.datasets.needle.names import choose_names, rename
+from tasks.text.tokens import count_tokens
+
+Ask = Callable[[str, str], str]
+"""From a subject and the needle's text to the question."""
+
+_PLAIN = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"}
+_DASH = re.compile(r"\s*—\s*")
+_ENDED = re.compile(r"[.!?][\"')\]]*$")
+_SPAN = re.compile(r"(\d+)-(\d+)")
+_BEFORE_SPANS = "characters "
+ALL = 100.0
+"""Percent."""
+
+
+@dataclass(frozen=True)
+class Needle:
+    """A short text that holds an answer, as its source has it, and what is asked about it.
+
+    `clashing`: names in it that the haystack has too. `name`: of its item, before length and depth are added.
+    """
+
+    name: str
+    long_task: LongTask
+    record: Record
+    needle_id: str
+    text: str
+    subject: str
+    choices: tuple[str, ...]
+    label: str
+    ask: Ask
+    subset: str | None = None
+    clashing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a needle is put: target length of the context in tokens, depth in percent, and the seed of what is drawn."""
+
+    target_tokens: int
+    depth_percent: float
+    seed: int
+
+
+def build_item(needle: Needle, haystack: Haystack, style: NeedleStyle, place: Place, item_id: str) -> tuple[Item, Context]:
+    """The item of a needle at a place.
+
+    Args:
+        needle: what is hidden.
+        haystack: what it is hidden in, laid out in the same style.
+        style: `matched` lays the needle out as the haystack is.
+        place: where.
+        item_id: of the item.
+
+    Raises:
+        ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too,
+            or there are too few names to rename with.
+    """
+    # Drawn by the text, so that all questions about one text name its people alike.
+    draw = Random(f"names:{place.seed}:{needle.text}")  # noqa: S311 - a fixed draw, not a secret
+    renamed = choose_names(needle.clashing, (needle.text, needle.subject, *needle.choices), haystack, draw)
+    text = rename(match_layout(needle.text) if style == "matched" else " ".join(needle.text.split()), renamed)
+    subject = rename(needle.subject, renamed)
+    choices = tuple(rename(choice, renamed) for choice in needle.choices)
+    label = rename(needle.label, renamed)
+    inserted, context = _insert(needle, text, haystack, place)
+    item = Item(
+        language="en",
+        question_type="label_choice",
+        question=needle.ask(subject, text),
+        context=inserted,
+        options=choices,
+        gold_indices=(choices.index(label),) if label in choices else None,
+        item_id=item_id,
+        subset=needle.subset,
+    )
+    return item, context.model_copy(update={"query": subject, "needle_style": style, "renamed": renamed})
+
+
+def _insert(needle: Needle, text: str, haystack: Haystack, place: Place) -> tuple[str, Context]:
+    tokens = count_tokens(text)
+    draw = Random(f"place:{place.seed}:{needle.long_task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
+    first, at, last = _choose(haystack, place, tokens, draw.random())
+    before, after = haystack.between(first, at), haystack.between(at, last)
+    gap = haystack.gap_before(at)
+    head = before + gap if before else ""
+    inserted = head + text + (gap + after if after else "")
+    if inserted.count(text) != 1:
+        raise ValueError(f"the haystack around needle {needle.needle_id} holds its text too")
+    ahead = haystack.token_at(at) - haystack.token_at(first)
+    around = haystack.token_at(last) - haystack.token_at(first)
+    spans = "; ".join(f"{start}-{end}" for start, end in haystack.spans(first, last))
+    return inserted, Context(
+        long_task=needle.long_task,
+        tokens=around + tokens,
+        target_tokens=place.target_tokens,
+        needle=text,
+        needle_id=needle.needle_id,
+        needle_start=len(head),
+        needle_end=len(head) + len(text),
+        needle_token_start=ahead,
+        needle_token_end=ahead + tokens,
+        target_depth_percent=place.depth_percent,
+        depth_percent=ALL * ahead / around,
+        haystack=f"{haystack.name}, {_BEFORE_SPANS}{spans}",
+    )
+
+
+def _choose(haystack: Haystack, place: Place, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
+    """First position, the needle's position and the position after the last sentence.
+
+    The needle's place in the book is drawn; the text around it is cut at the nearest ends of sentences. So length and depth hold
+    to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
+    """
+    around = place.target_tokens - needle_tokens
+    too_short = ValueError(f"{place.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
+    if around < 1:
+        raise too_short
+    ahead = round(around * place.depth_percent / ALL)
+    tokens = [haystack.token_at(position) for position in haystack.open]
+    low, high = bisect_left(tokens, ahead), bisect_right(tokens, haystack.tokens - (around - ahead))
+    places = haystack.open[low:high] or haystack.open
+    at = places[int(drawn * len(places))]
+    first = min(at, haystack.nearest(haystack.token_at(at) - ahead)) if place.depth_percent > 0 else at
+    last = max(at, haystack.nearest(haystack.token_at(first) + around)) if place.depth_percent < ALL else at
+    if first == last:
+        raise too_short
+    return first, at, last
+
+
+def match_layout(text: str) -> str:
+    """A text as the book's prose is laid out: one line, straight quotes, double hyphens for dashes, a mark at its end."""
+    line = " ".join(_DASH.sub("--", text).split())
+    for mark, plain in _PLAIN.items():
+        line = line.replace(mark, plain)
+    return line if _ENDED.search(line) else f"{line}."
+
+
+def remove_needle(text: str, context: Context) -> str:
+    """The haystack: the text without the needle and the white space after it or, at the end of the text, before it.
+
+    Args:
+        text: `Item.context`.
+        context: what is known of it.
+
+    Raises:
+        ValueError: the needle does not stand where the context says, or it says nowhere.
+    """
+    start, end = context.needle_start, context.needle_end
+    if start is None or end is None or text[start:end] != context.needle:
+        raise ValueError("the needle does not stand at its recorded span")
+    after = text[end:].lstrip()
+    return text[:start] + after if after else text[:start].rstrip()
+
+
+def haystack_of(haystack: Haystack, context: Context) -> str:
+    """The text around a needle, cut anew from the haystack by the spans that `Context.haystack` records.
+
+    Raises:
+        ValueError: the context records none.
+    """
+    spans = _SPAN.findall((context.haystack or "").rpartition(_BEFORE_SPANS)[2])
+    if not spans:
+        raise ValueError("no spans of a haystack are recorded")
+    return haystack.joint.join(haystack.text[int(start) : int(end)] for start, end in spans)

@@ -1,0 +1,126 @@
+"""Files that are there as a whole or not at all: on a disk, or as objects of a store."""
+
+import os
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fsspec.registry import register_implementation
+
+from schemas.folders import Folder
+
+TAIL_BYTES = 65_536
+"""Of a Parquet object, read to know what it is; its footer takes 2 to 26 KB."""
+
+CONTENT_TYPES = {".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".json": "application/json"}
+"""So that a browser shows a report which a store hands out, and does not save it."""
+
+# By its name: s3fs is imported when the first object is used.
+register_implementation("s3", "tasks.lake.objects.ObjectStore", clobber=True)
+
+
+def replace_file(path: Folder, content: bytes | memoryview) -> None:
+    """Write a file and put it in place of the one that may be there; its folder is made.
+
+    Raises:
+        OSError: if the disk refuses; nothing is left behind then.
+        LakeError: if the object store does.
+    """
+    if isinstance(path, Path):
+        _replace_on_disk(path, content)
+    else:
+        _put(path, content, "overwrite")  # it is one request, so it is atomic as it is
+
+
+def create_file(path: Folder, content: bytes | memoryview) -> bool:
+    """Write a file unless an object is there already, which another machine may have put at the same time; on a disk, replace it.
+
+    Returns:
+        Whether it was written; not if an object is there already.
+
+    Raises:
+        As `replace_file` does.
+    """
+    if isinstance(path, Path):
+        _replace_on_disk(path, content)
+        return True
+    try:
+        _put(path, content, "create")
+    except FileExistsError:
+        return False
+    except NotImplementedError:  # a store that does not know the condition
+        _put(path, content, "overwrite")
+    return True
+
+
+def prove_writable(folder: Folder) -> None:
+    """Make the folder if needed, write a file there and remove it.
+
+    Raises:
+        As `replace_file` does.
+    """
+    probe = folder / f".probe-{uuid4().hex}"
+    if isinstance(probe, Path):
+        probe.parent.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+    else:
+        _put(probe, b"", "overwrite")
+    probe.unlink()
+
+
+def parquet_source(path: Folder) -> Path | BytesIO:
+    """What polars reads: the file itself, or the bytes of an object, fetched once.
+
+    Raises:
+        As `replace_file` does.
+    """
+    return path if isinstance(path, Path) else BytesIO(path.read_bytes())
+
+
+def footer_source(path: Folder) -> Path | BytesIO | None:
+    """What polars reads a footer and the number of rows from: the file itself, or the end of an object; null if it is not there.
+
+    One request says both whether an object is there and what it is.
+
+    Raises:
+        As `replace_file` does.
+    """
+    if isinstance(path, Path):
+        return path if path.exists() else None
+    store: Any = path
+    try:
+        tail = store.fs.cat_file(store.path, start=-TAIL_BYTES)
+        size = int.from_bytes(tail[-8:-4], "little") + 8  # the footer, its length and the last four bytes
+        return BytesIO(tail if size <= TAIL_BYTES else path.read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def _put(path: Folder, content: bytes | memoryview, mode: str) -> None:
+    store: Any = path
+    kind = {"ContentType": CONTENT_TYPES[path.suffix]} if path.suffix in CONTENT_TYPES else {}
+    store.fs.pipe_file(store.path, bytes(content), mode=mode, **kind)
+
+
+def _replace_on_disk(path: Path, content: bytes | memoryview) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem[:16]}-{uuid4().hex}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    # Without this a power cut may forget the rename although the file itself is on disk.
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,274 @@
+"""The lake: atomic writes of partitions, validated reads, look-up by fingerprint.
+
+A complete partition is `<layer>/<key=value>/.../<fingerprint>.parquet` and is never written twice. A partition in which calls
+failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the failed calls again; older runs keep the file they
+use.
+"""
+
+import json
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import dataframely as dy
+import polars as pl
+from pydantic import ValidationError
+
+from schemas.errors import LakeError
+from schemas.folders import Folder
+from schemas.lineage import Footer, PartitionKey, PartitionRef
+from tasks.lake.damage import of_another_version, unreadable, untrusted, unwritable
+from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
+from tasks.lake.fingerprint import canonical_json, content_sha256
+from tasks.lake.state import state_folder
+
+SchemaT = TypeVar("SchemaT", bound=dy.Schema)
+_FOOTER_KEY = "moodflow"
+
+
+@dataclass(frozen=True)
+class CodeVersion:
+    """What wrote a partition."""
+
+    package: str
+    git_commit: str | None
+
+
+class Lake:
+    """Parquet layers under one folder, on a disk or in an object store."""
+
+    def __init__(self, root: Folder, code: CodeVersion) -> None:
+        self.root = root
+        self.code = code
+        # Of an object store, where each look takes a request; whoever reads a partition checks it.
+        self._found: dict[str, PartitionRef] = {}
+
+    def __reduce__(self) -> tuple[type["Lake"], tuple[Folder, CodeVersion]]:
+        # Where this is sent, another folder is the current one.
+        return Lake, (self.root.absolute() if isinstance(self.root, Path) else self.root, self.code)
+
+    @property
+    def state(self) -> Path:
+        """Folder on this machine of what an object store cannot hold: journal, embeddings, findings about models."""
+        return state_folder(self.root)
+
+    def require_writable(self) -> None:
+        """Create the folder if needed and prove that files can be written there.
+
+        Raises:
+            LakeError: if they cannot.
+        """
+        with unwritable("the lake folder cannot be written", self.root):
+            prove_writable(self.root)
+
+    def folder(self, key: PartitionKey) -> Folder:
+        """Folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
+        return self.root / _place(key)
+
+    def find(self, key: PartitionKey) -> PartitionRef | None:
+        """The complete partition of this key, if it exists and its footer agrees.
+
+        Raises:
+            LakeError: if the file is there and cannot be trusted.
+        """
+        path = self.folder(key) / f"{key.fingerprint}.parquet"
+        if found := self._found.get(key.fingerprint):
+            return found
+        found = self._reference(path, key)
+        if found and not isinstance(path, Path):
+            self._found[key.fingerprint] = found
+        return found
+
+    def find_latest(self, key: PartitionKey) -> PartitionRef | None:
+        """The complete partition, else the newest incomplete one, else None."""
+        if complete := self.find(key):
+            return complete
+        candidates = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
+        newest = max(candidates, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+        return self._reference(newest, key) if newest else None
+
+    def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
+        """Validate, sort by primary key and write one partition atomically.
+
+        Args:
+            key: where it goes.
+            frame: rows in any order.
+            schema: the layer's schema; rows that break it are a programming error here.
+            complete: false if failed calls left rows to be asked again.
+
+        Raises:
+            LakeError: if the disk refuses the file.
+        """
+        return self._write_rows(key, as_written(frame, schema), measured_columns(schema), complete=complete)
+
+    def write_rejected(self, key: PartitionKey, rejected: pl.DataFrame) -> PartitionRef:
+        """Write rows that broke a rule to the layer's `<layer>_rejected` sibling."""
+        sibling = key.model_copy(update={"layer": f"{key.layer}_rejected"})
+        return self._write_rows(sibling, rejected, (), complete=True)
+
+    def read(self, ref: PartitionRef, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
+        """Read a partition, validate it against its schema and its content hash.
+
+        Raises:
+            LakeError: if the file is gone, truncated, changed or no longer fits the schema.
+        """
+        path, frame = self.path(ref), self.read_rows(ref)
+        try:
+            valid = schema.validate(_with_present_words(frame, schema))
+        except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
+            missing = [name for name in schema.column_names() if name not in frame.columns]
+            measured = [name for name in measured_columns(schema) if name in frame.columns]
+            if missing and content_sha256(frame, measured) == ref.content_sha256:
+                footer = self.read_footer(ref)
+                writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
+                raise of_another_version(path, missing, writer) from error
+            raise untrusted(path, f"rows of layer {ref.layer}", str(error).splitlines()[0]) from error
+        got = content_sha256(valid, measured_columns(schema))
+        if got != ref.content_sha256:
+            raise untrusted(path, f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
+        return valid
+
+    def path(self, ref: PartitionRef) -> Folder:
+        """Path of a partition's file."""
+        return self.root / ref.path
+
+    def read_rows(self, ref: PartitionRef) -> pl.DataFrame:
+        """Rows of a partition as its file has them, not validated.
+
+        Raises:
+            LakeError: if the file is gone or is no Parquet file.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            return pl.read_parquet(parquet_source(path), hive_partitioning=False)
+
+    def read_footer(self, ref: PartitionRef) -> Footer:
+        """What a partition's file says of itself.
+
+        Raises:
+            LakeError: if the file is gone or has no footer of ours.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            footer = pl.read_parquet_metadata(footer_source(path) or parquet_source(path)).get(_FOOTER_KEY)
+        try:
+            return Footer.model_validate_json(footer or "")
+        except ValidationError as error:
+            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+
+    def file_sha256(self, ref: PartitionRef) -> str:
+        """Hash of the bytes of a partition's file: of measured columns, footer and padding too, which no content hash covers.
+
+        Raises:
+            LakeError: if the file is gone or cannot be read.
+        """
+        path = self.path(ref)
+        with unreadable(path):
+            if not isinstance(path, Path):
+                return sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()
+
+    def _write_rows(self, key: PartitionKey, rows: pl.DataFrame, measured: tuple[str, ...], *, complete: bool) -> PartitionRef:
+        content = content_sha256(rows, measured)
+        name = f"{key.fingerprint}.parquet" if complete else f"{key.fingerprint}.incomplete.{content[:16]}.parquet"
+        ref = PartitionRef(
+            layer=key.layer,
+            place=key.place,
+            fingerprint=key.fingerprint,
+            path=f"{_place(key)}/{name}",
+            rows=rows.height,
+            content_sha256=content,
+            complete=complete,
+            parents=key.parents,
+        )
+        path = self.path(ref)
+        if self._holds(ref, measured):
+            # Manifests name the bytes on disk, which other measurements would change. An incomplete partition becomes the newest.
+            if not complete:
+                with unwritable("a partition cannot be written", path):
+                    replace_file(path, path.read_bytes())
+            return ref
+        footer = {
+            "partition": ref.model_dump(mode="json"),
+            "settings": key.settings,
+            "package_version": self.code.package,
+            "git_commit": self.code.git_commit,
+        }
+        encoded = _encode(rows, {_FOOTER_KEY: canonical_json(footer)})
+        with unwritable("a partition cannot be written", path):
+            if not complete:
+                replace_file(path, encoded)
+            elif not create_file(path, encoded):
+                # Another machine was faster: what it was answered is what both go on with.
+                return self.find(key) or ref
+        return ref
+
+    def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:
+        """Whether the file of a partition is there and intact; one that is damaged is to be written anew."""
+        if not self.path(ref).exists():
+            return False
+        try:
+            same = content_sha256(self.read_rows(ref), measured) == ref.content_sha256
+            return same and self.read_footer(ref).partition == ref
+        except LakeError:
+            return False
+
+    def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:
+        with unreadable(path):
+            source = footer_source(path)
+            if source is None:
+                return None
+            footer = pl.read_parquet_metadata(source).get(_FOOTER_KEY)
+            rows = pl.scan_parquet(source, hive_partitioning=False).select(pl.len()).collect().item()
+        try:
+            ref = PartitionRef.model_validate(_partition_of(footer))
+        except (ValidationError, ValueError, KeyError, TypeError) as error:
+            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+        if ref.fingerprint != key.fingerprint or ref.rows != rows:
+            raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
+        return ref
+
+
+def _place(key: PartitionKey) -> str:
+    return "/".join([key.layer, *(f"{name}={quote(value, safe='')}" for name, value in key.place)])
+
+
+def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Rows as they are written to a layer: validated, sorted by the primary key.
+
+    Raises:
+        ValidationError: if the rows break the schema.
+    """
+    return schema.validate(frame).sort(schema.primary_key())
+
+
+def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
+    """Columns that differ from run to run, which the content hash leaves out."""
+    return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
+
+
+def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Closed sets of words as they are now: a partition written before a word was added still holds none but known words.
+
+    Raises:
+        InvalidOperationError: a word is not in its set any more.
+    """
+    wanted = {name: column for name, column in pl.Schema(schema).items() if isinstance(column, pl.Enum)}
+    return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
+
+
+def _partition_of(footer: str | None) -> Any:
+    if footer is None:
+        raise ValueError("no footer")
+    return json.loads(footer)["partition"]
+
+
+def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:
+    # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
+    encoded = BytesIO()
+    rows.write_parquet(encoded, metadata=footer)
+    return encoded.getbuffer()

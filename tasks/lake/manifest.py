@@ -1,0 +1,93 @@
+"""Manifests of runs: written once, read to reopen a run."""
+
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from subprocess import DEVNULL, CalledProcessError, check_output
+
+from pydantic import ValidationError
+
+from schemas.errors import LakeError, UsageError
+from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from tasks.lake.files import replace_file
+from tasks.lake.lake import CodeVersion
+from tasks.lake.seal import seal_run
+
+MANIFEST = "manifest.json"
+
+
+def read_code_version() -> CodeVersion:
+    """Version of the installed package and, in a git checkout, its commit."""
+    try:
+        package = version("moodflow")
+    except PackageNotFoundError:
+        package = "unknown"
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return CodeVersion(package, None)
+    try:
+        commit = check_output(["git", "-C", str(root), "rev-parse", "HEAD"], stderr=DEVNULL, text=True).strip()  # noqa: S603, S607
+    except (OSError, CalledProcessError):
+        return CodeVersion(package, None)
+    return CodeVersion(package, commit)
+
+
+def run_folder(lake: Folder, run: str) -> Folder:
+    """Folder of one run inside the lake."""
+    return lake / "runs" / run
+
+
+def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
+    """Write `runs/<run>/manifest.json` atomically, seal the run's folder and return the manifest's path.
+
+    Raises:
+        LakeError: if the disk refuses the file.
+    """
+    path = run_folder(lake, manifest.run) / MANIFEST
+    try:
+        replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
+    except OSError as error:
+        raise LakeError(
+            "the manifest of the run cannot be written",
+            where=str(path),
+            expected="a folder this user may write, on a disk with space left",
+            got=str(error),
+            next_step="free space and run again; finished partitions are kept",
+        ) from error
+    seal_run(path.parent)
+    return path
+
+
+def read_manifest(lake: Folder, run: str) -> RunManifest:
+    """The manifest of one run.
+
+    Raises:
+        UsageError: if there is no such run.
+        LakeError: if its file cannot be read.
+    """
+    path = run_folder(lake, run) / MANIFEST
+    if not path.is_file():
+        known = ", ".join(list_runs(lake)[:5]) or "none yet"
+        raise UsageError(
+            "there is no such run",
+            where=str(lake / "runs"),
+            expected=f"one of: {known}",
+            got=run,
+            next_step="moodflow runs list shows them all; --lake names another lake",
+        )
+    try:
+        return RunManifest.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise LakeError("the manifest of a run cannot be read", where=str(path), got=str(error).splitlines()[0]) from error
+
+
+def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
+    """Names of all runs, newest first; run names begin with their start time.
+
+    Args:
+        lake: folder of the layers.
+        keep: if given, only runs whose manifest it accepts.
+    """
+    found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
+    return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]

@@ -1,0 +1,177 @@
+"""Item scores as the released MoodBench code would have given them for replies that are stored.
+
+Differences from tasks.metrics, all of them the released code's (data dictionary, sections 3.4 to 3.6, 4 and 9):
+
+* Replies are read by tasks.metrics.reference.parsing; options are named by the letter of the place they were shown at.
+* Gold is `reference_gold_indices` where an item has it; empty means that no answer can match.
+* Predictions are upper case, letters after Z are not: options from the 27th place on can never be chosen.
+* A failed call is an empty reply, hence wrong: `unparsed`, value 0. (Where a provider sends null instead of text the released run
+  loses the whole dataset; that is not imitated.)
+* Questionnaires: the key of the released files, no reverse-keyed and no filler items; an invalid letter earns the lowest points.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from string import ascii_letters
+from typing import Any, NamedTuple
+
+import dataframely as dy
+import polars as pl
+
+from schemas.blueprint import MethodSpec
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.tables.scores import ItemScores
+from schemas.vocabulary import ItemStatus, Metric, QuestionType
+from tasks.metrics.choice import label_f1
+from tasks.metrics.item_scores import RESPONSE, check_coverage, last_turns
+from tasks.metrics.questionnaire import points_share
+from tasks.metrics.reference.methods import is_asked
+from tasks.metrics.reference.overlap import rouge_1, word_recall
+from tasks.metrics.reference.parsing import UNKNOWN, clean_span, extract_letter, extract_letters
+
+REFERENCE_VERSION = "2"
+"""Bumped when a reply is read or scored differently in this profile; enters the fingerprint of item_scores."""
+
+AGREEMENT_KEYED = frozenset({"eq60", "iri30", "effective_communication"})
+"""Questionnaires whose released key is 1, 2, 3, ... in the order of the options, in every item."""
+
+SPACELESS = frozenset({"cnewsum"})
+"""Datasets whose reference loses all its spaces in the released code, those inside Latin text too."""
+
+SUMMARY_DIGITS = 4
+"""Decimal places the released code keeps of each summary's ROUGE."""
+
+LETTERS = ascii_letters[26:] + ascii_letters[:26]
+"""A to Z, then a to z; further options start again at A."""
+
+
+class Scored(NamedTuple):
+    """One reply under one metric; fields as the columns of ItemScores."""
+
+    value: float | None
+    status: ItemStatus
+    parsed_answer: str | None = None
+    predicted: list[str] | None = None
+    gold: list[str] | None = None
+    chosen_place: int | None = None
+    gold_place: int | None = None
+
+
+NOT_ASKED = Scored(None, "not_counted")
+"""An item the released code never asks."""
+
+
+def score_reference(
+    items: dy.DataFrame[Items], responses: dy.DataFrame[Responses], method: MethodSpec
+) -> dy.DataFrame[ItemScores]:
+    """Score the responses to a dataset of MoodBench as its released code would.
+
+    Args:
+        items: the dataset's items.
+        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer. Each (model, setting,
+            repetition) covers every item.
+        method: of profile `reference`.
+
+    Returns:
+        One row per response item and metric, sorted by key, as score_items gives them, except that labels are letters as the
+        released code writes them, UNKNOWN among them, and that failed calls count as wrong. Items whose type the metric does not
+        fit, or which the released loader skips, are `not_counted`.
+
+    Raises:
+        ScoringError: if items are without response or responses without item, or points do not allow a number.
+    """
+    answers = last_turns(responses)
+    check_coverage(items, answers)
+    by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
+    rows = [
+        row
+        for response in answers.iter_rows(named=True)
+        for row in _score_response(by_item[response["dataset"], response["item_id"]], response, method)
+    ]
+    frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
+    return ItemScores.validate(frame.sort(ItemScores.primary_key()))
+
+
+def _score_response(item: Mapping[str, Any], response: Mapping[str, Any], method: MethodSpec) -> Iterator[dict[str, Any]]:
+    asked = is_asked(item)
+    shown = response["option_order"] or range(len(item["options"] or ()))
+    for spec in method.metrics:
+        routine = _ROUTINES.get((spec.metric, item["question_type"])) if asked else None
+        scored = routine(item, list(shown), response["reply"] or "") if routine else NOT_ASKED
+        key = {name: response[name] for name in RESPONSE}
+        yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
+
+
+def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+    letter = extract_letter(reply)
+    places = _gold_places(item, shown)
+    gold = [LETTERS[place % len(LETTERS)] for place in places]
+    chosen = LETTERS.find(letter)
+    return Scored(
+        # Compared with several letters at once, a single one never matches.
+        value=float(gold == [letter]),
+        status="unparsed" if letter == UNKNOWN else "scored",
+        parsed_answer=letter,
+        predicted=[letter],
+        gold=gold,
+        chosen_place=chosen if 0 <= chosen < len(shown) else None,
+        gold_place=places[0] if len(places) == 1 else None,
+    )
+
+
+def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+    letters = extract_letters(reply)
+    gold = {LETTERS[place % len(LETTERS)] for place in _gold_places(item, shown)}
+    indices = {letter: index for index, letter in enumerate(sorted(letters | gold))}
+    return Scored(
+        value=label_f1([indices[letter] for letter in letters], [indices[letter] for letter in gold]),
+        status="unparsed" if letters == {UNKNOWN} else "scored",
+        parsed_answer=",".join(sorted(letters)),
+        predicted=sorted(letters),
+        gold=sorted(gold),
+    )
+
+
+def _score_span(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
+    span = clean_span(reply)
+    return Scored(rouge_1(span, item["references"][0]), "unparsed" if span == UNKNOWN else "scored", span)
+
+
+def _score_summary(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
+    reference = item["references"][0]
+    if item["dataset"] in SPACELESS:
+        reference = reference.replace(" ", "")
+    value = round(rouge_1(reply, reference), SUMMARY_DIGITS)
+    return Scored(value, "scored" if reply.strip() else "unparsed", reply or None)
+
+
+def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
+    return Scored(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
+
+
+def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+    letter = extract_letter(reply)
+    place = LETTERS.find(letter)
+    if not 0 <= place < len(shown):
+        return Scored(0.0, "unparsed", letter)
+    ascending = [float(index) for index in range(len(shown))]
+    points = ascending if item["dataset"] in AGREEMENT_KEYED else item["option_points"]
+    return Scored(points_share(points, shown[place]), "scored", letter)
+
+
+def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
+    reference = item["reference_gold_indices"]
+    return [shown.index(index) for index in (item["gold_indices"] if reference is None else reference)]
+
+
+_ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], Scored]] = {
+    ("accuracy", "single_choice"): _score_letter,
+    ("accuracy", "multiple_answer"): _score_letter,
+    # Of a ranking the released code reads the letter that is named first.
+    ("accuracy", "ranking"): _score_letter,
+    ("micro_f1", "multiple_answer"): _score_letters,
+    ("rouge_1", "extractive"): _score_span,
+    ("rouge_1", "judged_summary"): _score_summary,
+    ("questionnaire_points", "questionnaire"): _score_points,
+    ("word_recall", "open_ended"): _score_recall,
+}

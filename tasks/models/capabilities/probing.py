@@ -1,0 +1,290 @@
+"""Finding out what an endpoint accepts and returns, in as few tiny calls as possible.
+
+The first call sends every parameter a run may send. Only if it is refused do others follow, each with one parameter less: the one
+the refusal names, or where it names none, one after the other. What fell victim to another's refusal is offered again.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from schemas.addresses import hide_credentials
+from schemas.chat import Chat, ChatReply, Message, ModelEntry
+from schemas.dialect import Sampling
+from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit, Verdict
+from tasks.models.capabilities.probe_request import ProbeRequest
+
+PROBE_VERSION = 1
+"""Of what is asked and how it is judged; what an older version found is found out anew."""
+
+REPLY_TOKENS = 512
+"""Enough for a model that reasons to come to an answer; one that does not needs about ten."""
+
+KEY = "count_of_weekdays"
+"""A name no model would choose by itself: a reply that has it was held to the schema."""
+
+SCHEMA = {"type": "object", "properties": {KEY: {"type": "integer"}}, "required": [KEY], "additionalProperties": False}
+QUESTION = "How many days are in a week? Answer in JSON."
+TOP_LOGPROBS = 5
+LONGEST_EVIDENCE = 200
+NOTHING_CAME = "no call was answered"
+OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "reasoning")
+
+SUCCESS, CLIENT_ERROR = 2, 4
+"""Hundreds of HTTP statuses."""
+
+NOT_ABOUT_PARAMETERS = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.PAYMENT_REQUIRED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.PROXY_AUTHENTICATION_REQUIRED,
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter on offer: what it adds to the body, and how error messages spell it."""
+
+    name: Capability
+    body: str
+    spellings: str
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text names it as a word of its own."""
+        return re.search(rf"(?<![a-z0-9])(?:{self.spellings})(?![a-z0-9])", text, re.IGNORECASE) is not None
+
+
+def _parameter(name: Capability, spellings: str, **body: Any) -> Parameter:
+    return Parameter(name, json.dumps(body), spellings)
+
+
+LIMITS: dict[TokenLimit, Parameter] = {
+    "max_tokens": _parameter("max_tokens", "max_?tokens", max_tokens=REPLY_TOKENS),
+    "max_completion_tokens": _parameter("max_completion_tokens", "max_?completion_?tokens", max_completion_tokens=REPLY_TOKENS),
+}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
+SAMPLING = (
+    _parameter("logprobs", "(?:top_)?log_?probs", logprobs=True, top_logprobs=TOP_LOGPROBS),
+    _parameter("json_schema", "response_?format|json_?schema|structured[ _]outputs?", response_format=FORMAT),
+    _parameter("seed", "seed", seed=0),
+    _parameter("top_p", "top[_-]?p", top_p=1.0),
+    _parameter("temperature", "temperature", temperature=0.0),
+)
+"""Besides the limit; what a run can do without comes first and is given up first."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A parameter that was given up: the server's words, and which parameters these could mean."""
+
+    parameter: Parameter
+    error: str
+    suspects: tuple[Parameter, ...]
+
+
+@dataclass
+class Trial:
+    """One probe while it goes on; `cleared` and `confirmed` is what became of parameters that were offered again."""
+
+    entry: ModelEntry
+    chat: Chat
+    offered: tuple[Parameter, ...]
+    refusals: list[Refusal] = field(default_factory=list)
+    cleared: list[Parameter] = field(default_factory=list)
+    confirmed: list[Parameter] = field(default_factory=list)
+    calls: int = 0
+
+    async def call(self, parameters: tuple[Parameter, ...]) -> ChatReply:
+        """Ask the question with these parameters."""
+        self.calls += 1
+        body: dict[str, Any] = {}
+        for parameter in parameters:
+            body |= json.loads(parameter.body)
+        question = (Message(role="user", content=QUESTION),)
+        return await self.chat(
+            ProbeRequest(self.entry.name, self.entry.identity, question, Sampling(), parameters=json.dumps(body))
+        )
+
+    async def run(self) -> ChatReply:
+        """Offer less and less until a call gets through, or something else than a parameter is at fault."""
+        reply = await self.call(self.offered)
+        blind = False
+        while _is_refusal(reply) and self.offered:
+            named = tuple(parameter for parameter in self.offered if parameter.is_named_in(self.words(reply)))
+            if not named and not blind:
+                blind = True
+                bare = await self.call(())
+                if not _has_answered(bare):
+                    return bare
+            self.give_up(named or self.offered, reply.error or "")
+            reply = await self.call(self.offered)
+        return await self._offer_again(reply) if _has_answered(reply) else reply
+
+    def words(self, reply: ChatReply) -> str:
+        """What the server said, without the model's name: that may hold a parameter's, such as doubao-seed."""
+        return re.sub(rf"(?<!\w){re.escape(self.entry.name)}(?!\w)", "", reply.error or "", flags=re.ASCII)
+
+    def give_up(self, suspects: tuple[Parameter, ...], error: str) -> None:
+        """Leave out the first suspect; the usual limit is replaced by the other one before it is left out."""
+        least = suspects[0]
+        tried = {refusal.parameter for refusal in self.refusals}
+        others = [limit for limit in LIMITS.values() if limit != least and limit not in tried] if _is_limit(least) else []
+        self.refusals.append(Refusal(least, error, suspects))
+        place = self.offered.index(least)
+        self.offered = (*self.offered[:place], *others[:1], *self.offered[place + 1 :])
+
+    def doubtful(self) -> list[Parameter]:
+        """Parameters given up for an error that could as well mean one given up later."""
+        given_up = [refusal.parameter for refusal in self.refusals]
+        return [
+            refusal.parameter for place, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[place + 1 :])
+        ]
+
+    async def _offer_again(self, reply: ChatReply) -> ChatReply:
+        doubtful = self.doubtful()
+        if not doubtful:
+            return reply
+        limited = any(_is_limit(parameter) for parameter in doubtful)
+        kept = tuple(parameter for parameter in self.offered if not (limited and _is_limit(parameter)))
+        second = await self.call((*doubtful, *kept))
+        if _has_answered(second):
+            self.cleared = doubtful
+            return second
+        if _is_refusal(second):
+            named = [parameter for parameter in doubtful if parameter.is_named_in(self.words(second))]
+            self.confirmed = doubtful if len(doubtful) == 1 else named
+        return reply
+
+
+async def probe(
+    entry: ModelEntry,
+    chat: Chat,
+    *,
+    token_limit: TokenLimit = "max_tokens",  # noqa: S107  a parameter's name
+    hide: Callable[[str], str] = str,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> ModelProbe:
+    """Find out what a model accepts and returns.
+
+    Args:
+        entry: the model.
+        chat: sends the calls; one that tries again after a failure makes the probe slower, not better.
+        token_limit: the limit that is offered first, where one is known to be right.
+        hide: takes secrets out of a text; everything the server wrote goes through it.
+        now: the time, for the record.
+    """
+    trial = Trial(entry, chat, (*SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1]))
+    reply = await trial.run()
+    found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
+
+    def shown(text: str) -> str:
+        line = "".join(sign if sign.isprintable() else " " for sign in hide(text))
+        return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
+
+    return ModelProbe(
+        version=PROBE_VERSION,
+        model=entry.name,
+        server=shown(hide_credentials(entry.base_url or "")),
+        probed_at=now().isoformat(timespec="seconds"),
+        calls=trial.calls,
+        latency_s=reply.latency_s if _has_answered(reply) else None,
+        echoed_model=None if reply.model is None else shown(reply.model),
+        reasoning_in=reply.reasoning_in,
+        findings={name: replace(found[name], evidence=shown(found[name].evidence)) for name in CAPABILITIES},
+    )
+
+
+def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability, Finding]]:
+    answered = _has_answered(reply)
+    accepted = {parameter.name for parameter in (*trial.offered, *trial.cleared)} if answered else set()
+    refusals = {refusal.parameter.name: refusal for refusal in trial.refusals}
+    doubtful = {parameter.name for parameter in trial.doubtful() if parameter not in trial.confirmed}
+    for name in (parameter.name for parameter in (*SAMPLING, *LIMITS.values())):
+        if name in accepted:
+            yield name, _of_accepted(name, reply)
+        elif refusal := refusals.get(name):
+            if len(refusal.suspects) == 1:
+                yield name, Finding("no", refusal.error)
+            elif answered and name not in doubtful:
+                yield name, Finding("no", f"accepted without it; with it {refusal.error}")
+            else:
+                yield name, Finding("unknown", f"refused together with others: {refusal.error}")
+        else:
+            yield name, Finding("unknown", "not tried, the other limit is accepted" if answered else NOTHING_CAME)
+
+
+def _of_accepted(name: Capability, reply: ChatReply) -> Finding:
+    if name == "json_schema":
+        if not reply.text:
+            return Finding("unknown", "accepted, but there is no answer that could follow it")
+        follows = _follows_schema(reply.text)
+        return Finding(*(("yes", "the answer follows it") if follows else ("no", "accepted, but the answer does not follow it")))
+    if name == "logprobs":
+        if reply.top_logprobs:
+            return Finding("yes", f"{len(reply.top_logprobs)} tokens at the first place")
+        if reply.reasoning or not reply.text:
+            return Finding("unknown", "accepted, but the reply begins with reasoning")
+        return Finding("no", "accepted, but none are sent")
+    return Finding("yes", "accepted")
+
+
+def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability, Finding]]:
+    if not _has_answered(reply):
+        yield "answers", Finding("no", reply.error or "no answer")
+        yield from ((name, Finding("unknown", NOTHING_CAME)) for name in OF_REPLY)
+        return
+    cut = "" if reply.text else f", no answer within {REPLY_TOKENS} tokens"
+    yield "answers", Finding("yes", f"HTTP {reply.http_status} after {reply.latency_s:.2f} s{cut}")
+    counts = (reply.prompt_tokens, reply.completion_tokens)
+    usage = "not reported" if None in counts else f"{counts[0]} tokens in, {counts[1]} out"
+    yield "usage", Finding(_yes(None not in counts), usage)
+    yield "finish_reason", Finding(_yes(reply.finish_reason is not None), reply.finish_reason or "not sent")
+    if reply.model is None:
+        yield "same_model", Finding("unknown", "the reply names no model")
+    else:
+        yield "same_model", Finding(_yes(reply.model == entry.name), f"asked {entry.name}, answered by {reply.model}")
+    yield "reasoning", Finding(_yes(reply.reasoning_in is not None), f"in {reply.reasoning_in}" if reply.reasoning_in else "none")
+
+
+def _has_answered(reply: ChatReply) -> bool:
+    """Whether words of the model came, even if the limit ended them before the answer."""
+    return _hundreds(reply) == SUCCESS and bool(reply.text or reply.reasoning or reply.finish_reason == "length")
+
+
+def _is_refusal(reply: ChatReply) -> bool:
+    """Whether the server took offence at the request itself; llama.cpp says 501 of what it was not started for."""
+    if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
+        return False
+    if reply.http_status == HTTPStatus.NOT_IMPLEMENTED:
+        return True
+    return _hundreds(reply) == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
+
+
+def _hundreds(reply: ChatReply) -> int:
+    return (reply.http_status or 0) // 100
+
+
+def _follows_schema(text: str) -> bool:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and isinstance(document.get(KEY), int)
+
+
+def _is_limit(parameter: Parameter) -> bool:
+    return parameter.name in LIMITS
+
+
+def _yes(condition: bool) -> Verdict:  # noqa: FBT001
+    return "yes" if condition else "no"

@@ -1,0 +1,76 @@
+"""The process of the embedded model server; a script that `tasks.models.embedded.serving` starts, never imported.
+
+It ends with its parent, however that goes: its standard input closes, and on Linux the kernel kills it, be it that it hangs. It
+imports nothing of ours, so that it starts fast and does not depend on where it is started.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from threading import Thread
+
+from xllamacpp import CommonParams, Server
+
+PR_SET_PDEATHSIG = 1
+WARNINGS = 2
+
+
+def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int, port: int) -> Server:
+    """Start the server on a loopback port; it stops when the object returned is let go.
+
+    Args:
+        weights: GGUF file.
+        name: of the model in answers; without one the server would give the path of the weights.
+        slots: calls answered at once.
+        slot_tokens: longest prompt and reply of one call together.
+        threads: of the CPU.
+        port: to listen on.
+    """
+    params = CommonParams()
+    params.model.path = weights
+    params.model_alias = {name}
+    params.port = port
+    params.n_parallel = slots
+    params.n_ctx = slots * slot_tokens
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
+    # The template in the weights adds a system message about itself to every conversation without one: 21 tokens more, and worse
+    # answers (measured: asked for the capital of France, the model then writes French). The built-in form adds nothing.
+    params.use_jinja = False
+    # Conversations do not come back once they are answered, so there is no use in keeping copies of old states.
+    params.cache_ram_mib = 0
+    params.ui = False
+    params.endpoint_slots = False
+    params.verbosity = WARNINGS
+    return Server(params)
+
+
+def end_with_parent() -> Thread:
+    """End this process as soon as its parent is gone; the thread returned ends with the parent's end of the pipe."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    watch = Thread(target=_wait_for_end_of_input, daemon=True)
+    watch.start()
+    return watch
+
+
+def _wait_for_end_of_input() -> None:
+    while os.read(0, 1):
+        pass
+    # The server's threads do not end by themselves while a call is running.
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve as the arguments say."""
+    weights, name, *numbers = sys.argv[1:]
+    watch = end_with_parent()
+    slots, slot_tokens, threads, port = (int(number) for number in numbers)
+    server = start(weights, name, slots, slot_tokens, threads, port)
+    watch.join()
+    del server
+
+
+if __name__ == "__main__":
+    main()

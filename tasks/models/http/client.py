@@ -1,0 +1,227 @@
+"""The one client of model servers: when a call starts, what is tried again, and what became of it."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
+
+import httpx
+from pydantic import SecretStr
+
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.vocabulary import Failure
+from tasks.models.http.adaptive_concurrency import USUAL
+from tasks.models.http.failures import read_error
+from tasks.models.http.parse_reply import read_completion
+from tasks.models.http.rate_limit_headers import read_pause, read_wait
+from tasks.models.http.rate_limiter import Pace, Place
+from tasks.models.http.retry import CircuitBreaker, RetryPolicy
+from tasks.models.http.scrub_keys import Scrubber
+from tasks.models.http.transport import Address, AioTransport, Answer, Transport, TransportError, require_sendable
+from tasks.text.backoff import BUDGET_S
+
+LONGEST_ERROR = 400
+KEPT_SHARE = 12
+"""A limit above the usual one has a twelfth of the rest in replies that are being kept and have left their places: writing them
+takes some milliseconds, in which the server has nothing to do with them. Up to the usual limit a call keeps its place until its
+reply is on disk, so that a crash costs no more than what the server was at work on."""
+
+NO_MONEY = "not sent: the budget of this run is spent; run again with a larger one"
+
+Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
+"""Takes an answer into safety."""
+
+
+class Spending(Protocol):
+    """Who pays for the calls."""
+
+    def reserve(self, request: ChatRequest) -> float | None:
+        """Set aside what a call may cost; None if that is more than is left."""
+        ...
+
+    def settle(self, reserved: float, reply: ChatReply) -> None:
+        """Replace what was set aside by what the call did cost."""
+        ...
+
+
+class Attempt(NamedTuple):
+    """What became of one attempt, how long the server wants to be left alone, and whether anything was sent."""
+
+    reply: ChatReply
+    retry_after_s: float | None = None
+    sent: bool = True
+
+
+class HttpChat:
+    """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
+
+    A call gives up its place while it waits for its next attempt; if the server names the time to wait, nobody starts a call
+    before it is over.
+
+    Args:
+        entry: the model; its limits hold for all calls.
+        base_url: server, up to and including `/v1`.
+        key: sent as a bearer token and written nowhere else, not even where the server repeats it.
+        policy: what is retried.
+        spending: who pays; null = nobody counts.
+        clock: seconds, monotonic.
+
+    Raises:
+        EndpointError: if the key cannot be sent.
+    """
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        base_url: str,
+        key: SecretStr | None = None,
+        *,
+        policy: RetryPolicy | None = None,
+        spending: Spending | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        require_sendable(entry, key)
+        self._entry = entry
+        self._address = Address(base_url, key)
+        self._policy = policy or RetryPolicy()
+        self._spending = spending
+        self._clock = clock
+        self._breaker = CircuitBreaker()
+        self._pace = Pace(entry, clock, self._policy.sleep)
+        self._scrub = Scrubber(key)
+        self._unkept: Exception | None = None
+        self._being_kept = 0
+        self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
+        self._transport: Transport = open_transport(entry, self._address)
+
+    async def __aenter__(self) -> Self:
+        await self._transport.__aenter__()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pace.close()
+        await self._transport.__aexit__(kind, error, trace)
+
+    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
+        """Send one request, again if the policy says so.
+
+        Args:
+            request: what to ask.
+            keep: takes an answer into safety, before the call gives up its place unless KEPT_SHARE says otherwise.
+
+        Raises:
+            What `keep` raises; after that nothing more is sent, since it would be paid for and lost.
+        """
+        tried: Counter[Failure] = Counter()
+        waited_s, last = 0.0, None
+        while True:
+            reply, retry_after_s, sent = await self._attempt(request, tried.total() + 1, keep)
+            if not sent:
+                # What became of it when it was sent says more.
+                return last or reply
+            delay_s = None
+            if reply.failure is not None:
+                tried[reply.failure] += 1
+                delay_s = self._policy.delay_s(reply.failure, tried[reply.failure], retry_after_s, waited_s)
+            if delay_s is None or self._breaker.is_open:
+                self._breaker.report(reply)
+                return reply
+            # A pause the server asked for outlives a call that is cancelled meanwhile.
+            await (self._policy.sleep(delay_s) if retry_after_s is None else asyncio.shield(self._pace.pause(delay_s)))
+            waited_s, last = waited_s + delay_s, reply
+
+    async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
+        await self._pace.enter(again=attempt > 1)
+        place = Place(self._pace)
+        try:
+            if unsent := self._refuse():
+                return Attempt(unsent, sent=False)
+            reserved = self._spending.reserve(request) if self._spending else 0.0
+            if reserved is None:
+                return Attempt(ChatReply(failure="budget", error=NO_MONEY), sent=False)
+            found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
+            try:
+                found = await self._send(request, attempt)
+            finally:
+                if self._spending:
+                    self._spending.settle(reserved, found.reply)
+            if keep is not None and found.reply.failure is None:
+                await self._keep(keep, request, found.reply, place)
+            return found
+        finally:
+            place.leave()
+
+    def _refuse(self) -> ChatReply | None:
+        """Why nothing is sent at all any more, or for now."""
+        if self._unkept is not None:
+            raise self._unkept
+        if self._breaker.is_open:
+            text = f"not sent: no server was found at {self._address.place} by the calls before this one"
+            return ChatReply(failure="connect", error=text)
+        if closed_s := self._pace.closed_for_s:
+            return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
+        return None
+
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, place: Place) -> None:
+        leaves_first = self._being_kept < self._most_being_kept
+        if leaves_first:
+            place.leave()
+        self._being_kept += leaves_first
+        try:
+            await keep(request, reply)
+        except Exception as error:
+            self._unkept = error
+            raise
+        finally:
+            self._being_kept -= leaves_first
+
+    async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
+        expected = await self._pace.keep_to_limits(request)
+        # Much may have happened while it waited.
+        if unsent := self._refuse():
+            return Attempt(unsent, sent=False)
+        started_s = self._clock()
+        try:
+            answer = await self._transport.post(request.body_json.encode())
+        except TransportError as error:
+            reply, retry_after_s = ChatReply(failure=error.failure, error=error.text, http_status=error.http_status), None
+        else:
+            reply = self._scrub(self._read(answer, request))
+            retry_after_s = self._heed(answer, reply)
+        error_text = reply.error
+        if error_text is not None and len(error_text) > LONGEST_ERROR:
+            error_text = f"{error_text[:LONGEST_ERROR]}..."
+        reply = replace(reply, error=error_text, latency_s=self._clock() - started_s, attempts=attempt)
+        self._pace.note_reply(reply, expected)
+        return Attempt(reply, retry_after_s)
+
+    def _read(self, answer: Answer, request: ChatRequest) -> ChatReply:
+        if not httpx.codes.is_success(answer.status):
+            return read_error(answer.status, answer.body)
+        same = self._entry.require_same_model
+        return read_completion(answer.body, answer.status, asked=request.model, require_same_model=same)
+
+    def _heed(self, answer: Answer, reply: ChatReply) -> float | None:
+        """What the headers say of waiting: before this call is tried again, or before anybody's next call."""
+        pause_s = read_pause(answer.headers, self._pace.mean_tokens)
+        if reply.failure is None:
+            if pause_s and not self._pace.is_paused:
+                self._pace.pause(pause_s)
+            return None
+        wait_s = read_wait(answer.headers)
+        wait_s = pause_s if wait_s is None and reply.failure == "http_429" else wait_s
+        if wait_s is not None and wait_s > BUDGET_S:
+            self._pace.pause(wait_s)
+        return wait_s
+
+
+def open_transport(entry: ModelEntry, address: Address) -> Transport:
+    """Connections as the entry wants them."""
+    if entry.http2:
+        from tasks.models.http.http2 import Http2Transport  # noqa: PLC0415  few need it
+
+        return Http2Transport(entry, address)
+    return AioTransport(entry, address)

@@ -1,0 +1,166 @@
+"""What can be known to be wrong about an endpoint before the first call."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from threading import Thread
+from typing import NamedTuple
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+from pydantic import SecretStr
+
+from schemas.addresses import require_plain_address
+from schemas.chat import ModelEntry
+from schemas.errors import EndpointError
+from tasks.models.http.transport import is_loopback, require_sendable
+
+PROBE_TIMEOUT_S = 3.0
+"""For the name and for the connection, each."""
+
+PORTS = {"http": 80, "https": 443}
+LAST_PORT = 65535
+
+
+class Place(NamedTuple):
+    """A host and port to connect to."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
+    """The key of a model from the environment variable it names.
+
+    Raises:
+        EndpointError: if that variable is not set, empty or holds what cannot be sent. White space around the key is dropped.
+    """
+    if entry.api_key_env is None:
+        return None
+    if text := environ.get(entry.api_key_env, "").strip():
+        key = SecretStr(text)
+        require_sendable(entry, key)
+        return key
+    raise EndpointError(
+        f"the API key of model {entry.name} is missing",
+        where=f"environment variable {entry.api_key_env}",
+        expected="the key",
+        got="an empty value" if entry.api_key_env in environ else "no such variable",
+        next_step=f"export {entry.api_key_env}=... and run again",
+    )
+
+
+async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = None) -> None:
+    """Prove that a base URL names a host that can be reached.
+
+    A host that answers and refuses the connection passes: the server is down now, which is a failure of calls and not a wrong
+    option (see docs/decisions/0001). Where a proxy stands in between, only the proxy can be checked: it looks up the name.
+
+    Args:
+        entry: the model; the embedded one needs no check.
+        proxies: scheme -> URL of the proxy for it; by default what the environment says, as the client does.
+
+    Raises:
+        UsageError: if the URL holds credentials, a query or a fragment.
+        EndpointError: if the URL is none, or its host has no address, no route or does not answer in time.
+    """
+    if entry.base_url is None:
+        return
+    require_plain_address(entry.base_url, "base_url")
+    url, place = _parse(entry, entry.base_url)
+    if proxy := _proxy_of(url, getproxies() if proxies is None else proxies):
+        _, place = _parse(entry, proxy)
+    try:
+        found = await asyncio.wait_for(_look_up(place), PROBE_TIMEOUT_S)
+    except TimeoutError as error:
+        raise _unreachable(entry, f"no address of host name {place.host} within {PROBE_TIMEOUT_S:g} s") from error
+    except socket.gaierror as error:
+        raise _unreachable(entry, f"host name {place.host} has no address ({error.strerror})") from error
+    except UnicodeError as error:
+        # DNS cannot spell an empty or overlong label.
+        raise _unreachable(entry, f"host name {place.host}: {error}") from error
+    # A name may have several addresses, and some may lead nowhere: one that leads to the host is enough.
+    faults = await asyncio.gather(*(_probe(address) for address in found))
+    if all(faults):
+        raise _unreachable(entry, f"{place}: {', '.join(dict.fromkeys(fault for fault in faults if fault))}")
+
+
+def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
+    """URL of the proxy the client will use, as it chooses it itself."""
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or is_loopback(url.host) or proxy_bypass(url.host):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+async def _look_up(place: Place) -> list[Place]:
+    """Addresses of a host name."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[list[Place]] = loop.create_future()
+
+    def deliver(addresses: list[Place], error: Exception | None) -> None:
+        if found.done():
+            return
+        if error is None:
+            found.set_result(addresses)
+        else:
+            found.set_exception(error)
+
+    def ask() -> None:
+        addresses: list[Place] = []
+        fault: Exception | None = None
+        try:
+            answers = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+            addresses = [Place(str(address[0]), place.port) for *_, address in answers]
+        except (OSError, UnicodeError) as error:
+            fault = error
+        with suppress(RuntimeError):  # nobody waits any more
+            loop.call_soon_threadsafe(deliver, addresses, fault)
+
+    # Not the loop's own resolver: the program would wait for it at its end, which takes as long as DNS does.
+    Thread(target=ask, daemon=True).start()
+    return await found
+
+
+async def _probe(address: Place) -> str | None:
+    """Why no host is found at an address; None if one is."""
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(*address), PROBE_TIMEOUT_S)
+    except TimeoutError:
+        return f"no answer within {PROBE_TIMEOUT_S:g} s"
+    except (ConnectionRefusedError, ConnectionResetError):
+        return None
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return None
+
+
+def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, Place]:
+    try:
+        url = httpx.URL(text)
+        port = url.port or PORTS.get(url.scheme, 0)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise _unreachable(entry, str(error)) from error
+    if url.scheme not in PORTS or not url.host:
+        raise _unreachable(entry, "not an http or https URL")
+    # The resolver takes a larger number modulo 65536, which is another port.
+    if port > LAST_PORT:
+        raise _unreachable(entry, f"port {port}, the last one is {LAST_PORT}")
+    return url, Place(url.host, port)
+
+
+def _unreachable(entry: ModelEntry, got: str) -> EndpointError:
+    return EndpointError(
+        f"the server of model {entry.name} cannot be reached",
+        where=f"base URL {entry.base_url}",
+        expected="the address of an OpenAI-compatible server, such as http://localhost:8000/v1",
+        got=got,
+        next_step="correct --base-url (or --judge-base-url), or start the server",
+    )

@@ -1,0 +1,259 @@
+"""Every way a call can fail: what it means, how often it is tried again, what helps; and which of them a server's error is."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from schemas.chat import ChatReply
+from schemas.vocabulary import Failure
+from tasks.models.http.error_patterns import BASE_RESPONSE, LONGEST_CONTEXT, MARKS, PASSING, UNDER_SUCCESS
+from tasks.text.backoff import Retry
+
+
+@dataclass(frozen=True)
+class FailureKind:
+    """One kind of failure, in words for the user; `retry` says how often it is tried and after which pauses."""
+
+    meaning: str
+    retry: Retry
+    remedy: str
+
+
+# A request that got lost or a server that restarts: seconds are enough.
+SOON = Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4)
+# Each attempt may take minutes already; a second one covers a request that got lost.
+SLOW = Retry(attempts=2, first_delay_s=1, longest_delay_s=4)
+# The same question mostly gets the same answer, and each is paid for; a second try catches a provider's hiccup.
+ONCE_MORE = Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4)
+# The same call would fail in the same way.
+NEVER = Retry(attempts=1)
+
+FAILURE_KINDS: Mapping[Failure, FailureKind] = MappingProxyType(
+    {
+        "connect": FailureKind(
+            "no server was reached, or it hung up before it answered",
+            Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
+            "start the server, check base_url",
+        ),
+        "tls": FailureKind(
+            "the server's certificate is not trusted or no encrypted connection came about",
+            NEVER,
+            "check base_url and the clock; name a private authority in SSL_CERT_FILE",
+        ),
+        "timeout_connect": FailureKind(
+            "no connection within connect_timeout_s", SLOW, "check the network and base_url, raise connect_timeout_s"
+        ),
+        "timeout_first_byte": FailureKind(
+            "the answer did not begin within first_byte_timeout_s", SLOW, "raise first_byte_timeout_s or lower concurrency"
+        ),
+        "timeout_total": FailureKind(
+            "the answer was not complete within timeout_s, or the server says it took too long (HTTP 408)",
+            SLOW,
+            "raise timeout_s, lower concurrency or max_tokens",
+        ),
+        "auth": FailureKind(
+            "the key is missing, wrong or has no right to the model (HTTP 401, 403)",
+            NEVER,
+            "set the variable that api_key_env names; check what the key may use",
+        ),
+        "quota": FailureKind(
+            "the account has no credit left or a limit set for it is used up (HTTP 402, or 403 and 429 that say so)",
+            NEVER,
+            "top up the account or raise its limit, then run again",
+        ),
+        "context_too_long": FailureKind(
+            "the item is longer than the model's context (HTTP 413, or 400 that says so)",
+            NEVER,
+            "choose --too-long cut_middle or cut_start, or serve the model with a longer context",
+        ),
+        "content_filter": FailureKind(
+            "the provider's filter stopped the question or the answer",
+            NEVER,
+            "none; ask the same model elsewhere, or take the item as missing",
+        ),
+        "http_4xx": FailureKind(
+            "the server refuses the request for another reason (any other HTTP 4xx)",
+            NEVER,
+            "read the error; moodflow models check finds out which parameters the model refuses",
+        ),
+        "http_429": FailureKind(
+            "too many requests or tokens in too short a time (HTTP 429, 425)",
+            Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
+            "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
+        ),
+        "http_5xx": FailureKind(
+            "the server failed, or broke its answer off (HTTP 5xx)",
+            Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
+            "run again later; read the log of a server of your own",
+        ),
+        "truncated_body": FailureKind(
+            "the connection ended in the middle of the answer", SOON, "run again; check proxies in between"
+        ),
+        "invalid_json": FailureKind(
+            "the answer is no JSON, such as a proxy's page", SOON, "check that base_url ends in /v1 or so"
+        ),
+        "missing_choices": FailureKind(
+            "the answer is JSON but no chat completion, or a redirect, which is not followed",
+            SOON,
+            "check base_url: is it the OpenAI-compatible one?",
+        ),
+        "empty_content": FailureKind(
+            "a completion without text", ONCE_MORE, "run again; look at one answer with moodflow models check"
+        ),
+        # It stopped at max_tokens, and would again.
+        "length": FailureKind(
+            "the limit of the reply was reached before the answer began", NEVER, "raise max_tokens or lower reasoning_effort"
+        ),
+        "tool_call": FailureKind(
+            "a tool call instead of text, though no tools are offered",
+            ONCE_MORE,
+            "switch off the server's parser of tool calls, or take the item as missing",
+        ),
+        # A gateway may send the next call to the right one.
+        "wrong_model": FailureKind(
+            "the server names another model than the one asked, and require_same_model is set",
+            SOON,
+            "check the name with moodflow models list; pin the provider or the version",
+        ),
+        "budget": FailureKind(
+            "not sent: the budget of the run is spent", NEVER, "raise --budget or --budget-tokens and run again"
+        ),
+    }
+)
+"""The one table of failures; docs/failures.md shows it."""
+
+RETRIES: Mapping[Failure, Retry] = MappingProxyType({failure: kind.retry for failure, kind in FAILURE_KINDS.items()})
+"""What is retried, how often and after which delay."""
+
+STATUSES: Mapping[int, Failure] = MappingProxyType(
+    {
+        HTTPStatus.UNAUTHORIZED: "auth",
+        HTTPStatus.PAYMENT_REQUIRED: "quota",
+        HTTPStatus.FORBIDDEN: "auth",
+        HTTPStatus.REQUEST_TIMEOUT: "timeout_total",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_too_long",
+        HTTPStatus.TOO_EARLY: "http_429",
+        HTTPStatus.TOO_MANY_REQUESTS: "http_429",
+    }
+)
+"""What a status means where neither code nor message of the error says more."""
+
+HUNDREDS: Mapping[int, Failure] = MappingProxyType({4: "http_4xx", 5: "http_5xx"})
+SUCCESS, REDIRECTION = 2, 3
+"""Hundreds of HTTP statuses."""
+
+
+class ServerError(NamedTuple):
+    """An error as a server states it: codes, types and the like in `codes`, and the HTTP status its body speaks of."""
+
+    codes: tuple[str, ...]
+    message: str
+    status: int | None = None
+
+
+def read_error(status: int, body: bytes) -> ChatReply:
+    """The failure in an answer that is not a success.
+
+    Args:
+        status: HTTP status; of a success only if the body is an error nevertheless, as some gateways send it.
+        body: the whole body.
+
+    Returns:
+        A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
+        one line and not shortened.
+    """
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        document = None
+    error = find_error(document) or ServerError((), body.decode("utf-8", "replace"))
+    told = describe_error(body)
+    if status // 100 == REDIRECTION:
+        told = f"a redirect, which is not followed: {told}"
+    elif (limit := re.search(r'"n_ctx": ?(\d+)', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
+        told = f"{told} (n_ctx {limit[1]})"
+    return ChatReply(failure=name_failure(status, error), error=f"HTTP {status}: {told}", http_status=status)
+
+
+def name_failure(status: int, error: ServerError) -> Failure:
+    """Which failure an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
+    meant = error.status if status // 100 == SUCCESS and error.status is not None else status
+    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_in(error.codes, error.message):
+        return PASSING.failure
+    marks = MARKS if meant // 100 in HUNDREDS else (*MARKS, *UNDER_SUCCESS)
+    found = next((mark.failure for mark in marks if mark.is_in(error.codes, error.message)), None)
+    return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
+
+
+def find_error(document: Any) -> ServerError | None:
+    """The error that a JSON document states, or null.
+
+    Forms: `{"error": {...}}` or `{"error": "..."}`, in a list (Gemini), in a choice (OpenRouter), flat with `"object": "error"`
+    or a code and a message (SGLang, DashScope), and `{"base_resp": {"status_code": ...}}` (MiniMax).
+    """
+    if isinstance(document, list):
+        return next((error for error in map(find_error, document) if error), None)
+    if not isinstance(document, dict):
+        return None
+    choices = document.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = document.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+    base = document.get("base_resp")
+    if isinstance(error, dict):
+        return _read_error(error)
+    if error:
+        return ServerError((), str(error))
+    if isinstance(base, dict) and base.get("status_code"):
+        return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or ""))
+    return _read_error(document) if choices is None and isinstance(document.get("message"), str) else None
+
+
+def describe_error(body: bytes) -> str:
+    """The server's own message about a request it refused, on one line; the body if it is not in the usual form."""
+    text = body.decode("utf-8", "replace")
+    try:
+        error = find_error(json.loads(text))
+    except (ValueError, RecursionError):
+        error = None
+    if error is not None and error.message:
+        text = error.message
+    # JSON may hold one half of a surrogate pair, which no file can store.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join(whole.split()) or "an empty body"
+
+
+def read_max_context(text: str) -> int | None:
+    """The longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    found = (re.search(pattern, plain, re.IGNORECASE) for pattern in LONGEST_CONTEXT)
+    return next((int(match[1]) for match in found if match), None)
+
+
+def _read_error(error: dict[str, Any]) -> ServerError:
+    message = error.get("message")
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    # What the provider behind a gateway said.
+    text = " ".join(part for part in (message, raw) if isinstance(part, str))
+    return ServerError(tuple(_codes(error)), text, _status(error))
+
+
+def _codes(error: dict[str, Any]) -> Iterator[str]:
+    inner = error.get("innererror")
+    values = [error.get(name) for name in ("code", "type", "status")]
+    values.append(inner.get("code") if isinstance(inner, dict) else None)
+    for value in values:
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            yield str(value)
+
+
+def _status(error: dict[str, Any]) -> int | None:
+    for name in ("code", "http_code", "status"):
+        value = str(error.get(name))
+        if re.fullmatch(r"[45]\d\d", value):
+            return int(value)
+    return None

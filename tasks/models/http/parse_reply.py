@@ -1,0 +1,227 @@
+"""From the body of an OpenAI-compatible server's answer to a reply."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from schemas.chat import ChatReply
+from schemas.provider import ReasoningPlace
+from schemas.vocabulary import Failure, Remark
+from tasks.models.http.failures import describe_error, find_error, read_error
+from tasks.models.http.model_names import is_same_model
+
+BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
+END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
+UNFINISHED = re.compile(r"\s*<think(?:ing)?>(.*)", re.DOTALL)
+
+
+CONTENT_FILTER = re.compile(r"content_filter\b.*|sensitive|refusal", re.IGNORECASE | re.DOTALL)
+LENGTH = re.compile(r"length|max_tokens|model_context_window_exceeded", re.IGNORECASE)
+BROKEN_OFF = re.compile(r"insufficient_system_resource|network_error|error", re.IGNORECASE)
+"""Finish reasons by which DeepSeek, Zhipu and OpenRouter say that the server could not go on."""
+
+
+LARGEST_COUNT = 2**63
+"""No column holds more."""
+
+
+def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
+    """The reply in the body of a successful answer.
+
+    Args:
+        body: the whole body.
+        status: HTTP status, kept in the reply.
+        asked: name of the model that was asked; null = not compared with the one that answered.
+        require_same_model: an answer by another model is a failure; a server that names none is believed.
+
+    Returns:
+        A reply with text, and a remark if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what the error says
+        that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off), `wrong_model`. Its
+        error text is not shortened. Token counts, log probabilities and such are null if not of the usual type.
+    """
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return ChatReply(failure="invalid_json", error=f"not JSON: {describe_error(body)}", http_status=status)
+    if find_error(document) is not None:
+        return read_error(status, body)
+    try:
+        choice = document["choices"][0]
+        message = choice["message"]
+        content = _read_content(message)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
+    reply = _read_reply(document, choice, content, status)
+    found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
+    if found:
+        return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
+    remark = _remark(reply, content, asked)
+    return reply if remark is None else replace(reply, remark=remark)
+
+
+def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
+    reasoning, text = split_reasoning(content.text)
+    usage = document.get("usage")
+    thoughts = "\n\n".join(part for part in (content.reasoning, reasoning) if part) or None
+    return ChatReply(
+        text=text,
+        reasoning=thoughts,
+        finish_reason=_string(choice.get("finish_reason")),
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        completion_tokens=_count(usage, "completion_tokens"),
+        # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
+        top_logprobs=None if thoughts else read_top_logprobs(choice, text),
+        http_status=status,
+        model=_string(document.get("model")),
+        reasoning_in=content.reasoning_in or ("think" if reasoning else None),
+    )
+
+
+class _Failed(NamedTuple):
+    failure: Failure
+    error: str
+
+
+def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
+    """What keeps a completion from being an answer."""
+    reason = reply.finish_reason or ""
+    text = (reply.text or "").strip()
+    # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
+    if BROKEN_OFF.fullmatch(reason):
+        return _Failed("http_5xx", f"the server broke the answer off after {len(text)} characters, finish_reason {reason}")
+    if CONTENT_FILTER.fullmatch(reason) and not (text and reason == "refusal"):
+        return _Failed("content_filter", f"stopped by the filter after {len(text)} characters, finish_reason {reason}")
+    if text:
+        return None
+    error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reply.finish_reason}"
+    if message.get("tool_calls") or message.get("function_call") or reason in {"tool_calls", "function_call"}:
+        return _Failed("tool_call", f"{error}; a tool call came instead, though no tools are offered")
+    if LENGTH.fullmatch(reason):
+        return _Failed("length", f"{error}; the limit max_tokens was reached before the answer")
+    return _Failed("empty_content", error)
+
+
+def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
+    if asked is None or reply.model is None or is_same_model(asked, reply.model):
+        return None
+    return _Failed("wrong_model", f"asked {asked}, answered by {reply.model}")
+
+
+def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
+    if _other_model(reply, asked):
+        return "other_model"
+    if LENGTH.fullmatch(reply.finish_reason or ""):
+        return "length"
+    return "refusal" if content.refused or reply.finish_reason == "refusal" else None
+
+
+def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
+    """The likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
+
+    Args:
+        choice: one of `choices` in the server's answer.
+        text: the answer; a token that it does not begin with stands elsewhere (in a tag, or in a header that was taken off).
+
+    Returns:
+        Null if the server sent none or they are not of the usual form.
+    """
+    try:
+        first = next(token for token in choice["logprobs"]["content"] if token["token"].strip())
+        found = tuple((_whole(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
+    except (StopIteration, KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return None
+    begins = text.lstrip().startswith(first["token"].strip())
+    return found if found and begins else None
+
+
+def split_reasoning(content: str) -> tuple[str | None, str]:
+    """Reasoning and answer of a text that holds both.
+
+    Blocks `<think>...</think>` (or `thinking`) at the start are reasoning. Some chat templates put the opening tag into the
+    prompt, so without one everything up to the first closing tag is reasoning. A block at the start that is never closed was cut
+    off: it is all reasoning, and there is no answer. Tags after the answer has begun are part of it.
+    """
+    thoughts, place = [], 0
+    while block := BLOCK.match(content, place):
+        thoughts.append(block[2].strip())
+        place = block.end()
+    rest = content[place:]
+    if unfinished := UNFINISHED.fullmatch(rest):
+        thoughts.append(unfinished[1].strip())
+        rest = ""
+    elif not thoughts and (ended := END_ONLY.match(rest)):
+        thoughts.append(ended[1].strip())
+        rest = rest[ended.end() :]
+    return "\n\n".join(thought for thought in thoughts if thought) or None, rest
+
+
+class _Content(NamedTuple):
+    text: str
+    reasoning: str | None
+    reasoning_in: ReasoningPlace | None
+    refused: bool
+    """Whether the words stand where a model says that it refuses."""
+
+
+def _read_content(message: dict[str, Any]) -> _Content:
+    """What a message says, and what the server itself keeps apart as reasoning."""
+    content = message.get("content")
+    text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
+    refusal = _string(message.get("refusal"))
+    if refused := not text and refusal is not None:
+        # A model that refuses has answered: its words stand in a field of their own.
+        text = refusal
+    if not isinstance(text, str):
+        raise TypeError(f"content is a {type(text).__name__}")
+    fields: dict[ReasoningPlace, str] = {}
+    details = message.get("reasoning_details")
+    for name, value in (
+        ("reasoning_content", message.get("reasoning_content")),
+        ("reasoning", message.get("reasoning") or _join_details(details)),
+    ):
+        if not fields and (found := _string(value)):
+            fields[name] = found  # type: ignore[index]
+    if found := _string(thought):
+        fields["content_part"] = found
+    return _Content(_whole(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
+
+
+def _join_details(details: Any) -> str:
+    """Reasoning that OpenRouter and MiniMax send as a list of parts; encrypted parts say nothing."""
+    parts = details if isinstance(details, list) else []
+    texts = [part.get("text") or part.get("summary") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _join_parts(parts: list[Any]) -> tuple[str, str]:
+    """Text and reasoning of a content that is a list of parts, `{"type": "text", "text": ...}`."""
+    texts, thoughts = [], []
+    for part in parts:
+        if part["type"] in {"thinking", "reasoning"}:
+            inner = part.get("thinking") or part.get("text") or ""
+            thoughts.append(_join_parts(inner)[0] if isinstance(inner, list) else inner)
+        else:
+            texts.append(part["text"])
+    return "".join(texts), "".join(thoughts)
+
+
+def _whole(text: str) -> str:
+    # JSON may hold one half of a surrogate pair, which no file can store.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _string(value: Any) -> str | None:
+    return _whole(value) if isinstance(value, str) and value else None
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_COUNT else None
+
+
+def _finite(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"expected a finite number, got {value!r}")
+    return float(value)

@@ -1,0 +1,284 @@
+"""Journals as files to be shared: summed up, exported to Parquet, imported from it, merged.
+
+What probes found about the models goes with the replies: it is part of how they are called.
+"""
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schemas.errors import UsageError
+from tasks.models.capabilities.probe_sharing import (
+    METADATA_KEY,
+    TakenProbes,
+    find_probes,
+    folder_beside,
+    merge_probes,
+    take_shared,
+    write_shared,
+)
+from tasks.models.journal.rows import SCHEMA, sift, to_frame, to_record
+from tasks.models.journal.table import (
+    COLUMNS,
+    LOCK_TIMEOUT_S,
+    JournalRow,
+    connect,
+    insert,
+    journal_errors,
+    read_reply,
+    row_errors,
+)
+
+ROWS_AT_ONCE = 2000
+"""Rows in memory, in a transaction and in a row group: a run that writes into the same journal waits for one transaction only."""
+
+SUMMARY = """
+SELECT identity, json_extract(request, '$.model') AS model, count(*) AS replies,
+    sum(length(CAST(request AS BLOB)) + length(CAST(reply AS BLOB))) AS bytes, min(created) AS first, max(created) AS last
+FROM replies GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+@dataclass
+class Taken:
+    """What became of the rows of a file or journal that was read: `good` and `refused` are all of them.
+
+    Good rows were added, are in our journal as they are (`same`), or are another reply to a call we have one to (`kept_ours`).
+    A row that breaks several rules is refused once. `probes` came with the rows.
+    """
+
+    read: int = 0
+    added: int = 0
+    same: int = 0
+    kept_ours: int = 0
+    refused: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    probes: TakenProbes = field(default_factory=TakenProbes)
+
+    @property
+    def good(self) -> int:
+        """Rows that keep all rules."""
+        return self.added + self.same + self.kept_ours
+
+
+def summarise(journal: Path) -> list[dict[str, Any]]:
+    """Replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
+
+    Raises:
+        UsageError: there is no journal.
+        LakeError: it cannot be read.
+    """
+    with _reading(journal) as connection, journal_errors(journal):
+        cursor = connection.execute(SUMMARY)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+class Exported(NamedTuple):
+    """How many replies and probes a file was given."""
+
+    replies: int
+    probes: int
+
+
+def export_replies(journal: Path, file: Path, model: str | None = None) -> Exported:
+    """Write a journal's replies to a new Parquet file, sorted by key, and what probes found about the models that gave them.
+
+    Args:
+        journal: the SQLite file; a run may be writing into it.
+        file: `JournalReplies`; there whole or not at all.
+        model: only replies to calls that asked this one.
+
+    Raises:
+        UsageError: there is no journal, the file exists already or cannot be written, or no reply is by this model.
+        LakeError: the journal, or what was found about a model, cannot be read.
+    """
+    if file.exists():
+        raise UsageError("the file exists already", where=str(file), next_step="name another one, or move it away")
+    temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
+    try:
+        with _reading(journal) as connection:
+            written = _write_file(temporary, _frames(connection, journal, model), folder_beside(journal))
+        if not written.replies and model is not None:
+            raise UsageError(
+                "the journal has no reply by this model", where=str(journal), got=model, next_step="moodflow journal show"
+            )
+        temporary.replace(file)
+    except OSError as error:
+        raise UsageError("the file cannot be written", where=str(file), got=str(error), next_step="name another one") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return written
+
+
+def import_replies(file: Path, journal: Path) -> Taken:
+    """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
+
+    What was found about the models is remembered beside the journal, where nothing is.
+
+    Raises:
+        UsageError: the file cannot be read, or is no table of replies.
+        LakeError: the journal cannot be written, or a row or probe of ours is damaged.
+    """
+    try:
+        with pq.ParquetFile(file) as opened:
+            _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
+            batches = opened.iter_batches(batch_size=ROWS_AT_ONCE)
+            taken = _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
+            taken.probes = take_shared((opened.metadata.metadata or {}).get(METADATA_KEY), folder_beside(journal))
+            return taken
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        raise UsageError(
+            "the file cannot be read",
+            where=str(file),
+            expected="a Parquet file written by moodflow journal export",
+            got=str(error).splitlines()[0],
+        ) from error
+
+
+def merge_replies(other: Path, journal: Path) -> Taken:
+    """Add the replies of another journal, each verified as on import, and what was found about their models.
+
+    The other journal stays as it is.
+
+    Raises:
+        UsageError: there is no other journal.
+        LakeError: one of the two cannot be used, or a row or probe of ours is damaged.
+    """
+    taken, models = Taken(), _Models()
+    with _reading(other) as connection:
+        _take(models.note(_readable_frames(connection, other, taken)), journal, taken)
+    taken.probes = merge_probes(folder_beside(other), models.found, folder_beside(journal))
+    return taken
+
+
+class _Models:
+    """Takes down the models of rows that go by, by endpoint identity and name."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], None] = {}
+
+    def note(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for frame in frames:
+            self.found.update(dict.fromkeys(frame.select("identity", "model").unique(maintain_order=True).iter_rows()))
+            yield frame
+
+
+def _frames(connection: sqlite3.Connection, journal: Path, model: str | None) -> Iterator[pl.DataFrame]:
+    for rows in _rows(connection, journal, model):
+        records = []
+        for row in rows:
+            with row_errors(journal, row.key):
+                records.append(to_record(row))
+        yield to_frame(records)
+
+
+def _readable_frames(connection: sqlite3.Connection, journal: Path, taken: Taken) -> Iterator[pl.DataFrame]:
+    """Rows of a journal that hold answers; the others are counted."""
+    for rows in _rows(connection, journal):
+        records = []
+        for row in rows:
+            try:
+                records.append(to_record(row))
+            except (ValueError, TypeError, RecursionError):
+                taken.rules["row_is_an_answer"] += 1
+        taken.read += len(rows) - len(records)
+        taken.refused += len(rows) - len(records)
+        yield to_frame(records)
+
+
+def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: Taken | None = None) -> Taken:
+    taken, seen = taken or Taken(), set[str]()
+    with journal_errors(journal):
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        connection = connect(journal)
+    with closing(connection):
+        for frame in frames:
+            sifted = sift(frame, seen)
+            taken.read += frame.height
+            taken.refused += sifted.refused
+            taken.rules += sifted.rules
+            with journal_errors(journal), connection:
+                _add(connection, journal, sifted.good, taken)
+    return taken
+
+
+def _add(connection: sqlite3.Connection, journal: Path, rows: list[JournalRow], taken: Taken) -> None:
+    added = insert(connection, rows)
+    # In the transaction that inserted: what is found now is either one of these rows or older.
+    places = ", ".join("?" * len(rows))
+    query = f"SELECT key, reply FROM replies WHERE key IN ({places})"  # noqa: S608  question marks only
+    ours = dict(connection.execute(query, [row.key for row in rows]))
+    differing = 0
+    for row in rows:
+        if ours[row.key] != row.reply:
+            with row_errors(journal, row.key):
+                differing += read_reply(ours[row.key]) != read_reply(row.reply)
+    taken.added += added
+    taken.kept_ours += differing
+    taken.same += len(rows) - added - differing
+
+
+def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = None) -> Iterator[list[JournalRow]]:
+    only = "" if model is None else "WHERE json_extract(request, '$.model') = ?"
+    query = f"SELECT {COLUMNS} FROM replies {only} ORDER BY key"  # noqa: S608  no user's text
+    with journal_errors(journal):
+        cursor = connection.execute(query, () if model is None else (model,))
+        while found := cursor.fetchmany(ROWS_AT_ONCE):
+            yield [JournalRow(*row) for row in found]
+
+
+def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> Exported:
+    written, models = 0, _Models()
+    with path.open("wb") as file:
+        with pq.ParquetWriter(file, _arrow(to_frame([])).schema, compression="zstd") as writer:
+            for frame in models.note(frames):
+                writer.write_table(_arrow(frame))
+                written += frame.height
+            found = list(find_probes(probes, models.found))
+            if found:
+                writer.add_key_value_metadata({METADATA_KEY: write_shared(found)})
+        file.flush()
+        os.fsync(file.fileno())
+    return Exported(written, len(found))
+
+
+def _arrow(frame: pl.DataFrame) -> pa.Table:
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _require_schema(file: Path, found: Any) -> None:
+    wrong = [
+        f"{name}: {found.schema.get(name, 'missing')} instead of {SCHEMA.get(name, 'nothing')}"
+        for name in {**SCHEMA, **found.schema}
+        if found.schema.get(name) != SCHEMA.get(name)
+    ]
+    if wrong:
+        raise UsageError(
+            "the file is no table of replies",
+            where=str(file),
+            expected="the columns that moodflow journal export writes",
+            got="; ".join(wrong),
+            next_step="docs/journal.md lists the columns",
+        )
+
+
+@contextmanager
+def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that changes nothing."""
+    if not journal.is_file():
+        raise UsageError("there is no journal of replies", where=str(journal), next_step="name the lake of a run with --lake")
+    with journal_errors(journal):
+        connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+    with closing(connection):
+        yield connection

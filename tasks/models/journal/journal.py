@@ -1,0 +1,218 @@
+"""The journal: every reply is on disk before it is used, so that nobody pays for it twice.
+
+SQLite in WAL mode with `synchronous=FULL`, written by one thread: while a commit is on its way to the disk, further replies
+gather and go into the next, so that a busy run needs no fsync per call and a quiet one does not wait. It is a thread and not a
+task, since a task could be cancelled with replies in its hands. Failed calls are not kept; they are asked again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
+from weakref import WeakValueDictionary
+
+from schemas.chat import ChatReply, ChatRequest
+from schemas.errors import LakeError
+from schemas.lineage import CallCounts
+from tasks.models.journal.leases import Leases, News, Queue
+from tasks.models.journal.table import JournalRow, connect, damaged_row, insert, journal_errors, read_reply, write_reply
+
+
+class _Entry(NamedTuple):
+    row: JournalRow
+    durable: asyncio.Future[None]
+
+
+class Journal:
+    """Replies by the meaning of their call. Used as an async context manager, in one event loop.
+
+    Args:
+        path: the SQLite file; its folder is made, and one for the leases beside it.
+        now: the time, for the column `created`.
+
+    Attributes:
+        leases: claims on calls, so that no other process sends them too.
+        queue: of those who wait for a call that another process has claimed.
+
+    Raises:
+        LakeError: on entering, if the file cannot be written or is no journal; on `put`, if the disk refuses; on `get`, if the
+            entry is damaged.
+    """
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._path = path
+        self._now = now
+        self._entries: SimpleQueue[_Entry | None] = SimpleQueue()
+        self.leases = Leases(path.with_suffix(".leases"))
+        self.queue = Queue(self._read_news)
+
+    async def __aenter__(self) -> Self:
+        with journal_errors(self._path), ExitStack() as opened:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # One connection for the event loop's reads, one for the writer's thread.
+            self._reading = opened.enter_context(closing(connect(self._path)))
+            self._writing = opened.enter_context(closing(connect(self._path)))
+            # SQLite opens a file that may not be written without a word; the first reply would be lost.
+            self._writing.execute("PRAGMA user_version = 1")
+            opened.enter_context(self.leases)
+            self._opened = opened.pop_all()
+        self._writer = Thread(target=self._write_batches, name="journal", daemon=True)
+        self._writer.start()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        # What was answered is written even if the run ends with an error or is cancelled: it has been paid for.
+        self.queue.close()
+        self._entries.put(None)
+        self._writer.join()
+        self._opened.close()
+
+    def get(self, key: str) -> ChatReply | None:
+        """The journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
+        with journal_errors(self._path):
+            row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        try:
+            return read_reply(row[0])
+        except ValueError as error:
+            raise damaged_row(self._path, key, error) from error
+
+    async def put(self, request: ChatRequest, reply: ChatReply) -> None:
+        """Keep a reply; returns when it is on disk. The first reply to a call stays."""
+        await asyncio.shield(self.write(request, reply))
+
+    def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
+        """Keep a reply, whoever waits for it: the future is done when it is on disk. It must not be cancelled."""
+        with journal_errors(self._path):
+            body, text = request.body_json, write_reply(reply)
+            # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.
+            (body + text).encode()
+        created = self._now().isoformat(timespec="milliseconds")
+        row = JournalRow(request.key, request.identity, request.repetition, body, text, created)
+        entry = _Entry(row, asyncio.get_running_loop().create_future())
+        self._entries.put(entry)
+        return entry.durable
+
+    def _read_news(self, after: int | None) -> News:
+        with journal_errors(self._path):
+            if after is None:
+                return News(self._reading.execute("SELECT ifnull(max(rowid), 0) FROM replies").fetchone()[0], [])
+            rows = self._reading.execute("SELECT rowid, key FROM replies WHERE rowid > ? ORDER BY rowid", (after,)).fetchall()
+            return News(rows[-1][0] if rows else after, [key for _, key in rows])
+
+    def _write_batches(self) -> None:
+        closing = False
+        while not closing:
+            gathered = [self._entries.get()]
+            with suppress(Empty):
+                while True:
+                    gathered.append(self._entries.get_nowait())
+            batch = [entry for entry in gathered if entry is not None]
+            closing = len(batch) < len(gathered)
+            try:
+                with journal_errors(self._path), self._writing:
+                    insert(self._writing, [entry.row for entry in batch])
+            except LakeError as error:
+                _settle(batch, error)
+            else:
+                _settle(batch, None)
+
+
+def _settle(batch: list[_Entry], error: LakeError | None) -> None:
+    """Tell those who wait, with one call into their loop: waking it costs more than a reply does."""
+    if batch:
+        # A loop that is closed has nobody left who waits.
+        with suppress(RuntimeError):
+            batch[0].durable.get_loop().call_soon_threadsafe(_end, [entry.durable for entry in batch], error)
+
+
+def _end(futures: list[asyncio.Future[None]], error: LakeError | None) -> None:
+    for durable in futures:
+        if durable.done():
+            continue
+        if error is None:
+            durable.set_result(None)
+        else:
+            durable.set_exception(error)
+
+
+Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
+"""Takes an answer into safety."""
+
+
+class KeepingChat(Protocol):
+    """A client that holds a call's slot until its answer is kept: what a crash can cost is what was in flight, no more."""
+
+    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
+        """Answer one request; a failed call is not kept."""
+        ...
+
+
+class JournaledChat:
+    """A client that asks the journal first and keeps what the server answers; counts its calls.
+
+    Of equal calls at the same time one is sent, in this process or in another on the same journal, and the others find its reply
+    in the journal; if it fails, the next one is sent. Who waits for another call holds no slot of the client.
+    """
+
+    def __init__(self, chat: KeepingChat, journal: Journal) -> None:
+        self._chat = chat
+        self._journal = journal
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.counts = CallCounts()
+
+    async def __call__(self, request: ChatRequest) -> ChatReply:
+        """Answer from the journal, else from the server."""
+        key = request.key
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
+            if known := await self._find_or_claim(key):
+                self.counts += CallCounts(from_journal=1)
+                return known
+            reply = await self._send(request)
+        answered = int(reply.failure is None)
+        self.counts += CallCounts(sent=int(reply.failure != "budget"), answered=answered, failed=1 - answered)
+        return reply
+
+    async def _find_or_claim(self, key: str) -> ChatReply | None:
+        """The journaled reply; None if there is none and the call is ours to send."""
+        leases, queue = self._journal.leases, self._journal.queue
+        waited = False
+        while not leases.claim(key):
+            waited = True
+            await queue.wait(key)
+            if known := self._journal.get(key):
+                return known
+        if waited:
+            queue.wake_next()
+        try:
+            # Only now it is certain: a lease ends after its reply is in the journal, so that either it is there or nobody has it.
+            known = self._journal.get(key)
+        except LakeError:
+            leases.release(key)
+            raise
+        if known:
+            leases.release(key)
+        return known
+
+    async def _send(self, request: ChatRequest) -> ChatReply:
+        written: list[asyncio.Future[None]] = []
+
+        async def keep(request: ChatRequest, reply: ChatReply) -> None:
+            written.append(self._journal.write(request, reply))
+            await asyncio.shield(written[0])
+
+        try:
+            return await self._chat(request, keep)
+        finally:
+            if written and not written[0].done():
+                # Nobody waits for the reply any more, but it is on its way to the disk.
+                written[0].add_done_callback(lambda _: self._journal.leases.release(request.key))
+            else:
+                self._journal.leases.release(request.key)

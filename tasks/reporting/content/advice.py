@@ -1,0 +1,212 @@
+"""What to do about a weak task: rules over the numbers, each saying which numbers it saw."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from schemas.letters import option_letters
+from tasks.analysis.answers import Answer
+from tasks.analysis.number_format import count, counted, number, percent, share_of, shorten
+from tasks.reporting.content.tables import RawRow, TaskRow
+
+AdviceKind = Literal["format", "guessing", "favourite", "language", "confusion", "precision", "coverage", "content"]
+
+UNPARSED_SHARE = 0.10
+FAVOURITE_SHARE = 0.80
+FAVOURITE_EXCESS = 0.20
+"""A letter is a favourite if the model gives it that often, and that much more often than it is right."""
+
+LANGUAGE_GAP = 0.15
+MIN_GROUP = 10
+"""Fewer items per language say nothing about a difference."""
+
+LABEL_LENGTH = 60
+MIN_CONFUSIONS = 3
+WIDE_POINTS = 20.0
+AIM_HALF_WIDTH = 5.0
+LANGUAGES = {"en": "English", "zh": "Chinese"}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One finding about a weak task and what follows from it."""
+
+    kind: AdviceKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One dataset of a weak task: its main number and the answers behind it."""
+
+    raw: RawRow
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class AskedWith:
+    """What the plan asked for: items per dataset and the reply limit in tokens that the plan sets; null if it sets none.
+
+    `has_levels`: the benchmark has tasks of several levels.
+    """
+
+    sample: int | None
+    max_tokens: int | None
+    has_levels: bool = True
+
+
+def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AskedWith) -> tuple[Advice, ...]:
+    """Findings about every dataset of a task; what the task measures comes last, since it always holds.
+
+    Args:
+        task: the weak task.
+        diagnoses: its datasets that have a score.
+        asked: what the plan asked for.
+    """
+    found: list[Advice] = []
+    for diagnosis in diagnoses:
+        found += _on_format(diagnosis, asked)
+        found += _on_guessing(diagnosis)
+        found += _on_favourite(diagnosis)
+        found += _on_languages(diagnosis)
+        found += _on_confusion(diagnosis)
+        found += _on_precision(diagnosis, asked)
+        found += _on_coverage(diagnosis)
+    return (*found, _on_content(task, found, asked))
+
+
+def _on_format(diagnosis: Diagnosis, asked: AskedWith) -> Iterator[Advice]:
+    raw = diagnosis.raw
+    share = share_of(raw.n_unparsed, raw.n_scored)
+    if share is None or share < UNPARSED_SHARE:
+        return
+    cut_off = sum(answer.was_cut_off for answer in diagnosis.answers if answer.score["status"] == "unparsed")
+    seen = f"{raw.title}: unreadable replies: {count(raw.n_unparsed)} of {count(raw.n_scored)} ({percent(share)})"
+    if 2 * cut_off >= raw.n_unparsed:
+        limit = f"Raise max_tokens (now {count(asked.max_tokens)})." if asked.max_tokens else "Compare the replies below."
+        step = f", {count(cut_off)} of them cut off at the token limit. {limit}"
+    else:
+        step = ". Check the chat template and that the model follows the format it is told; compare the replies below."
+    yield Advice("format", f"{seen}{step}")
+
+
+def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
+    raw = diagnosis.raw
+    readable = raw.n_scored - raw.n_unparsed
+    if raw.metric != "accuracy" or raw.constant is None or raw.value is None or not readable:
+        return
+    to_beat, always = raw.constant.share, f"always answering {raw.constant.letter}"
+    if raw.majority and raw.majority.share > to_beat:
+        to_beat, always = raw.majority.share, f"always choosing {shorten(raw.majority.label, LABEL_LENGTH)}"
+    # Unreadable replies count as wrong; whether the others beat a constant answer is another question.
+    accuracy = raw.value * raw.n_scored / readable
+    among = f" among the {counted(readable, 'readable reply', 'readable replies')}" if raw.n_unparsed else ""
+    seen = f"{raw.title}: an accuracy of {number(accuracy, 3)}{among}"
+    always = f"{always} ({number(to_beat, 3)})"
+    if accuracy <= to_beat:
+        yield Advice(
+            "guessing",
+            f"{seen} is no better than {always}. There is no sign yet that the model understands the question: it may guess or "
+            "prefer a position.",
+        )
+    elif not raw.n_unparsed and raw.ci_low is not None and raw.ci_low <= to_beat:
+        yield Advice(
+            "guessing",
+            f"{seen} cannot be told from {always}: its interval begins at {number(raw.ci_low, 3)}. Treat it as guessing until "
+            "more items say otherwise.",
+        )
+
+
+def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
+    raw = diagnosis.raw
+    readable = [answer for answer in diagnosis.answers if answer.score["parsed_answer"] is not None]
+    read = [_letter(answer) for answer in readable]
+    if raw.constant is None or len(read) < MIN_GROUP:
+        return
+    favourite, times = Counter(read).most_common(1)[0]
+    share = times / len(read)
+    right = sum(_letter(answer) == favourite and answer.score["value"] == 1 for answer in readable) / times
+    if share >= FAVOURITE_SHARE and share - right >= FAVOURITE_EXCESS:
+        yield Advice(
+            "favourite",
+            f"{raw.title}: the model gives {favourite} in {percent(share)} of its readable replies and is right in "
+            f"{percent(right)} of those. Run with --permute 4 to see whether it reads the options.",
+        )
+
+
+def _letter(answer: Answer) -> str:
+    """What was chosen: the letter of the place as shown, for a single choice."""
+    place = answer.score.get("chosen_place")
+    return str(answer.score["parsed_answer"]) if place is None else option_letters(place + 1)[place]
+
+
+def _on_languages(diagnosis: Diagnosis) -> Iterator[Advice]:
+    groups: dict[str, list[float]] = {}
+    for answer in diagnosis.answers:
+        if answer.score["value"] is not None:
+            groups.setdefault(answer.item["language"], []).append(answer.score["value"])
+    means = {name: sum(values) / len(values) for name, values in groups.items() if len(values) >= MIN_GROUP}
+    if not means:
+        return
+    low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    if means[high] - means[low] >= LANGUAGE_GAP:
+        yield Advice(
+            "language",
+            f"{diagnosis.raw.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 2)} "
+            f"against {number(means[high], 2)} per item). Look at the {LANGUAGES[low]} replies first.",
+        )
+
+
+def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
+    pairs: Counter[tuple[str, str]] = Counter()
+    for answer in diagnosis.answers:
+        gold, predicted = answer.score["gold"], answer.score["predicted"]
+        if gold and predicted and len(gold) == len(predicted) == 1 and gold != predicted:
+            pairs[gold[0], predicted[0]] += 1
+    if not pairs:
+        return
+    names, times = min(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
+    gold, predicted = (shorten(name, LABEL_LENGTH) for name in names)
+    if times >= MIN_CONFUSIONS:
+        yield Advice(
+            "confusion", f"{diagnosis.raw.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
+        )
+
+
+def _on_precision(diagnosis: Diagnosis, asked: AskedWith) -> Iterator[Advice]:
+    raw = diagnosis.raw
+    if raw.spread_0_100 is None or raw.spread_0_100 <= WIDE_POINTS:
+        return
+    # An interval narrows with the square root of the number of items.
+    needed = math.ceil(raw.n_scored * (raw.spread_0_100 / 2 / AIM_HALF_WIDTH) ** 2)
+    seen = f"{raw.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
+    if asked.sample is not None and raw.n_total < asked.sample:
+        step = "The dataset has no more items; add a second dataset to the task."
+    else:
+        step = f"About {count(needed)} items would narrow it to plus or minus {number(AIM_HALF_WIDTH, 0)}; raise --sample."
+    yield Advice("precision", f"{seen}. {step}")
+
+
+def _on_coverage(diagnosis: Diagnosis) -> Iterator[Advice]:
+    raw = diagnosis.raw
+    if raw.n_scored < raw.n_total:
+        lost = raw.n_total - raw.n_scored
+        yield Advice(
+            "coverage", f"{raw.title}: items without a score: {count(lost)} of {count(raw.n_total)}; run again to fill them."
+        )
+
+
+def _on_content(task: TaskRow, found: list[Advice], asked: AskedWith) -> Advice:
+    where = f"measured at the {task.level} level of {task.path}" if asked.has_levels else f"part of {task.path}"
+    about = f"{task.title} is {where}." if asked.has_levels or task.path != task.title else ""
+    if any(advice.kind in {"format", "guessing", "favourite", "precision"} for advice in found):
+        return Advice("content", f"{about} Settle the points above before reading {number(task.score)} as ability.".strip())
+    return Advice(
+        "content",
+        (
+            f"{about} None of the rules on format, guessing and interval width applies, so the weakness seems to lie in the "
+            "content: read the rows below and look for what they share."
+        ).strip(),
+    )

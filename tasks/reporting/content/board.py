@@ -1,0 +1,217 @@
+"""The content of a leaderboard page: models of several runs, ranked together, and what each total was before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.lineage import RunManifest
+from tasks.analysis.number_format import counted, listed, setting_order
+from tasks.analysis.published_tables import PublishedTable, read_table
+from tasks.analysis.run_tables import Subject
+from tasks.reporting.content.field import Field, describe_field
+from tasks.reporting.content.papers import paper_of
+from tasks.reporting.content.verdicts import State, say_state, state_of
+
+RUN = "run"
+"""Column that says where a row of `totals` comes from."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoardData:
+    """What a leaderboard shows.
+
+    `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
+    `ability_scores` of the same models. `history`: rows of `totals` of every run of the benchmark, with column `run`.
+    `manifests`: of all these runs, newest first. `links`: address of a run's report, where there is one.
+    """
+
+    benchmark: str
+    blueprint: Blueprint
+    totals: pl.DataFrame
+    abilities: pl.DataFrame
+    history: pl.DataFrame
+    manifests: tuple[RunManifest, ...]
+    links: Mapping[str, str]
+    published: pl.DataFrame | None
+    is_published: bool = False
+
+    @property
+    def ability(self) -> pl.DataFrame:
+        """Rows of `ability_scores`; a paper's models are drawn as the field itself, not over it."""
+        return self.abilities.clear() if self.is_published else self.abilities
+
+    @cached_property
+    def paper(self) -> PublishedTable:
+        """The paper's table in one form."""
+        return read_table(self.published)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the models, in the order in which they are shown."""
+        return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """The models over the field, best first."""
+        return () if self.is_published else tuple(Subject(row["model"], row["setting"]) for row in ordered(self.totals))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
+
+    subject: Subject
+    rank: int | None
+    state: State
+    state_word: str
+    total: float | None
+    before_veto: float | None
+    ci_low: float | None
+    ci_high: float | None
+    veto_reason: str | None
+    coverage: float | None
+    scores: tuple[float | None, ...]
+    run: str | None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A total of one run. `before_veto` is what the model would have; `total` is 0 where it was vetoed."""
+
+    run: str
+    started_at: str
+    total: float | None
+    before_veto: float | None
+    ci_low: float | None
+    ci_high: float | None
+    vetoed: bool
+    coverage: float
+
+
+@dataclass(frozen=True)
+class History:
+    """The totals of one model in one setting, oldest first."""
+
+    subject: Subject
+    moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
+
+    title: str
+    source: str
+    benchmark: str
+    titles: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    histories: tuple[History, ...]
+    runs: tuple[RunManifest, ...]
+    links: Mapping[str, str]
+    field: Field | None
+    warnings: tuple[str, ...]
+    has_gate: bool
+    paper: str | None
+    """Title of the paper whose printed scores these are; null for runs."""
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether rows differ in more than the model."""
+        return len({entry.subject.setting for entry in self.entries}) > 1
+
+
+def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+    """Ranked models first, then by total, then by the total before the veto, then by name."""
+    keys = ["rank", "total", "total_before_veto", "model", "setting"]
+    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
+
+
+def build_board(data: BoardData) -> Board:
+    """Compute everything a leaderboard page says."""
+    shown = set(data.abilities["ability"].unique())
+    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
+    scores = {(row["model"], row["setting"], row["ability"]): row["score_0_100"] for row in data.abilities.iter_rows(named=True)}
+    rows = ordered(data.totals)
+    used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
+    return Board(
+        title=data.blueprint.title,
+        source=data.blueprint.source,
+        benchmark=data.benchmark,
+        titles=tuple(main.title for main in measured),
+        entries=tuple(
+            _entry(row, data.blueprint, tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
+            for row in rows
+        ),
+        histories=_histories(data, rows),
+        runs=tuple(used),
+        links=data.links,
+        field=describe_field(data),
+        warnings=_warnings(used),
+        has_gate=data.blueprint.gate is not None,
+        paper=paper_of(data.blueprint).title if data.is_published else None,
+    )
+
+
+def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> Entry:
+    state = state_of(row, blueprint)
+    return Entry(
+        subject=Subject(row["model"], row["setting"]),
+        rank=row["rank"],
+        state=state,
+        state_word=say_state(state, has_gate=blueprint.gate is not None),
+        total=row["total"],
+        before_veto=row["total_before_veto"],
+        ci_low=row["ci_low"],
+        ci_high=row["ci_high"],
+        veto_reason=row["veto_reason"],
+        coverage=row["coverage"],
+        scores=scores,
+        run=row.get(RUN),
+    )
+
+
+def _histories(data: BoardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
+    """Of each model of the board, those with two runs or more."""
+    started = {manifest.run: manifest.started_at for manifest in data.manifests}
+    found = []
+    for subject in dict.fromkeys(Subject(row["model"], row["setting"]) for row in rows):
+        moments = sorted((_moment(row, started) for row in subject.rows(data.history)), key=lambda moment: moment.started_at)
+        if len(moments) > 1:
+            found.append(History(subject, tuple(moments)))
+    return tuple(found)
+
+
+def _moment(row: dict[str, Any], started: Mapping[str, str]) -> Moment:
+    return Moment(
+        run=row[RUN],
+        started_at=started[row[RUN]],
+        total=row["total"],
+        before_veto=row["total_before_veto"],
+        ci_low=row["ci_low"],
+        ci_high=row["ci_high"],
+        vetoed=bool(row["vetoed"]),
+        coverage=row["coverage"],
+    )
+
+
+def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
+    """In what the runs behind the rows differ, so far as it moves scores."""
+    asked = {"sample": "items per dataset", "seed": "seed", "permute": "orders of options", "repeat": "repetitions"}
+    said = []
+    for name, words in asked.items():
+        values = sorted({str(manifest.plan.get(name)) for manifest in manifests})
+        if len(values) > 1:
+            said.append(f"The runs differ in {words}: {listed(values)}. Their totals rest on different questions.")
+    judges = sorted({(manifest.plan.get("judge") or {"name": "none"})["name"] for manifest in manifests})
+    if len(judges) > 1:
+        said.append(f"The runs had different judges: {listed(judges)}. Judges differ in how much they give.")
+    prints = {manifest.blueprint_sha256 for manifest in manifests}
+    if len(prints) > 1:
+        said.append(f"The runs used {counted(len(prints), 'version')} of the blueprint: other weights, datasets or thresholds.")
+    versions = sorted({manifest.package_version for manifest in manifests})
+    if len(versions) > 1:
+        said.append(f"The runs were made by MoodFlow {listed(versions)}.")
+    return tuple(said)

@@ -1,0 +1,178 @@
+"""What lowers the trust in a total."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
+from tasks.analysis.run_tables import ReportData, Subject
+from tasks.reporting.content.papers import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
+
+WIDE_POINTS = 10.0
+"""A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """One reason for care: a few words for the sentence on top and a full sentence for the list below it."""
+
+    short: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ReplyCounts:
+    """How the items of a subject ended, each item counted once."""
+
+    items: int
+    read: int
+    unparsed: int
+    judge_failed: int
+
+    @property
+    def unparsed_share(self) -> float | None:
+        """Unparsed / answered items."""
+        return share_of(self.unparsed, self.read)
+
+
+def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
+    """Count items by how they ended; an item that several methods score is unparsed if one of them could not read it."""
+    per_item = item_scores.group_by("dataset", "item_id", "repetition").agg(
+        read=pl.col("status").is_in(["scored", "unparsed"]).any(),
+        unparsed=(pl.col("status") == "unparsed").any(),
+        judge_failed=(pl.col("status") == "judge_failed").any(),
+    )
+    sums = per_item.sum()
+    return ReplyCounts(per_item.height, sums["read"].item(), sums["unparsed"].item(), sums["judge_failed"].item())
+
+
+def find_caveats(data: ReportData, subject: Subject, totals: dict[str, Any]) -> tuple[Caveat, ...]:
+    """Everything that lowers the trust, the gravest kinds first.
+
+    Args:
+        data: the run.
+        subject: whom the total is about.
+        totals: its row of `totals`.
+    """
+    return (
+        *_about_the_benchmark(data.blueprint),
+        *_about_coverage(data.blueprint, totals),
+        *_about_replies(data, subject, totals),
+        *_about_calls(data, subject),
+        *_about_the_judge(data, subject),
+        *_about_precision(totals),
+    )
+
+
+def _about_the_benchmark(blueprint: Blueprint) -> Iterator[Caveat]:
+    if blueprint.name.endswith(BUNDLED_SUFFIX):
+        yield Caveat(
+            "smoke test on the bundled items",
+            "The bundled mini benchmark is a smoke test: a handful of items per task shows that everything works. Its totals "
+            "cannot be compared with the published ones one to one.",
+        )
+    elif is_rebuilt(blueprint):
+        yield Caveat("items built anew", REBUILT)
+    elif not is_comparable(blueprint):
+        yield Caveat(
+            "not the published benchmark",
+            f"The blueprint {blueprint.name} is not the one the published table was measured with; compare only runs of it.",
+        )
+
+
+def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Caveat]:
+    scored, of = totals["datasets_scored"], totals["datasets_total"]
+    if not scored:
+        yield Caveat("nothing scored", f"None of the {counted(of, 'dataset')} gave a score.")
+        return
+    if scored < of:
+        share = percent(totals["coverage"])
+        yield Caveat(
+            f"coverage {share}",
+            f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The total is computed over those alone, so it can "
+            "move in either direction once the others are there.",
+        )
+    if totals["vetoed"] is None and blueprint.gate is not None:
+        yield Caveat("gate not scored", "The gate ability has no score, so it is open whether the veto would apply.")
+
+
+def _about_replies(data: ReportData, subject: Subject, totals: dict[str, Any]) -> Iterator[Caveat]:
+    replies = count_replies(subject.of(data.item_scores))
+    if replies.unparsed:
+        share = percent(replies.unparsed_share)
+        yield Caveat(
+            f"{share} of the replies unreadable",
+            f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "
+            "count as wrong; in a format the model follows, the total may rise.",
+        )
+    failed = subject.of(data.responses).filter(pl.col("status") == "failed").height
+    lost = totals["n_total"] - totals["n_scored"]
+    if lost:
+        causes = [counted(failed, "failed call")] if failed else []
+        causes += [counted(replies.judge_failed, "judge failure")] if replies.judge_failed else []
+        because = f" ({listed(causes)})" if causes else ""
+        yield Caveat(
+            f"{counted(lost, 'item')} without score",
+            f"Items without a score: {count(lost)} of {count(totals['n_total'])} asked{because}. They are left out, not counted "
+            "as wrong; a repeated run asks only these again.",
+        )
+    elif failed:
+        yield Caveat(
+            counted(failed, "failed call"), f"{counted(failed, 'call')} to the model failed and left no gap in the scores."
+        )
+
+
+def _about_calls(data: ReportData, subject: Subject) -> Iterator[Caveat]:
+    answered = subject.of(data.responses).filter(pl.col("status") == "answered")
+    items = ["dataset", "item_id"]
+    shortened = answered.filter(pl.col("left_out_characters") > 0).select(items).n_unique()
+    if shortened:
+        yield Caveat(
+            f"{counted(shortened, 'item')} shortened",
+            f"{counted(shortened, 'item')} did not fit the model's context and {'was' if shortened == 1 else 'were'} asked with "
+            "a part of the text left out, as the policy for long items says.",
+        )
+    others = answered.filter(pl.col("remark") == "other_model")["answered_by"].unique().sort().to_list()
+    if others:
+        calls = answered.filter(pl.col("remark") == "other_model").height
+        yield Caveat(
+            "answered by another model",
+            f"{counted(calls, 'reply', 'replies')} came from a model that the server calls {listed(others)}; "
+            "--require-same-model makes them failures.",
+        )
+
+
+def _about_the_judge(data: ReportData, subject: Subject) -> Iterator[Caveat]:
+    judge = data.manifest.plan.get("judge")
+    judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
+    has_judged = subject.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
+    if judge is None or not has_judged:
+        return
+    published = paper_of(data.blueprint).judge
+    if published is not None and published not in judge["name"].lower():
+        yield Caveat(
+            "another judge than the paper's",
+            f"Free-text answers were rated by {judge['name']}; the published ones by {published}. Judges differ in how much they "
+            "give, so scores that a judge gave cannot be set beside the published ones.",
+        )
+    models = {model["name"]: model for model in data.manifest.plan.get("models", ())}
+    own = models.get(subject.model)
+    if own is not None and judge["name"] == own["name"] and judge.get("identity") == own.get("identity"):
+        yield Caveat(
+            "judged by itself",
+            "The model judged its own free-text answers. Models tend to favour their own wording; name another judge.",
+        )
+
+
+def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
+    low, high = totals["ci_low"], totals["ci_high"]
+    if totals["total_before_veto"] is None:
+        return
+    if low is None or high is None:
+        yield Caveat("no interval", "No 95 % interval was computed, so it is open how far chance moved the total.")
+    elif high - low > WIDE_POINTS:
+        spread = number(high - low, 0)
+        yield Caveat("wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset narrow it.")

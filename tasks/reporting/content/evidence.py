@@ -1,0 +1,108 @@
+"""What stands behind the score of a long item: the passage around its needle, ratings on their own scales, chunks shown."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+from typing import Any
+
+from tasks.analysis.number_format import number
+from tasks.reporting.content.passages import make_passage, take_end, take_start
+
+AROUND = 300
+"""Width of the text shown on each side of a needle."""
+
+MAX_NEEDLE = 1500
+MAX_CHUNKS = 4
+MAX_RATINGS = 30
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The passage around a needle. `left_before` and `left_after` characters of the context are not shown."""
+
+    before: str
+    needle: str
+    after: str
+    left_before: int
+    left_after: int
+    tokens: int
+    depth_percent: float | None
+
+
+@dataclass(frozen=True)
+class RatingRow:
+    """One dimension: its scale, and what each judge gave (a dash where it gave nothing that can be read)."""
+
+    dimension: str
+    scale: str
+    given: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ShownChunk:
+    """A retrieved chunk as the prompt had it, shortened."""
+
+    rank: int
+    text: str
+    holds_needle: bool
+
+
+def make_excerpt(text: str, context: dict[str, Any]) -> Excerpt | None:
+    """The needle with some text around it; null if the context has no needle in a known place.
+
+    Args:
+        text: the whole context.
+        context: the item's row of `contexts`.
+    """
+    start, end = context["needle_start"], context["needle_end"]
+    if start is None or end is None or end > len(text):
+        return None
+    before, after = take_end(text[:start], AROUND), take_start(text[end:], AROUND)
+    return Excerpt(
+        before=before,
+        needle=text[start:end][:MAX_NEEDLE],
+        after=after,
+        left_before=start - len(before),
+        left_after=len(text) - end - len(after),
+        tokens=context["tokens"],
+        depth_percent=context["depth_percent"],
+    )
+
+
+def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
+    """Ratings by dimension, in the order in which they were first given.
+
+    Args:
+        judgements: rows of `judgements` about one answer.
+    """
+    rows = list(judgements)
+    order = list(dict.fromkeys(row["dimension"] for row in rows))
+    judges = sorted({row["judge"] for row in rows})
+    rows.sort(key=lambda row: (order.index(row["dimension"]), row["judge"]))
+    found = []
+    for dimension, group in groupby(rows, key=lambda row: row["dimension"]):
+        of_dimension = list(group)
+        scale = f"{of_dimension[0]['lowest']} to {of_dimension[0]['highest']}"
+        given = tuple((judge, _given([row["rating"] for row in of_dimension if row["judge"] == judge])) for judge in judges)
+        found.append(RatingRow(str(dimension).replace("_", " "), scale, given))
+    return tuple(found[:MAX_RATINGS])
+
+
+def _given(ratings: list[int | None]) -> str:
+    known = [rating for rating in ratings if rating is not None]
+    if not known:
+        return "–"
+    return str(known[0]) if len(ratings) == 1 else f"{number(fmean(known), 1)} (mean of {len(known)})"
+
+
+def shown_rows(chunks: Iterable[dict[str, Any]]) -> tuple[ShownChunk, ...]:
+    """The first chunks that went into a prompt, by query and rank.
+
+    Args:
+        chunks: rows with the columns `shown.SHOWN` about one item.
+    """
+    ordered = sorted(chunks, key=lambda row: (row["query_number"], row["rank"]))
+    distinct = {row["text"]: row for row in reversed(ordered)}
+    kept = [row for row in ordered if distinct[row["text"]] is row][:MAX_CHUNKS]
+    return tuple(ShownChunk(row["rank"] + 1, make_passage(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)

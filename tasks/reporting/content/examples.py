@@ -1,0 +1,245 @@
+"""Evidence rows: what was asked, what was right, what the model replied and why that is not a full score."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from typing import Any
+
+from schemas.context import ASPECTS
+from schemas.letters import option_letters
+from tasks.analysis.answers import Answer
+from tasks.analysis.number_format import listed, number, shorten
+from tasks.reporting.content.advice import Diagnosis
+from tasks.reporting.content.evidence import Excerpt, RatingRow, ShownChunk, make_excerpt, rating_rows, shown_rows
+from tasks.reporting.content.passages import Passage, make_passage
+
+PER_TASK = 3
+MAX_REFERENCES = 3
+SHORT_LABEL = 80
+LABELS, SEGMENTS = "label_choice", "odd_one_out"
+RATED = frozenset({"judged_rating", "mean_rating"})
+"""Metrics that a judge's ratings give."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option as shown to the model. `points` only in questionnaires.
+
+    `letter` is a number for segments, which are counted from 0, and empty for labels, which are answered by their text.
+    """
+
+    letter: str
+    text: str
+    is_gold: bool
+    is_chosen: bool
+    points: float | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """One item, as a rule one that did not earn its full score.
+
+    `excerpt` stands in place of the context where that holds a needle. Of segments only the odd one and the chosen one are among
+    the options; `left_out_options` counts the others.
+    """
+
+    dataset: str
+    item_id: str
+    language: str
+    source: str
+    context: Passage | None
+    question: Passage
+    options: tuple[Option, ...]
+    references: tuple[str, ...]
+    reply: Passage | None
+    reasoning: Passage | None
+    parsed_answer: str | None
+    value: float
+    status: str
+    why: str
+    excerpt: Excerpt | None = None
+    left_out_options: int = 0
+    ratings: tuple[RatingRow, ...] = ()
+    retrieved: tuple[ShownChunk, ...] = ()
+
+
+def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
+    """Up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
+
+    Args:
+        diagnoses: the task's datasets.
+        text_limit: characters of one text that may be shown in full.
+    """
+    wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and answer.score["value"] < 1)
+    unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
+    chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]
+    return tuple(_example(answer, text_limit) for answer in chosen)
+
+
+def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
+    """Items of one dataset in short: those that did not earn their full score, as above; if all did, the first of them."""
+    picked = pick_examples((diagnosis,), 0)
+    full = [answer for answer in diagnosis.answers if answer.score["status"] == "scored"]
+    return picked or tuple(_example(answer, 0) for answer in full[:1])
+
+
+def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[Answer], bool]) -> list[Answer]:
+    lists = [_languages_in_turn(filter(wanted, diagnosis.answers)) for diagnosis in diagnoses]
+    return [answer for turn in zip_longest(*lists) for answer in turn if answer is not None]
+
+
+def _languages_in_turn(answers: Iterable[Answer]) -> list[Answer]:
+    worst_of_each: dict[str, Answer] = {}
+    for answer in sorted(answers, key=lambda answer: answer.score["value"]):
+        worst_of_each.setdefault(answer.item["item_id"], answer)  # asked in several orders, an item is one example
+    by_language: dict[str, list[Answer]] = {}
+    for answer in worst_of_each.values():
+        by_language.setdefault(answer.item["language"], []).append(answer)
+    mixed = [answer for turn in zip_longest(*by_language.values()) for answer in turn if answer is not None]
+    return list(islice(mixed, PER_TASK))
+
+
+def _example(answer: Answer, text_limit: int) -> Example:
+    item, response = answer.item, answer.response or {}
+    excerpt = make_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
+    options = _options(answer)
+    return Example(
+        dataset=item["dataset"],
+        item_id=item["item_id"],
+        language=item["language"],
+        source=f"{item['source_file']}, row {item['source_row']}",
+        context=make_passage(item["context"], text_limit) if item["context"] and excerpt is None else None,
+        question=make_passage(item["question"], text_limit),
+        options=options,
+        references=tuple(make_passage(text, text_limit).short for text in _references(item)),
+        reply=make_passage(response["reply"], text_limit) if response.get("reply") is not None else None,
+        reasoning=make_passage(response["reasoning"], text_limit) if response.get("reasoning") else None,
+        parsed_answer=answer.score["parsed_answer"],
+        value=answer.score["value"],
+        status=answer.score["status"],
+        why=explain(answer),
+        excerpt=excerpt,
+        left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
+        ratings=rating_rows(answer.ratings),
+        retrieved=shown_rows(answer.retrieved),
+    )
+
+
+def _references(item: dict[str, Any]) -> list[str]:
+    texts = item["references"] or []
+    if item["question_type"] == "aspect_summary" and len(texts) == len(ASPECTS):
+        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(ASPECTS, texts, strict=True)]
+    return texts[:MAX_REFERENCES]
+
+
+def _options(answer: Answer) -> tuple[Option, ...]:
+    texts, kind = answer.item["options"] or [], answer.item["question_type"]
+    if kind == "emotion_expression":
+        return ()  # the adjectives of a questionnaire, the same in every item
+    if kind == SEGMENTS:
+        return tuple(option for option in _segments(answer, texts) if option.is_gold or option.is_chosen)
+    if kind == LABELS:
+        return tuple(replace(option, letter="") for option in _lettered(answer, texts))
+    return _lettered(answer, texts)
+
+
+def _segments(answer: Answer, texts: list[str]) -> Iterator[Option]:
+    gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
+    for index, text in enumerate(texts):
+        yield Option(str(index), make_passage(text, 0).short, index in gold, str(index) == chosen, None)
+
+
+def _lettered(answer: Answer, texts: list[str]) -> tuple[Option, ...]:
+    gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
+    points = answer.item["option_points"] or [None] * len(texts)
+    return tuple(
+        Option(letter, make_passage(texts[index], 0).short, index in gold, letter in chosen, points[index])
+        for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
+    )
+
+
+def chosen_letters(answer: Answer) -> tuple[str, ...]:
+    """Letters the reply was read as, in order; none if it was read as anything else than options."""
+    options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
+    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
+    if place is not None:
+        return (letters[place],)
+    if parsed in options:
+        return (letters[answer.order.index(options.index(parsed))],)
+    parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
+    return tuple(parts) if set(parts) <= set(letters) else ()
+
+
+def explain(answer: Answer) -> str:
+    """Why the item did not earn its full score, in one or two sentences."""
+    if answer.score["status"] == "unparsed":
+        cut = " It stopped at the token limit." if answer.was_cut_off else ""
+        empty = answer.response is not None and not (answer.response["reply"] or "").strip()
+        what = "The reply is empty" if empty else "No answer could be read from the reply"
+        return f"{what}, so the item counts as wrong.{cut}"
+    return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
+
+
+def _gold_letters(answer: Answer) -> list[str]:
+    letters = option_letters(len(answer.item["options"]))
+    return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
+
+
+def _read_as(answer: Answer) -> str:
+    # Letters as shown: what the reply was read as may name the option or its letter.
+    place = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+
+
+def _explain_choice(answer: Answer) -> str:
+    gold, chosen = _gold_letters(answer), chosen_letters(answer)
+    missed = [letter for letter in gold if letter not in chosen]
+    extra = [letter for letter in chosen if letter not in gold]
+    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
+    if len(gold) > 1 and chosen:
+        parts += [f"missing {listed(missed)}"] if missed else []
+        parts += [f"too many: {listed(extra)}"] if extra else []
+    return "; ".join(parts) + "."
+
+
+def _explain_order(answer: Answer) -> str:
+    return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
+
+
+def _explain_points(answer: Answer) -> str:
+    points = [point for point in answer.item["option_points"] if point is not None]
+    letters = option_letters(len(answer.item["options"]))
+    earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
+    chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]
+    got = f" and earns {number(sum(chosen), 0)} points" if chosen else ""
+    return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
+
+
+def _explain_label(answer: Answer) -> str:
+    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
+    read = answer.score["parsed_answer"] or "no label"
+    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
+
+
+def _explain_segment(answer: Answer) -> str:
+    gold = [str(index) for index in answer.item["gold_indices"]]
+    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
+
+
+def _explain_share(answer: Answer) -> str:
+    share = number(answer.score["value"], 2)
+    if answer.score["metric"] in RATED:
+        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
+    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
+
+
+_EXPLANATIONS: dict[str, Callable[[Answer], str]] = {
+    "single_choice": _explain_choice,
+    "multiple_answer": _explain_choice,
+    "ranking": _explain_choice,
+    "ordered_recall": _explain_order,
+    "label_choice": _explain_label,
+    "odd_one_out": _explain_segment,
+    "questionnaire": _explain_points,
+}

@@ -1,0 +1,145 @@
+"""Several settings beside each other: scores of each model per setting, and what a setting gains over base."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.tables.comparisons import OF_ALL
+from tasks.analysis.number_format import counted, number, setting_order, setting_title, signed, signed_interval
+from tasks.analysis.run_tables import ReportData, Subject
+
+TOTAL_TITLE = "Total"
+
+
+@dataclass(frozen=True)
+class SideCell:
+    """A score on 0-100 in one setting; `gain` over base is known of totals only."""
+
+    score: float | None
+    gain: float | None = None
+
+
+@dataclass(frozen=True)
+class SideRow:
+    """The total or one main ability of a model, a cell per setting."""
+
+    title: str
+    cells: tuple[SideCell, ...]
+
+
+@dataclass(frozen=True)
+class SideModel:
+    """A model, its total first."""
+
+    model: str
+    rows: tuple[SideRow, ...]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """All models of a run in each of its settings, named as in the columns."""
+
+    settings: tuple[str, ...]
+    models: tuple[SideModel, ...]
+
+
+@dataclass(frozen=True)
+class GainRow:
+    """What a setting gains over base in the total or in one dataset, over the items scored in both; points on 0-100."""
+
+    title: str
+    is_total: bool
+    setting: str
+    base: float
+    value: float
+    gain: float
+    ci_low: float | None
+    ci_high: float | None
+    n_items: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether chance alone hardly explains it: the 95 % interval does not hold 0."""
+        return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0 <= self.ci_high
+
+
+@dataclass(frozen=True)
+class ModelGains:
+    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting."""
+
+    anchor: str
+    model: str
+    rows: tuple[GainRow, ...]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Titles of the settings, as shown."""
+        return tuple(dict.fromkeys(row.setting for row in self.rows))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What each setting does to the total, in words."""
+        return tuple(_say(self.model, row) for row in self.rows if row.is_total)
+
+
+def side_by_side(data: ReportData) -> SideBySide | None:
+    """Every model in every setting; null if the run has one setting."""
+    if len(data.settings) == 1 or not data.subjects():
+        return None
+    totals = {Subject(row["model"], row["setting"]): row["total"] for row in data.totals.iter_rows(named=True)}
+    scores = {
+        (Subject(row["model"], row["setting"]), row["ability"]): row["score_0_100"] for row in data.ability.iter_rows(named=True)
+    }
+    gains = {(row["model"], row["setting"]): row["gain"] for row in _of_totals(data.gains)}
+    models = []
+    for model in dict.fromkeys(subject.model for subject in data.subjects()):
+        subjects = [Subject(model, setting) for setting in data.settings]
+        first = SideRow(TOTAL_TITLE, tuple(SideCell(totals.get(s), gains.get((s.model, s.setting))) for s in subjects))
+        others = [
+            SideRow(main.title, tuple(SideCell(scores.get((subject, main.id))) for subject in subjects))
+            for main in data.blueprint.abilities
+            if main.evaluated
+        ]
+        models.append(SideModel(model, (first, *others)))
+    return SideBySide(tuple(setting_title(setting) for setting in data.settings), tuple(models))
+
+
+def _of_totals(gains: pl.DataFrame) -> list[dict[str, Any]]:
+    return gains.filter(pl.col("scope") == OF_ALL).to_dicts()
+
+
+def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
+    """Gains by model, in the order of the report; models without any are left out."""
+    titles = {OF_ALL: TOTAL_TITLE, **data.titles}
+    places = {scope: place for place, scope in enumerate(titles)}
+    found = []
+    for number_, model in enumerate(dict.fromkeys(subject.model for subject in data.subjects()), start=1):
+        rows = data.gains.filter(pl.col("model") == model).to_dicts()
+        rows.sort(key=lambda row: (places.get(row["scope"], len(places)), row["scope"], setting_order(row["setting"])))
+        if rows:
+            found.append(ModelGains(f"gains-{number_}", model, tuple(_row(row, titles) for row in rows)))
+    return tuple(found)
+
+
+def _row(row: dict[str, Any], titles: dict[str, str]) -> GainRow:
+    return GainRow(
+        title=titles.get(row["scope"], row["scope"]),
+        is_total=row["scope"] == OF_ALL,
+        setting=setting_title(row["setting"]),
+        base=row["base_0_100"],
+        value=row["setting_0_100"],
+        gain=row["gain"],
+        ci_low=row["ci_low"],
+        ci_high=row["ci_high"],
+        n_items=row["n_items"],
+    )
+
+
+def _say(model: str, row: GainRow) -> str:
+    seen = f"With {row.setting} {model} scores {number(row.value)} in total, with Base {number(row.base)}"
+    seen += f": a gain of {signed(row.gain)} points over {counted(row.n_items, 'item')}"
+    if row.ci_low is None:
+        return f"{seen}. No interval was computed, so it is open whether chance explains it."
+    bounds = f" (95 % interval {signed_interval(row.ci_low, row.ci_high)})"
+    return f"{seen}{bounds}." if row.is_clear else f"{seen}{bounds}. The interval holds 0, so chance could explain it."

@@ -1,0 +1,214 @@
+"""Whether the place of an option decides: accuracy and choices by place, and what a choice followed when the options moved.
+
+Places are counted from 0 as shown, so place 0 is the option lettered A.
+"""
+
+from dataclasses import dataclass
+from operator import itemgetter
+
+import polars as pl
+
+from schemas.letters import option_letters
+from tasks.analysis.number_format import count, counted, number, percent, share_of
+from tasks.analysis.run_tables import ReportData, Subject
+from tasks.reporting.content.places import metric_places
+
+HOW_TO_TELL = (
+    "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
+    "Run with --permute 4 to see."
+)
+FEW = 10
+"""Places with fewer replies are shown and not spoken of."""
+
+_ITEM = ["dataset", "item_id"]
+
+
+@dataclass(frozen=True)
+class PlaceRow:
+    """One place. `golds` replies are to items with the right option there, `right` of them are right.
+
+    Of the `read` readable replies `chosen` chose this place, and `golds_read` had the right option there.
+    """
+
+    letter: str
+    golds: int
+    right: int
+    read: int
+    chosen: int
+    golds_read: int
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right replies where the right option is here; unreadable ones count as wrong."""
+        return share_of(self.right, self.golds)
+
+    @property
+    def chosen_share(self) -> float | None:
+        """Share of the readable replies that chose this place."""
+        return share_of(self.chosen, self.read)
+
+    @property
+    def gold_share(self) -> float | None:
+        """Share of the same replies whose item has the right option here."""
+        return share_of(self.golds_read, self.read)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What choices did when the same options came in other orders.
+
+    `items`: those with two readable replies or more. `content` of them chose the same option in all orders, `letter` the same
+    place while the options there changed, `mixed` neither. `unread`: the others, with fewer than two readable replies.
+    """
+
+    items: int
+    content: int
+    letter: int
+    mixed: int
+    unread: int
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        if not self.items:
+            return "No item has readable replies to two orders of its options."
+        return (
+            f"In {count(self.letter)} of {count(self.items)} items the choice followed the letter, not the content; in "
+            f"{count(self.content)} it stayed with the content, in {count(self.mixed)} with neither."
+        )
+
+
+@dataclass(frozen=True)
+class DatasetPlaces:
+    """The single choices of one dataset by place. `stability` is null if no item was asked in several orders."""
+
+    dataset: str
+    title: str
+    places: tuple[PlaceRow, ...]
+    stability: Stability | None
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The same over all datasets and for each of them. `shared`: places that every item has, the only ones to be compared."""
+
+    places: tuple[PlaceRow, ...]
+    shared: int
+    stability: Stability | None
+    datasets: tuple[DatasetPlaces, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader should know, most telling first."""
+        return (self.stability.sentence if self.stability else HOW_TO_TELL, *_spoken_places(self.places, self.shared))
+
+
+def describe_positions(data: ReportData, subject: Subject) -> Positions | None:
+    """Places and stability of one subject's single choices; null if it was asked none."""
+    answers = place_answers(subject.of(data.item_scores), subject.of(data.responses))
+    answers = answers.join(
+        data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
+        on=_ITEM,
+        how="inner",
+    )
+    if answers.is_empty():
+        return None
+    titles = {place.dataset: place.title for place in metric_places(data.blueprint)}
+    present = set(answers["dataset"].unique())
+    parts = {dataset: answers.filter(pl.col("dataset") == dataset) for dataset in titles if dataset in present}
+    return Positions(
+        place_rows(answers),
+        answers.select(pl.col("n_options").min()).item(),
+        find_stability(answers),
+        tuple(DatasetPlaces(name, titles[name], place_rows(part), find_stability(part)) for name, part in parts.items()),
+    )
+
+
+def place_answers(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
+    """The answered single choices of one subject, once per item and order of its options.
+
+    An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
+
+    Args:
+        item_scores: rows of `item_scores`.
+        responses: rows of `responses`.
+
+    Returns:
+        columns dataset, item_id, option_order (null = as the item has them), chosen_place (null = unreadable), gold_place.
+    """
+    key = [*_ITEM, "repetition"]
+    answered = item_scores.filter(pl.col("gold_place").is_not_null() & pl.col("status").is_in(["scored", "unparsed"]))
+    once = answered.sort(*key, "method", "metric").unique(key, keep="first", maintain_order=True)
+    orders = responses.sort(*key, "turn").unique(key, keep="last").select(*key, "option_order")
+    joined = once.join(orders, on=key, how="left").sort(key)
+    distinct = joined.with_columns(order=pl.col("option_order").cast(pl.List(pl.String)).list.join(",")).unique(
+        [*_ITEM, "order"], keep="first", maintain_order=True
+    )
+    return distinct.select(*_ITEM, "option_order", "chosen_place", "gold_place")
+
+
+def place_rows(answers: pl.DataFrame) -> tuple[PlaceRow, ...]:
+    """One row per place that is right or chosen somewhere, and those before it.
+
+    Args:
+        answers: as from place_answers.
+    """
+    chosen, gold = answers["chosen_place"], answers["gold_place"]
+    readable = answers.filter(pl.col("chosen_place").is_not_null())
+    highest = answers.select(pl.max_horizontal(pl.col("chosen_place").max(), pl.col("gold_place").max())).item()
+    letters = option_letters(0 if highest is None else highest + 1)
+    return tuple(
+        PlaceRow(
+            letter=letter,
+            golds=int((gold == place).sum()),
+            right=int(((gold == place) & (chosen == place)).fill_null(value=False).sum()),
+            read=readable.height,
+            chosen=int((chosen == place).sum()),
+            golds_read=int((readable["gold_place"] == place).sum()),
+        )
+        for place, letter in enumerate(letters)
+    )
+
+
+def find_stability(answers: pl.DataFrame) -> Stability | None:
+    """What the choices of items that were asked in several orders followed; null if there is no such item.
+
+    Args:
+        answers: as from place_answers: one row per item and distinct order.
+    """
+    moved = answers.filter(pl.col("option_order").is_not_null())
+    if moved.height == moved.select(_ITEM).n_unique():
+        return None
+    option = pl.col("option_order").list.get(pl.col("chosen_place"), null_on_oob=True)
+    per_item = (
+        moved.with_columns(option=option)
+        .group_by(_ITEM)
+        .agg(
+            read=pl.col("chosen_place").count(),
+            options=pl.col("option").drop_nulls().n_unique(),
+            places=pl.col("chosen_place").drop_nulls().n_unique(),
+        )
+    )
+    told = per_item.filter(pl.col("read") > 1)
+    content = told.filter(pl.col("options") == 1).height
+    letter = told.filter((pl.col("options") > 1) & (pl.col("places") == 1)).height
+    return Stability(told.height, content, letter, told.height - content - letter, per_item.height - told.height)
+
+
+def _spoken_places(places: tuple[PlaceRow, ...], shared: int) -> tuple[str, ...]:
+    spoken = []
+    known = [(row.accuracy, row) for row in places[:shared] if row.accuracy is not None and row.golds >= FEW]
+    low, worst = min(known, key=itemgetter(0), default=(0.0, None))
+    high, best = max(known, key=itemgetter(0), default=(0.0, None))
+    if best and worst and high > low:
+        spoken.append(
+            f"Accuracy is {number(high, 2)} where the right option is {best.letter} ({counted(best.golds, 'reply', 'replies')}) "
+            f"and {number(low, 2)} where it is {worst.letter} ({counted(worst.golds, 'reply', 'replies')})."
+        )
+    favourite = max(places, key=lambda row: row.chosen - row.golds_read, default=None)
+    if favourite and favourite.read >= FEW and favourite.chosen > favourite.golds_read:
+        spoken.append(
+            f"{favourite.letter} is chosen in {percent(favourite.chosen_share)} of the readable replies and right in "
+            f"{percent(favourite.gold_share)}."
+        )
+    return tuple(spoken)

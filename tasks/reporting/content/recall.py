@@ -1,0 +1,160 @@
+"""Retrieval: how often the chunk with the needle is found, and what it does to the score whether it was shown."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from tasks.analysis.number_format import setting_order, setting_title
+from tasks.analysis.retrieved_chunks import ASKED, STAGES, last_stage
+from tasks.analysis.run_tables import ReportData
+
+CUTOFFS = (1, 4, 8, 16)
+ALL_MODELS = "all"
+STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "search": "searches"}
+
+
+@dataclass(frozen=True)
+class RecallRow:
+    """Share of the items whose needle's chunk is among the first k, by k of CUTOFFS.
+
+    `model` is ALL_MODELS where a ranking is the same for all models. `n_items` counts items with a needle, once per repetition;
+    `chunks` is the median number of chunks ranked. Of several searches the best counts.
+    """
+
+    dataset: str
+    title: str
+    setting: str
+    stage: str
+    model: str
+    recall: tuple[float, ...]
+    n_items: int
+    chunks: float
+
+
+@dataclass(frozen=True)
+class KeptRow:
+    """Mean score on 0-100 of the items whose needle's chunk went into the prompt, and of those whose did not."""
+
+    title: str
+    model: str
+    setting: str
+    kept: float | None
+    n_kept: int
+    lost: float | None
+    n_lost: int
+
+
+@dataclass(frozen=True)
+class RetrievalReport:
+    """Everything about retrieval. `kept` is empty where no item with a needle has a score."""
+
+    recall: tuple[RecallRow, ...]
+    kept: tuple[KeptRow, ...]
+
+    @property
+    def by_dataset(self) -> dict[str, tuple[RecallRow, ...]]:
+        """Rows of each dataset."""
+        return {name: tuple(rows) for name, rows in groupby(self.recall, key=lambda row: row.dataset)}
+
+
+def describe_retrieval(data: ReportData) -> RetrievalReport | None:
+    """What was found; null if nothing with a needle was retrieved from."""
+    ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
+    if ranked.is_empty():
+        return None
+    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_rows(ranked, data))
+
+
+def needle_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
+    """Where the needle's chunk stands.
+
+    Args:
+        ranked: rows of `retrievals` of items with a needle.
+
+    Returns:
+        per item, repetition and stage: best rank from 0 (null = not among the ranked chunks) and number of chunks ranked.
+    """
+    return ranked.group_by(*ASKED, "stage").agg(
+        best=pl.col("rank").filter(pl.col("holds_needle")).min(), chunks=pl.col("rank").max() + 1
+    )
+
+
+def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[RecallRow]:
+    at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
+    grouped = (
+        needle_ranks(ranked)
+        .group_by("dataset", "setting", "stage", "model")
+        .agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
+    )
+    places = {name: place for place, name in enumerate(data.titles)}
+    rows = sorted(grouped.to_dicts(), key=lambda row: (_place(row, places), STAGES.index(row["stage"]), row["model"]))
+    return [
+        RecallRow(
+            dataset=row["dataset"],
+            title=data.titles.get(row["dataset"], row["dataset"]),
+            setting=setting_title(row["setting"]),
+            stage=STAGE_TITLES[row["stage"]],
+            model=row["model"],
+            recall=tuple(row[f"recall_{k}"] for k in CUTOFFS),
+            n_items=row["n_items"],
+            chunks=row["chunks"],
+        )
+        for row in rows
+    ]
+
+
+def _place(row: dict[str, Any], places: dict[str, int]) -> tuple[int, str, tuple[int, str]]:
+    return places.get(row["dataset"], len(places)), row["dataset"], setting_order(row["setting"])
+
+
+def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
+    """One row in place of several that differ in nothing but the model."""
+    groups: dict[tuple[str, str, str], list[RecallRow]] = {}
+    for row in rows:
+        groups.setdefault((row.dataset, row.setting, row.stage), []).append(row)
+    merged: list[RecallRow] = []
+    for group in groups.values():
+        same = len({(row.recall, row.n_items, row.chunks) for row in group}) == 1
+        merged += [_for_all(group[0])] if same and len(group) > 1 else group
+    return tuple(merged)
+
+
+def _for_all(row: RecallRow) -> RecallRow:
+    return RecallRow(row.dataset, row.title, row.setting, row.stage, ALL_MODELS, row.recall, row.n_items, row.chunks)
+
+
+def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
+    kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
+    joined = main_scores(data).join(kept, on=ASKED, how="inner")
+    grouped = joined.group_by("dataset", "model", "setting").agg(
+        kept=pl.col("value").filter(pl.col("kept")).mean() * 100,
+        n_kept=pl.col("kept").sum(),
+        lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
+        n_lost=(~pl.col("kept")).sum(),
+    )
+    places = {name: place for place, name in enumerate(data.titles)}
+    rows = sorted(grouped.to_dicts(), key=lambda row: (_place(row, places), row["model"]))
+    return tuple(
+        KeptRow(
+            title=data.titles.get(row["dataset"], row["dataset"]),
+            model=row["model"],
+            setting=setting_title(row["setting"]),
+            kept=row["kept"],
+            n_kept=row["n_kept"],
+            lost=row["lost"],
+            n_lost=row["n_lost"],
+        )
+        for row in rows
+    )
+
+
+def main_scores(data: ReportData) -> pl.DataFrame:
+    """Scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
+    main = [
+        {"dataset": name, "method": dataset.methods[0].id, "metric": dataset.methods[0].metrics[0].metric}
+        for name, dataset in data.blueprint.datasets.items()
+    ]
+    scores = data.item_scores.with_columns(pl.col("metric").cast(pl.String)).drop_nulls("value")
+    return scores.join(pl.DataFrame(main), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")

@@ -1,0 +1,256 @@
+"""Score layers as rows for readers. Null stays null and carries its reason."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.blueprint import (
+    Ability,
+    CentredNormalisation,
+    NoNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    RatioNormalisation,
+)
+from schemas.vocabulary import LEVELS, Level, Metric
+from tasks.analysis.published_tables import PublishedRange
+from tasks.analysis.run_tables import ReportData, Subject
+from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
+from tasks.reporting.content.gaps import NO_TASKS, Gaps
+from tasks.reporting.content.places import MetricPlace, TaskPlace, metric_places, task_places
+
+NOT_EVALUATED = "not evaluated in this version"
+
+
+@dataclass(frozen=True)
+class AbilityRow:
+    """A main ability. `reason` is set where the score is null."""
+
+    id: str
+    title: str
+    is_gate: bool
+    score: float | None
+    datasets_scored: int
+    datasets_total: int
+    reason: str | None
+    published: PublishedRange | None
+
+
+@dataclass(frozen=True)
+class LevelCell:
+    """One sub-ability at one level. `reason` is set where the score is null."""
+
+    score: float | None
+    datasets_scored: int
+    datasets_total: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """An ability that has tasks, level by level (low, medium, high)."""
+
+    id: str
+    ability: str
+    sub_ability: str
+    cells: tuple[LevelCell, ...]
+    score: float | None
+    datasets_scored: int
+    datasets_total: int
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """A task of one subject. `reason` says what is missing, null if nothing is."""
+
+    id: str
+    title: str
+    path: str
+    level: Level
+    score: float | None
+    datasets_scored: int
+    datasets_total: int
+    n_scored: int
+    n_total: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class RawRow:
+    """One number of one method, in its own unit, and on 0-100. `reason` is set where the value is null.
+
+    `spread_0_100` is the width of the interval on 0-100, null without an interval or where grades are looked up in a table.
+    """
+
+    dataset: str
+    title: str
+    task: str
+    task_title: str
+    method: str
+    metric: Metric
+    metric_label: str
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    spread_0_100: float | None
+    normalized_0_100: float | None
+    n_scored: int
+    n_unparsed: int
+    n_total: int
+    baselines: Baselines
+    path: str
+    reason: str | None
+
+    @property
+    def constant(self) -> ConstantAnswer | None:
+        """The best constant answer."""
+        return self.baselines.constant
+
+    @property
+    def majority(self) -> MajorityLabel | None:
+        """The majority label, where labels repeat."""
+        return self.baselines.majority
+
+
+def ability_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[AbilityRow, ...]:
+    """Every main ability of the blueprint, those that are named but not evaluated included."""
+    found = {row["ability"]: row for row in subject.rows(data.ability)}
+    return tuple(_ability_row(data, subject, gaps, main, found.get(main.id)) for main in data.blueprint.abilities)
+
+
+def _ability_row(data: ReportData, subject: Subject, gaps: Gaps, main: Ability, row: dict[str, Any] | None) -> AbilityRow:
+    datasets = [entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets]
+    score = row["score_0_100"] if row else None
+    reason = gaps.reasons(subject, datasets) if score is None and datasets else None
+    return AbilityRow(
+        id=main.id,
+        title=main.title,
+        is_gate=data.blueprint.gate is not None and data.blueprint.gate.ability == main.id,
+        score=score,
+        datasets_scored=row["datasets_scored"] if row else 0,
+        datasets_total=row["datasets_total"] if row else len(datasets),
+        reason=reason if main.evaluated else NOT_EVALUATED,
+        published=data.paper.range_of(main.id, subject.setting, score),
+    )
+
+
+def level_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[LevelRow, ...]:
+    """Every ability that has tasks, with a cell per level."""
+    cells = {(row["sub_ability"], row["level"]): row for row in subject.rows(data.level)}
+    scores = {row["sub_ability"]: row for row in subject.rows(data.sub_ability)}
+    scores |= {row["ability"]: row for row in subject.rows(data.ability)}
+    by_parent: dict[str, list[TaskPlace]] = {}
+    for place in task_places(data.blueprint):
+        by_parent.setdefault(place.parent.id, []).append(place)
+    rows = []
+    for parent, places in by_parent.items():
+        total = scores.get(parent)
+        names = _datasets(places)
+        rows.append(
+            LevelRow(
+                id=parent,
+                ability=places[0].main.title,
+                sub_ability=places[0].parent.title,
+                cells=tuple(
+                    _cell(subject, gaps, [p for p in places if p.task.level == x], cells.get((parent, x))) for x in LEVELS
+                ),
+                score=total["score_0_100"] if total else None,
+                datasets_scored=total["datasets_scored"] if total else 0,
+                datasets_total=total["datasets_total"] if total else len(names),
+            )
+        )
+    return tuple(rows)
+
+
+def _datasets(places: list[TaskPlace]) -> list[str]:
+    return [entry.id for place in places for entry in place.task.datasets]
+
+
+def _cell(subject: Subject, gaps: Gaps, places: list[TaskPlace], row: dict[str, Any] | None) -> LevelCell:
+    names = _datasets(places)
+    if not names:
+        return LevelCell(None, 0, 0, NO_TASKS)
+    if row is None:
+        return LevelCell(None, 0, len(names), gaps.reasons(subject, names))
+    reason = gaps.reasons(subject, names) if row["score_0_100"] is None else None
+    return LevelCell(row["score_0_100"], row["datasets_scored"], row["datasets_total"], reason)
+
+
+def task_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[TaskRow, ...]:
+    """Every task of the blueprint, in its order."""
+    found = {row["task"]: row for row in subject.rows(data.task)}
+    scored = {row["dataset"] for row in subject.rows(data.dataset) if row["score_0_100"] is not None}
+    rows = []
+    for place in task_places(data.blueprint):
+        row = found.get(place.task.id)
+        unscored = [entry.id for entry in place.task.datasets if entry.id not in scored]
+        rows.append(
+            TaskRow(
+                id=place.task.id,
+                title=place.task.title,
+                path=place.path,
+                level=place.task.level,
+                score=row["score_0_100"] if row else None,
+                datasets_scored=row["datasets_scored"] if row else 0,
+                datasets_total=row["datasets_total"] if row else len(place.task.datasets),
+                n_scored=row["n_scored"] if row else 0,
+                n_total=row["n_total"] if row else 0,
+                reason=gaps.reasons(subject, unscored) if unscored else None,
+            )
+        )
+    return tuple(rows)
+
+
+def raw_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[RawRow, ...]:
+    """Every number the blueprint expects, in the order of its tasks."""
+    keys, none = ("dataset", "method", "metric"), Baselines()
+    raw = {tuple(row[key] for key in keys): row for row in subject.rows(data.raw)}
+    normalized = {tuple(row[key] for key in keys): row["normalized_0_100"] for row in subject.rows(data.normalized)}
+    return tuple(
+        _raw_row(
+            place, raw.get(key), normalized.get(key), data.baselines.get(key[::2], none), gaps.reason(subject, place.dataset)
+        )
+        for place in metric_places(data.blueprint)
+        for key in [(place.dataset, place.method.id, place.spec.metric)]
+    )
+
+
+def _raw_row(
+    place: MetricPlace, row: dict[str, Any] | None, normalized: float | None, baselines: Baselines, reason: str
+) -> RawRow:
+    value = row["value"] if row else None
+    return RawRow(
+        dataset=place.dataset,
+        title=place.title,
+        task=place.task.id,
+        task_title=place.task.title,
+        method=place.method.id,
+        metric=place.spec.metric,
+        metric_label=place.metric_label,
+        value=value,
+        ci_low=row["ci_low"] if row else None,
+        ci_high=row["ci_high"] if row else None,
+        spread_0_100=_spread(place.spec.normalisation, row["ci_low"], row["ci_high"]) if row else None,
+        normalized_0_100=normalized,
+        n_scored=row["n_scored"] if row else 0,
+        n_unparsed=row["n_unparsed"] if row else 0,
+        n_total=row["n_total"] if row else 0,
+        baselines=baselines,
+        path=place.path,
+        reason=reason if value is None else None,
+    )
+
+
+def _spread(normalisation: Normalisation, low: float | None, high: float | None) -> float | None:
+    if low is None or high is None:
+        return None
+    match normalisation:
+        case RatioNormalisation():
+            return 100 * (high - low)
+        case CentredNormalisation(span=span):
+            return 100 * (high - low) / span  # on one side of the best score; less if the interval holds it
+        case NumericNormalisation(min=lowest, max=highest):
+            return 100 * (high - low) / (highest - lowest)
+        case NoNormalisation():
+            return high - low
+        case _:
+            return None

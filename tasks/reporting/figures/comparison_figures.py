@@ -1,0 +1,168 @@
+"""Figures about settings, retrieval, needles and ablations, as inline SVG."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from tasks.analysis.number_format import number, shorten
+from tasks.reporting.content.ablations import HeatMap, Series
+from tasks.reporting.content.gains import ModelGains
+from tasks.reporting.content.needles import NeedleGrid
+from tasks.reporting.content.recall import CUTOFFS, RecallRow
+from tasks.reporting.figures.drawing import HEAT, INK, MUTED, SERIES, Values, chart, draw
+
+MAX_SERIES = len(SERIES)
+"""More lines than colours cannot be told apart; the tables hold them all."""
+
+MAX_STEP = 9
+_NAME = 36
+_NAME_LONG = 50
+_NAME_TALL, _LINE = 24, 14
+"""Pixels for the name of a row, and for each line below it."""
+
+_WHOLE_POINTS = 5
+_CELL, _CELL_TALL = 84, 34
+_TALL = 220
+_LOG_FROM = 4
+"""Values of a factor that differ at least that much are drawn on a logarithmic axis."""
+
+
+def draw_gains(gains: ModelGains) -> str:
+    """One row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
+    settings, scopes = list(gains.settings), list(dict.fromkeys(row.title for row in gains.rows))
+    tall = _NAME_TALL + _LINE * len(settings) + _LINE / 2
+    values: Values = [
+        {"setting": row.setting, "gain": row.gain, "low": row.ci_low, "high": row.ci_high}
+        | {"y": tall * scopes.index(row.title) + _NAME_TALL + _LINE * settings.index(row.setting)}
+        for row in gains.rows
+    ]
+    height = round(tall * len(scopes))
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+    ends = [end for row in gains.rows for end in (row.gain, row.ci_low, row.ci_high) if end is not None]
+    reach = 1.05 * max(abs(end) for end in ends) or 1.0
+    digits = 0 if reach > _WHOLE_POINTS else 1
+    axis = alt.Axis(title="points gained over Base", domain=False, ticks=False, tickCount=5, format=f"+.{digits}f")
+    x = alt.X("gain:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
+    colour = _colours("setting", settings)
+    names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * place + _LINE / 2} for place, name in enumerate(scopes)]
+    bounded = [value for value in values if value["low"] is not None]
+    layers = [
+        chart(names).mark_text(color=INK, align="left").encode(x=alt.value(0), y=y, text="name:N"),
+        chart([{"gain": 0}]).mark_rule(color=MUTED, strokeWidth=1).encode(x=x),
+        chart(bounded).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y, color=colour),
+        chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour),
+    ]
+    return draw(layers, height)
+
+
+def draw_recall(rows: Sequence[RecallRow]) -> str:
+    """Recall over k of one dataset, a line per setting, stage and model."""
+    several = len({row.model for row in rows}) > 1
+    shown = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
+    values = [
+        {"name": name, "k": str(k), "recall": 100 * share}
+        for name, row in shown
+        for k, share in zip(CUTOFFS, row.recall, strict=True)
+    ]
+    x = alt.X("k:O", sort=[str(k) for k in CUTOFFS], axis=alt.Axis(title="among the first k chunks", labelAngle=0, grid=False))
+    axis = alt.Axis(title="needle found, % of items", values=[0, 25, 50, 75, 100])
+    y = alt.Y("recall:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
+    colour = _colours("name", [name for name, _ in shown])
+    layers = [
+        chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
+        chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),
+    ]
+    return draw(layers, _TALL)
+
+
+def _recall_name(row: RecallRow, *, several: bool) -> str:
+    name = f"{row.setting}, {row.stage}"
+    return shorten(f"{name}, {row.model}" if several else name, _NAME)
+
+
+def draw_needles(grid: NeedleGrid) -> str:
+    """Heat map: depth of the needle down, length of the context across, mean score in each cell."""
+    cells: Values = [{"x": cell.length, "y": cell.depth, "score": cell.score} for cell in grid.cells]
+    return _heat_map(cells, list(grid.lengths), list(grid.depths))
+
+
+def draw_variants(heat: HeatMap) -> str:
+    """Heat map of two factors."""
+    cells = [{"x": x, "y": y, "score": score} for x, y, score in heat.cells]
+    return _heat_map(cells, list(heat.xs), list(heat.ys))
+
+
+def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
+    # Titles of the axes would be wider than few columns, higher than few rows: the page names them beside the figure.
+    x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
+    y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
+    scored = [
+        cell | {"step": heat_of(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
+    ]
+    unscored = [cell | {"text": "–"} for cell in cells if cell["score"] is None]
+    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(MAX_STEP + 1)), range=list(HEAT)), legend=None)
+    layers = [
+        chart(scored).mark_rect().encode(x=x, y=y, color=steps),
+        chart(scored).mark_text(color=INK).encode(x=x, y=y, text="text:N"),
+        chart(unscored).mark_text(color=MUTED).encode(x=x, y=y, text="text:N"),
+    ]
+    return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
+
+
+def heat_of(score: float) -> int:
+    """Step of the colour scale for a score on 0-100: 0 to 9."""
+    return min(MAX_STEP, int(score // 10))
+
+
+def draw_series(series: Sequence[Series], factor: str) -> str | None:
+    """One factor: lines with intervals where its values are numbers, dots with intervals where they are names.
+
+    Returns:
+        An `<svg>` element, or null if nothing has a score.
+    """
+    shown = series[:MAX_SERIES]
+    values: Values = [
+        {"name": shorten(entry.name, _NAME), "x": point.x_value if entry.is_numeric else point.x, "score": point.score}
+        | {"low": point.ci_low, "high": point.ci_high}
+        for entry in shown
+        for point in entry.points
+        if point.score is not None
+    ]
+    if not values:
+        return None
+    numeric = all(entry.is_numeric for entry in shown)
+    x = _number_axis([value["x"] for value in values], factor) if numeric else _name_axis(values, factor)
+    y = alt.Y("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="score, 0 to 100", tickCount=6))
+    names = list(dict.fromkeys(value["name"] for value in values))
+    colour = _colours("name", names)
+    apart: dict[str, Any] = {} if numeric else {"xOffset": alt.XOffset("name:N", sort=names)}
+    bounded = [value for value in values if value["low"] is not None and value["high"] is not None]
+    line = [chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)] if numeric else []
+    layers = [
+        *line,
+        chart(bounded).mark_rule(strokeWidth=2, opacity=0.55).encode(x=x, y="low:Q", y2="high:Q", color=colour, **apart),
+        chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, **apart),
+    ]
+    return draw(layers, _TALL)
+
+
+def _number_axis(xs: list[float], factor: str) -> alt.X:
+    ticks = sorted(set(xs))
+    wide = ticks[0] > 0 and ticks[-1] / ticks[0] >= _LOG_FROM
+    axis = alt.Axis(title=factor, values=ticks, grid=False, format=",~g")
+    if wide:
+        low, high = math.log2(ticks[0]) - 0.2, math.log2(ticks[-1]) + 0.2
+        return alt.X("x:Q", scale=alt.Scale(type="log", base=2, domain=[2**low, 2**high], nice=False), axis=axis)
+    return alt.X("x:Q", scale=alt.Scale(zero=False, padding=12), axis=axis)
+
+
+def _name_axis(values: Values, factor: str) -> alt.X:
+    names = list(dict.fromkeys(value["x"] for value in values))
+    return alt.X("x:N", sort=names, axis=alt.Axis(title=factor, labelAngle=0, grid=False, labelLimit=120))
+
+
+def _colours(field: str, names: list[str]) -> alt.Color:
+    legend = None if len(names) == 1 else alt.Legend(title=None, orient="top", direction="vertical", labelLimit=280)
+    return alt.Color(f"{field}:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)

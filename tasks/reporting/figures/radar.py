@@ -1,0 +1,204 @@
+"""Radar of abilities: where each point of it lies, and the drawing, with the published models as a band behind it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from tasks.analysis.number_format import shorten
+from tasks.analysis.published_tables import PublishedTable
+from tasks.analysis.run_tables import Subject
+from tasks.reporting.content.tables import AbilityRow
+from tasks.reporting.figures.drawing import FIELD, GRID, INK, MUTED, SERIES, SMALL
+
+FEWEST_AXES = 3
+"""Two axes are a line."""
+
+MAX_SHAPES = len(SERIES)
+"""More outlines than colours cannot be told apart."""
+
+RINGS = (25, 50, 75, 100)
+_FULL = 100.0
+_RADIUS, _WIDE, _TALL = 112, 484, 322
+_LABEL_AT = 1.1
+_ASIDE = 20
+"""Pixels from the middle from which on a name stands beside its axis and not above it."""
+
+_NAME, _LINE = 15, 17
+_WIDTH_OF_NAME = 14
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Scores of one model on 0-100 in the order of the axes; null where it has none."""
+
+    label: str
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Lowest, middle and highest score of the published models on each axis; null where the paper has none."""
+
+    low: tuple[float | None, ...]
+    middle: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A radar of several models, and its key: label and colour of each. `left_out`: models without a score or a colour."""
+
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
+
+
+def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> Band:
+    """The published models of one setting on the axes of these abilities, given by id."""
+    ranges = [published.range_of(ability, setting, None) for ability in abilities]
+    return Band(
+        tuple(found.low if found else None for found in ranges),
+        tuple(found.middle if found else None for found in ranges),
+        tuple(found.high if found else None for found in ranges),
+    )
+
+
+def draw_subject(abilities: Sequence[AbilityRow], subject: Subject, published: PublishedTable) -> str | None:
+    """One subject over the published models of its setting; null if that is no radar."""
+    shown = [row for row in abilities if row.datasets_total]
+    shape = Shape(subject.label, tuple(row.score for row in shown))
+    return draw_radar([row.title for row in shown], [shape], band_of([row.id for row in shown], published, subject.setting))
+
+
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band | None = None) -> Overlay | None:
+    """Several models over each other, the first as many as there are colours; null if that is no radar, or of one model only.
+
+    Args:
+        titles: names of the axes.
+        shapes: models; those without any score are left out.
+        band: published models behind them; null = none.
+    """
+    drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
+    none = (None,) * len(titles)
+    svg = draw_radar(titles, drawn, band or Band(none, none, none))
+    if svg is None or len(drawn) == 1:
+        return None
+    keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
+    return Overlay(svg, keys, left_out=len(shapes) - len(drawn))
+
+
+def overlay_subjects(subjects: Sequence[tuple[str, Sequence[AbilityRow]]]) -> Overlay | None:
+    """The subjects of a run over each other."""
+    titles = [row.title for _, abilities in subjects[:1] for row in abilities if row.datasets_total]
+    shapes = [Shape(label, tuple(row.score for row in abilities if row.datasets_total)) for label, abilities in subjects]
+    return draw_overlay(titles, shapes)
+
+
+def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
+    """Where a score lies: x to the right, y upwards, 100 at distance 1; the first axis points up, the others follow clockwise."""
+    angle = 2 * math.pi * axis / axes
+    return math.sin(angle) * score / _FULL, math.cos(angle) * score / _FULL
+
+
+def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
+    """Pairs of neighbouring axes that both have a score: a missing one leaves a gap and is not drawn as 0."""
+    axes = len(scores)
+    pairs = ((axis, (axis + 1) % axes) for axis in range(axes))
+    return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
+
+
+def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: Band) -> str | None:
+    """The axes, the published models behind them, and one outline per shape.
+
+    Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
+
+    Returns:
+        An `<svg>` element; null with fewer than three axes, or if no shape has a score.
+    """
+    drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
+    if len(titles) < FEWEST_AXES or not drawn:
+        return None
+    marks = [*_band(band), *_grid(len(titles))]
+    for shape, colour in zip(drawn, SERIES, strict=False):
+        if len(drawn) == 1:
+            marks += _polygon(shape.scores, f'fill="{colour}" fill-opacity="0.15"')
+        marks += _outline(shape.scores, f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
+        marks += [f'<circle {_at(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shape.scores)]
+    marks += _names(titles)
+    box = f"{-_WIDE / 2:g} {-_TALL / 2:g} {_WIDE} {_TALL}"
+    return f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
+
+
+def _place(axis: int, axes: int, score: float) -> tuple[float, float]:
+    """In pixels from the middle, y downwards as SVG counts it."""
+    x, y = point_at(axis, axes, score)
+    return x * _RADIUS, -y * _RADIUS
+
+
+def _dots(scores: Sequence[float | None]) -> list[tuple[float, float]]:
+    return [_place(axis, len(scores), score) for axis, score in enumerate(scores) if score is not None]
+
+
+def _at(dot: tuple[float, float], x: str, y: str) -> str:
+    return f'{x}="{dot[0]:.1f}" {y}="{dot[1]:.1f}"'
+
+
+def _path(dots: Sequence[tuple[float, float]]) -> str:
+    return f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in dots)}Z"
+
+
+def _polygon(scores: Sequence[float | None], look: str) -> list[str]:
+    """A filled shape; none if a score is missing, which would have to be made up."""
+    return [] if None in scores else [f'<path d="{_path(_dots(scores))}" {look}/>']
+
+
+def _outline(scores: Sequence[float | None], look: str) -> list[str]:
+    lines = []
+    for one, other in edges(scores):
+        ends = [_place(axis, len(scores), scores[axis] or 0.0) for axis in (one, other)]
+        lines.append(f"<line {_at(ends[0], 'x1', 'y1')} {_at(ends[1], 'x2', 'y2')} {look}/>")
+    return lines
+
+
+def _band(band: Band) -> list[str]:
+    """The range of the published models as a filled ring between its two outlines, their median dashed."""
+    between = f'fill="{FIELD}" fill-opacity="0.3" fill-rule="evenodd"'
+    is_whole = None not in (*band.low, *band.high)
+    ring = [f'<path d="{_path(_dots(band.high))}{_path(_dots(band.low))}" {between}/>'] if is_whole else []
+    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{FIELD}" stroke-width="1.2"')]
+    return [*ring, *ends, *_outline(band.middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
+
+
+def _grid(axes: int) -> list[str]:
+    line = f'stroke="{GRID}" stroke-width="1"'
+    rings = [mark for ring in RINGS for mark in _polygon([float(ring)] * axes, f'fill="none" {line}')]
+    spokes = [f'<line x1="0" y1="0" {_at(_place(axis, axes, _FULL), "x2", "y2")} {line}/>' for axis in range(axes)]
+    # Halfway between two axes the numbers of the rings are in nobody's way.
+    halves = [(_place(0, axes, ring), _place(1, axes, ring), ring) for ring in RINGS[:-1]]
+    scale = [((one[0] + other[0]) / 2, (one[1] + other[1]) / 2, str(ring)) for one, other, ring in halves]
+    look = f'font-size="{SMALL}" fill="{MUTED}" text-anchor="middle"'
+    return [*rings, *spokes, *(f'<text x="{x:.1f}" y="{y + 4:.1f}" {look}>{text}</text>' for x, y, text in scale)]
+
+
+def _names(titles: Sequence[str]) -> list[str]:
+    """Names outside the last ring, each on the side it does not run into the drawing from, in several lines where it is long."""
+    marks = []
+    for axis, title in enumerate(titles):
+        x, y = _place(axis, len(titles), _FULL * _LABEL_AT)
+        anchor = "end" if x < -_ASIDE else "start" if x > _ASIDE else "middle"
+        lines = _wrap(title)
+        first = y + 5 - _LINE * (len(lines) - 1) * (1 if y < -_ASIDE else 0 if y > _ASIDE else 0.5)
+        spans = "".join(f'<tspan x="{x:.1f}" y="{first + _LINE * n:.1f}">{escape(line)}</tspan>' for n, line in enumerate(lines))
+        marks.append(f'<text font-size="{_NAME}" fill="{INK}" text-anchor="{anchor}">{spans}</text>')
+    return marks
+
+
+def _wrap(title: str) -> list[str]:
+    lines: list[str] = []
+    for word in title.split():
+        if lines and len(lines[-1]) + len(word) < _WIDTH_OF_NAME:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(shorten(word, _WIDTH_OF_NAME + 2))
+    return lines

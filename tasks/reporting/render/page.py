@@ -1,0 +1,165 @@
+"""The report as files: one page that needs nothing else, and the same in markdown."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from schemas.errors import LakeError
+from schemas.folders import Folder
+from schemas.vocabulary import LEVELS
+from tasks.analysis import number_format as wording
+from tasks.analysis.run_tables import ReportData, ReportPaths
+from tasks.lake.files import replace_file
+from tasks.reporting.content.costs import HEADS, amount_cells
+from tasks.reporting.content.gaps import NO_TASKS
+from tasks.reporting.content.judges import HOW_TO_READ
+from tasks.reporting.content.recall import CUTOFFS
+from tasks.reporting.render.markdown import LANGUAGE_NAMES, write_markdown
+from tasks.reporting.report import Report, build_report
+
+MAX_PARTITIONS = 400
+"""Partitions listed per layer; the manifest lists all."""
+
+HOTTEST = 9
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Drawings of the page as SVG elements.
+
+    `abilities` and `radars` by the anchor of the subject, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
+    dataset. `overlay`: radars of all subjects in one.
+    """
+
+    colours: dict[str, str]
+    abilities: dict[str, str | None]
+    radars: dict[str, str | None]
+    overlay: Any
+    boxes: dict[str, str]
+    gains: dict[str, str]
+    recall: dict[str, str]
+    needles: dict[str, str]
+    openness: str | None
+    sizes: str | None
+    core: str | None
+
+
+def render_markdown(data: ReportData) -> str:
+    """The report for terminals, issues and e-mail: the same content in short, without figures."""
+    return write_markdown(build_report(data))
+
+
+def render_html(data: ReportData) -> str:
+    """The report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+    return _render_page(build_report(data), data)
+
+
+def write_report(data: ReportData, folder: Folder) -> ReportPaths:
+    """Write `report.md` and `report.html` into a folder, each at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses a file.
+    """
+    report = build_report(data)
+    markdown, html = write_markdown(report), _render_page(report, data)
+    paths = ReportPaths(folder / "report.md", folder / "report.html")
+    write_text(paths.markdown, markdown)
+    write_text(paths.html, html)
+    return paths
+
+
+def _render_page(report: Report, data: ReportData) -> str:
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from tasks.reporting.figures.drawing import drawing  # noqa: PLC0415
+
+    with drawing():
+        figures = _draw(report, data)
+    template = make_environment().get_template("page.html.jinja")
+    return template.render(report=report, figures=figures, colours=figures.colours)
+
+
+def _draw(report: Report, data: ReportData) -> Figures:
+    from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
+    from tasks.reporting.figures import drawing, figures, radar  # noqa: PLC0415
+
+    field, found = report.field, report.retrieval.by_dataset if report.retrieval else {}
+    return Figures(
+        colours=drawing.COLOURS,
+        abilities={
+            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
+            for entry in report.subjects
+        },
+        radars={
+            entry.anchor: radar.draw_subject(entry.abilities, entry.verdict.subject, data.paper) for entry in report.subjects
+        },
+        overlay=radar.overlay_subjects([(entry.label, entry.abilities) for entry in report.subjects]),
+        boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
+        gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
+        recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
+        needles={grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
+        openness=figures.draw_openness(field) if field else None,
+        sizes=figures.draw_sizes(field) if field else None,
+        core=figures.draw_core(field) if field else None,
+    )
+
+
+def make_environment() -> Environment:
+    """Templates with what they call: numbers as readers see them, and shared names."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": wording.number,
+        "count": wording.count,
+        "interval": wording.interval,
+        "percent": wording.percent,
+        "seconds": wording.seconds,
+        "shorten": wording.shorten,
+        "heat": heat_step,
+        "amounts": amount_cells,
+        "signed": wording.signed,
+        "signed_interval": wording.signed_interval,
+        "setting": wording.setting_title,
+        "weight": wording.weight,
+    }
+    shared: dict[str, Any] = {
+        "counted": wording.counted,
+        "share_of": wording.share_of,
+        "languages": LANGUAGE_NAMES,
+        "no_tasks": NO_TASKS,
+        "level_names": LEVELS,
+        "cost_heads": HEADS,
+        "max_partitions": MAX_PARTITIONS,
+        "cutoffs": CUTOFFS,
+        "how_to_read_judges": HOW_TO_READ,
+    }
+    environment.globals.update(shared)
+    return environment
+
+
+def heat_step(score: float) -> int:
+    """Step of the colour scale for a score on 0-100: 0 to 9."""
+    return min(HOTTEST, int(score // 10))
+
+
+def write_text(path: Folder, text: str) -> None:
+    """Write a file at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses it.
+    """
+    try:
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise LakeError(
+            "the report cannot be written",
+            where=str(path),
+            got=str(error),
+            next_step="check space and permissions of the folder and try again",
+        ) from error

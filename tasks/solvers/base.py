@@ -1,0 +1,47 @@
+"""Setting `base`: the item is asked as it is, in one message."""
+
+from typing import NamedTuple
+
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import USUAL_DIALECT
+from schemas.item import Item
+from tasks.solvers.prompts import Prompts, build_messages, choose_sampling, choose_top_logprobs
+
+
+class Call(NamedTuple):
+    """One call and what became of it.
+
+    `left_out_characters` of the item's context were not sent, 0 = it was sent whole. `of_helper`: not the model under test was
+    asked, but one that helps it.
+    """
+
+    request: ChatRequest
+    reply: ChatReply
+    left_out_characters: int = 0
+    of_helper: bool = False
+
+
+Transcript = tuple[Call, ...]
+"""The calls of one item in order; the last reply is the answer."""
+
+
+async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, repetition: int = 0) -> Transcript:
+    """Ask one item with one call.
+
+    Args:
+        item: what is asked.
+        entry: the model under test.
+        prompts: texts of all question types.
+        chat: the client.
+        repetition: number of the call among equal ones.
+    """
+    request = ChatRequest(
+        model=entry.name,
+        identity=entry.identity,
+        messages=build_messages(item, prompts),
+        sampling=choose_sampling(entry, item.question_type, prompts),
+        repetition=repetition,
+        top_logprobs=choose_top_logprobs(entry, item),
+        dialect=entry.dialect or USUAL_DIALECT,
+    )
+    return (Call(request, await chat(request)),)

@@ -1,0 +1,148 @@
+"""What a partition would ask, without asking: its requests, which of them the journal answers, and what the others would use."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import dataframely as dy
+import polars as pl
+
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.errors import LakeError
+from schemas.folders import Folder
+from schemas.pricing import Rate
+from schemas.tables.items import Items
+from schemas.usage import Expectation
+from tasks.lake.files import parquet_source
+from tasks.models.cost.estimating import Estimator, Measure, measure_texts
+from tasks.models.journal.table import journal_errors
+from tasks.solvers.base import direct
+from tasks.solvers.option_order import Rounds, plan_asks, show_in_order
+from tasks.solvers.prompts import load_prompts
+from tasks.solvers.run import read_item
+
+KEYS_PER_STATEMENT = 500
+TOKENS = ("prompt_tokens", "completion_tokens")
+NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
+
+
+async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: Rounds) -> list[ChatRequest]:
+    """The calls of setting `base`, as its solver makes them, none of them sent.
+
+    A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
+    """
+    planned: list[ChatRequest] = []
+
+    async def note(request: ChatRequest) -> ChatReply:
+        planned.append(request)
+        return NOT_SENT
+
+    prompts = load_prompts()
+    for ask in plan_asks(items, rounds):
+        await direct(show_in_order(read_item(ask.row), ask.order), entry, prompts, note, ask.draw)
+    return planned
+
+
+def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
+    """Which of these calls the journal answers; none if there is no journal. Nothing is written.
+
+    Raises:
+        LakeError: if the file is no journal.
+    """
+    if not journal.is_file():
+        return set()
+    found: set[str] = set()
+    with journal_errors(journal), closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        for start in range(0, len(keys), KEYS_PER_STATEMENT):
+            part = keys[start : start + KEYS_PER_STATEMENT]
+            statement = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608  question marks only
+            found.update(key for (key,) in connection.execute(statement, list(part)))
+    return found
+
+
+def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Columns of all partitions of a layer at a place, complete or not, every call once.
+
+    Args:
+        lake: its folder.
+        layer: `responses` or `judgements`.
+        place: pattern of the files below the layer.
+        columns: `call_key` and what else is wanted; partitions of older versions that lack one are left out.
+
+    Raises:
+        LakeError: if a file cannot be read.
+    """
+    frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
+    for path in sorted((lake / layer).glob(place), key=str):
+        try:
+            stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise LakeError(
+                "a partition of the lake is damaged",
+                where=str(path),
+                got=str(error).splitlines()[0],
+                next_step="move the file away and run the same command again; replies in the journal are not paid twice",
+            ) from error
+        if set(columns) <= set(stored.columns):
+            frames.append(stored.select(columns))
+    counted = pl.concat(frames).drop_nulls(TOKENS)
+    return counted.unique("call_key", keep="first", maintain_order=True)
+
+
+def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
+    """An estimator that knows every stored reply of these models, whichever run asked for it.
+
+    Raises:
+        LakeError: if a partition cannot be read.
+    """
+    estimator = Estimator()
+    for model in dict.fromkeys(tested):
+        place = f"*/model={quote(model, safe='')}/*/*.parquet"
+        learn_replies(estimator, model, read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"]))
+    for judge in dict.fromkeys(judges):
+        place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
+        learn_lengths(estimator, judge, read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"])
+    return estimator
+
+
+def learn_lengths(estimator: Estimator, model: str, completion_tokens: pl.Series) -> None:
+    """Learn how long stored replies of a judge were."""
+    for length in completion_tokens:
+        estimator.learn(Measure(model, judged=True, script="other", guessed=0), 0, length)
+
+
+def learn_replies(estimator: Estimator, model: str, replies: pl.DataFrame) -> None:
+    """Learn from stored replies of a model under test.
+
+    Args:
+        estimator: changed.
+        model: its name.
+        replies: with `messages`, `prompt_tokens` and `completion_tokens`.
+    """
+    for messages, prompt, completion in replies.select("messages", "prompt_tokens", "completion_tokens").iter_rows():
+        texts = [message["content"] for message in json.loads(messages)]
+        estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
+
+
+def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:
+    """What calls would use.
+
+    Args:
+        requests: the calls.
+        estimator: with what is known of the model.
+        rate: its price, null = not known.
+    """
+    expected = [estimator.expect(request) for request in requests]
+    prompt = round(sum(one.prompt_tokens for one in expected))
+    completion = round(sum(one.completion_tokens for one in expected))
+    cost = rate.cost(prompt, completion) if rate else None
+    return Expectation(calls=len(expected), prompt_tokens=prompt, completion_tokens=completion, cost=cost if expected else 0.0)
+
+
+def choose_unsent(requests: Iterable[ChatRequest], journaled: set[str]) -> list[ChatRequest]:
+    """The calls that would be sent: not in the journal, and equal ones once."""
+    distinct = {request.key: request for request in requests}
+    return [request for key, request in distinct.items() if key not in journaled]

@@ -1,0 +1,82 @@
+"""Chunks of a context as rows of a layer, and back; and which of them holds the needle."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import dataframely as dy
+
+from schemas.context import Context
+from schemas.errors import ScoringError
+from schemas.item import Item
+from schemas.retrieval import Chunk
+from schemas.tables.contexts import Chunks
+from tasks.solvers.longemotion.context import CONTEXT
+from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.text.tokens import count_tokens
+
+
+def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
+    """Segments as chunks, as if they stood one after the other with a line end between them."""
+    chunks: list[Chunk] = []
+    start = token_start = 0
+    for number, text in enumerate(segments):
+        tokens = max(count_tokens(text), 1)
+        chunks.append(Chunk(number, text, start, start + len(text), token_start, token_start + tokens))
+        start, token_start = start + len(text) + 1, token_start + tokens
+    return tuple(chunks)
+
+
+def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[bool | None, ...]:
+    """Which chunk holds the needle: the one with the largest part of it, the first of equal ones; null if there is no needle.
+
+    The needle of a context in segments is the segment that differs.
+
+    Raises:
+        ScoringError: no chunk holds any of the needle, or it is not known which segment differs.
+    """
+    if item.question_type == "odd_one_out":
+        odd = _odd_segment(item)
+        return tuple(chunk.number == odd for chunk in chunks)
+    if not chunks or context.needle_start is None or context.needle_end is None:
+        return (None,) * len(chunks)
+    return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
+
+
+def _odd_segment(item: Item) -> int:
+    if not item.gold_indices:
+        raise ScoringError(
+            "It is not known which segment of an item is the odd one.",
+            where=f"item with the question {item.question!r}",
+            expected="its number in gold_indices",
+            got=str(item.gold_indices),
+        )
+    return item.gold_indices[0]
+
+
+def chunk_rows(
+    dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
+) -> Iterator[dict[str, Any]]:
+    """Rows of `chunks`."""
+    for chunk, needle in zip(chunks, needles, strict=True):
+        yield {
+            "dataset": dataset,
+            "item_id": item_id,
+            "corpus": corpus,
+            "chunk": chunk.number,
+            "text": chunk.text,
+            "start": chunk.start,
+            "end": chunk.end,
+            "token_start": chunk.token_start,
+            "token_end": chunk.token_end,
+            "holds_needle": needle,
+        }
+
+
+def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
+    """Chunks of the contexts, by item, in the order of the text."""
+    found: dict[str, list[Chunk]] = {}
+    for row in rows.sort("item_id", "chunk").iter_rows(named=True):
+        if row["corpus"] == CONTEXT:
+            chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
+            found.setdefault(row["item_id"], []).append(chunk)
+    return {item_id: tuple(chunks) for item_id, chunks in found.items()}

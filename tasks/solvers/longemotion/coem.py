@@ -1,0 +1,107 @@
+"""Setting `coem`: chunks are ranked, enriched by the Sage, ranked again with what it wrote, and the best of these packs shown.
+
+What the Sage is asked depends on no more than the text and, where the task says so, on the question: models under test, and
+repetitions, share its replies.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from schemas.retrieval import Chunk, Ranked
+from tasks.solvers.base import Call
+from tasks.solvers.longemotion.context import Retrieved
+from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
+from tasks.solvers.longemotion.present import number_texts
+from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
+from tasks.solvers.longemotion.state import Gathered, Note, Piece, Pool, Query, Scene
+
+
+async def gather_enriched(scene: Scene, pool: Pool, query: Query) -> Gathered:
+    """The best chunks of both rankings, each with what the Sage wrote about it; in a conversation, about all of them.
+
+    Emotion detection has no first ranking: the Sage enriches all segments.
+    """
+    rows, chosen = tuple[Retrieved, ...](), pool.chunks
+    if query.text is not None:
+        ranking = await rank_pool(scene, pool, query)
+        chosen = pick(pool, ranking, query.counts.initial_k or len(ranking))
+        rows = record("initial", pool, query, ranking, {chunk.number for chunk in chosen})
+    if not chosen:
+        return Gathered(heading=query.aspect)
+    together = scene.family == "mc"
+    asked = [describe_together(scene, chosen)] if together else [describe(scene, chunk, query) for chunk in chosen]
+    calls = await asyncio.gather(*(_ask_sage(scene, text) for text in asked))
+    if failed := first_failed(calls):
+        return Gathered(rows=rows, failed=blame(failed, "sage"))
+    notes = [_note(call) for call in calls]
+    found = await (_rerank_raw if together else _rerank_packs)(scene, Pool(chosen, pool.corpus), query, notes)
+    return Gathered(found.pieces, rows + found.rows, query.aspect, found.knowledge)
+
+
+def describe(scene: Scene, chunk: Chunk, query: Query) -> str:
+    """What the Sage is asked about one chunk."""
+    texts = scene.prompts.sage.template(scene.language)
+    question = query.text or ""
+    match scene.long_item.context.long_task:
+        case "ec_emobench":
+            return texts.ec_emobench.format(piece=chunk.text)
+        case "ec_finentity":
+            return texts.ec_finentity.format(subject=scene.long_item.context.query or scene.item.question, piece=chunk.text)
+        case "ed":
+            return texts.ed.format(piece=chunk.text)
+        case "qa":
+            return texts.qa.format(question=question, piece=chunk.text)
+        case "es":
+            return texts.es.format(aspect=query.aspect, question=question, piece=chunk.text)
+        case "ee":
+            return texts.ee.format(piece=chunk.text)
+        case task:
+            raise ValueError(f"{task}: the Sage is asked about all chunks at once")
+
+
+def describe_together(scene: Scene, chunks: Sequence[Chunk]) -> str:
+    """What the Sage is asked about a conversation."""
+    pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
+    return scene.prompts.sage.template(scene.language).mc.format(pieces=pieces, messages=scene.item.question)
+
+
+async def _ask_sage(scene: Scene, text: str) -> Call:
+    texts = scene.prompts.sage
+    return await ask(scene.hands.cast.sage, say(texts.template(scene.language).system, text), texts.max_tokens)
+
+
+def _note(call: Call) -> Note:
+    return Note((call.reply.text or "").strip(), call.request.model, call.request.key)
+
+
+async def _rerank_packs(scene: Scene, chosen: Pool, query: Query, notes: Sequence[Note]) -> Gathered:
+    form = scene.prompts.sage.template(scene.language).pack
+    packs = [form.format(text=chunk.text, note=note.text) for chunk, note in zip(chosen.chunks, notes, strict=True)]
+    by_number = {
+        chunk.number: Piece(chunk, pack, note.text) for chunk, pack, note in zip(chosen.chunks, packs, notes, strict=True)
+    }
+    ranking = await _rank_again(scene, packs, query.text)
+    best = pick(chosen, ranking, query.counts.top_k)
+    noted = {chunk.number: note for chunk, note in zip(chosen.chunks, notes, strict=True)}
+    return Gathered(
+        pieces=tuple(by_number[chunk.number] for chunk in arrange(best, query)),
+        rows=record("reranked", chosen, query, ranking, {chunk.number for chunk in best}, noted),
+    )
+
+
+async def _rerank_raw(scene: Scene, chosen: Pool, query: Query, notes: Sequence[Note]) -> Gathered:
+    (note,) = notes
+    by_note = query._replace(text=note.text)
+    ranking = await _rank_again(scene, [chunk.text for chunk in chosen.chunks], note.text)
+    best = pick(chosen, ranking, query.counts.top_k)
+    noted = dict.fromkeys((chunk.number for chunk in chosen.chunks), note)
+    return Gathered(
+        pieces=tuple(Piece(chunk, chunk.text) for chunk in arrange(best, query)),
+        rows=record("reranked", chosen, by_note, ranking, {chunk.number for chunk in best}, noted),
+        knowledge=note.text,
+    )
+
+
+async def _rank_again(scene: Scene, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
+    # As published, emotion classification ranks its one pack no second time.
+    return (Ranked(0),) if len(texts) == 1 else await rank_texts(scene, texts, query)

@@ -1,0 +1,150 @@
+"""Emotion expression: six turns of one conversation, of which the last four may retrieve from what the model wrote before."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from schemas.chat import Message
+from tasks.solvers.base import Call
+from tasks.solvers.longemotion.context import Retrieved, Solved, Written
+from tasks.solvers.longemotion.gather import gather
+from tasks.solvers.longemotion.generate import ask
+from tasks.solvers.longemotion.longemotion_prompts import STEPS
+from tasks.solvers.longemotion.present import show_gathered
+from tasks.solvers.longemotion.search_o1 import Found, Hits, Turn, Wording, converse, look_up, without_searches
+from tasks.solvers.longemotion.state import Pool, Query, Scene
+
+FIRST_THAT_RETRIEVES = 2
+
+
+async def express(scene: Scene) -> Solved:
+    """Ask for ratings and five steps; a failed call ends it."""
+    account = Account(scene)
+    await account.rate()
+    for number in range(1, STEPS + 1):
+        if account.failed:
+            break
+        await account.go_through(number)
+    return Solved(tuple(account.calls), tuple(account.rows), tuple(account.written))
+
+
+@dataclass
+class Account:
+    """What the model has written so far, and how it was asked."""
+
+    scene: Scene
+    calls: list[Call] = field(default_factory=list)
+    rows: list[Retrieved] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    history: list[Message] = field(default_factory=list)
+    searches: Iterator[int] = field(default_factory=count)
+    """Numbers of all searches of the item: in their rows nothing else tells those of one step from those of another."""
+
+    def __post_init__(self) -> None:
+        self.template = self.scene.prompts.ee.template(self.scene.language)
+        item = self.scene.item
+        self.situation = [
+            self.template.situation.format(situation=item.context or ""),
+            self.template.task.format(question=item.question),
+        ]
+        self.history.append(Message(role="system", content=self.template.system))
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last call failed."""
+        return self.calls[-1].reply.failure is not None
+
+    async def rate(self) -> None:
+        """Step 0: the adjectives."""
+        adjectives = "\n".join(self.scene.item.options or ())
+        await self._say([*self.situation, self.template.ratings.format(adjectives=adjectives)])
+
+    async def go_through(self, number: int) -> None:
+        """One step, in its setting."""
+        retrieves = self.scene.parameters.retrieves and number >= FIRST_THAT_RETRIEVES
+        if not retrieves:
+            await self._say(self._demand(number))
+        elif self.scene.gathers:
+            await self._retrieve(number)
+        else:
+            await self._search(number)
+
+    def _demand(self, number: int) -> list[str]:
+        step = self.template.steps[number - 1]
+        demand = [self.template.length_demand] if self.scene.how.length_demand else []
+        return [self.template.step.format(text=step.text, title=step.title), *demand]
+
+    async def _say(self, blocks: Sequence[str], *, afresh: bool = False) -> None:
+        said = Message(role="user", content="\n\n".join(blocks))
+        # What is retrieved in place of the earlier turns stands alone after the system message.
+        messages = (self.history[0], said) if afresh else (*self.history, said)
+        call = await ask(self.scene.hands.cast.core, messages, self.scene.limit, self.scene.repetition)
+        self.calls.append(call)
+        self._remember(said, call.reply.text or "")
+
+    def _remember(self, said: Message, text: str) -> None:
+        self.texts.append(text)
+        self.history += [said, Message(role="assistant", content=text)]
+
+    async def _retrieve(self, number: int) -> None:
+        pool = await self._pool(self.texts, f"written-{self.scene.repetition}-{number}")
+        query = Query(number, self.template.steps[number - 1].text, self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES])
+        gathered = await gather(self.scene, pool, query)
+        self.rows += gathered.rows
+        if gathered.failed:
+            self.calls.append(gathered.failed)
+            return
+        shown = show_gathered(self.scene, self.template, [gathered])
+        afresh = self.scene.how.setting == "retrieve_only"
+        await self._say([*(self.situation if afresh else []), *shown, *self._demand(number)], afresh=afresh)
+
+    async def _pool(self, texts: Sequence[str], corpus: str) -> Pool:
+        parameters = self.scene.parameters
+        whole = "\n\n".join(text for text in texts if text)
+        chunks = await self.scene.hands.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
+        self.written.append(Written(corpus, chunks))
+        return Pool(chunks, corpus)
+
+    async def _search(self, number: int) -> None:
+        texts = self.scene.prompts.search.template(self.scene.language)
+        counts = self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES]
+        searches = texts.step.format(searches=self.scene.how.options.most_searches)
+        said = Message(role="user", content="\n\n".join([*self._demand(number), searches]))
+
+        async def seek(found: Found, before: Sequence[Turn]) -> Hits:
+            searched = sum(turn.found is not None and not turn.found.repeated for turn in before)
+            now = [*(_visible(turn) for turn in before), without_searches(found.so_far)]
+            pool = await self._pool([*self.texts, *now], f"written-{self.scene.repetition}-{number}-{searched}")
+            return await look_up(self.scene, pool, Query(next(self.searches), found.query, counts))
+
+        wording = Wording(texts.results_step, texts.last_results_step)
+        conversation = await converse(self.scene, (*self.history, said), wording, seek)
+        self.rows += conversation.rows
+        self._conclude(said, conversation.turns)
+
+    def _conclude(self, said: Message, turns: Sequence[Turn]) -> None:
+        """Keep what the model wrote in a step: the text of all its turns, without searches, since it goes on after each."""
+        *before, last = turns
+        self.calls += [_clean(turn) for turn in before]
+        if last.call.reply.failure is not None:
+            self.calls.append(last.call)
+            return
+        text = "\n\n".join(part for turn in turns if (part := _visible(turn)))
+        if text:
+            self.calls.append(_clean(last))
+            self._remember(said, text)
+        else:
+            reply = replace(last.call.reply, text=None, failure="empty_content", error="nothing was written but searches")
+            self.calls.append(last.call._replace(reply=reply))
+
+
+def _visible(turn: Turn) -> str:
+    found = turn.found
+    if found is None:
+        return without_searches(turn.call.reply.text or "")
+    return "" if found.in_reasoning else without_searches(found.so_far)
+
+
+def _clean(turn: Turn) -> Call:
+    return turn.call._replace(reply=replace(turn.call.reply, text=_visible(turn)))

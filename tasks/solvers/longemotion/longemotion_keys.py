@@ -1,0 +1,83 @@
+"""What partitions of long items are made of: chunks, responses and retrievals."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.chat import ModelEntry
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.retrieval import RetrievalOptions
+from schemas.vocabulary import Setting, TooLong
+from tasks.lake.fingerprint import partition_key
+from tasks.solvers.longemotion.context import How
+from tasks.solvers.truncation import SHORTENING_VERSION
+
+LONG_RESPONSES_VERSION = "1"
+"""Bumped when calls about long items are recorded differently; solvers and prompts carry versions of their own."""
+
+CHUNKS_VERSION = "1"
+"""Bumped when a text is split differently."""
+
+SEGMENTS = "segments"
+"""Chunking of a context that comes in segments: each is a chunk."""
+
+
+def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
+    """Key of the chunks of a dataset's contexts.
+
+    Args:
+        items: hold the contexts.
+        chunk_tokens: longest chunk; null = the contexts come in segments.
+        options: overlap and how tokens are counted.
+    """
+    if chunk_tokens is None:
+        chunking, settings = SEGMENTS, {}
+    else:
+        settings = {"chunk_tokens": chunk_tokens, "overlap_tokens": options.overlap_tokens, "legacy_bos": options.counts_bos}
+        chunking = f"{chunk_tokens}-{options.overlap_tokens}{'-bos' if options.counts_bos else ''}"
+    place = {"dataset": items.key("dataset"), "chunking": chunking}
+    return partition_key("chunks", place, settings, parents=[items.identity], version=CHUNKS_VERSION)
+
+
+def long_settings(how: How, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]) -> dict[str, Any]:
+    """What changes the calls about a long item, besides the model under test.
+
+    Args:
+        how: the setting.
+        helpers: models that take part, by role (`sage`, `critic`).
+        embedder: identity of the model that ranks; null = nothing is ranked by meaning.
+        texts: versions and hashes of prompts and solvers.
+    """
+    retrieves = how.setting != "base"
+    options = how.options.model_dump(mode="json", exclude={"embedder"}) if retrieves else {}
+    return {
+        "length_demand": how.length_demand,
+        **dict(texts),
+        **({"retrieval": options, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
+        **({"embedder": embedder} if embedder else {}),
+        **{role: {"model": entry.name, **entry.meaning} for role, entry in helpers.items()},
+    }
+
+
+def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
+    """How often items are asked and what becomes of too long ones, where either is not as usual."""
+    return {
+        **({"repeat": repeat} if repeat > 1 else {}),
+        **({"too_long": {"policy": too_long, "version": SHORTENING_VERSION}} if too_long != "missing" else {}),
+    }
+
+
+def long_key(
+    layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
+) -> PartitionKey:
+    """Key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
+
+    Args:
+        layer: `responses`, `retrievals` or `chunks`.
+        entry: the model under test.
+        setting: how it is asked.
+        settings: of `long_settings` and `round_settings`.
+        parents: items and contexts.
+    """
+    place = {"dataset": parents[0].key("dataset"), "model": entry.name, "setting": setting}
+    resolved = {"model": entry.name, **entry.meaning, **settings}
+    return partition_key(layer, place, resolved, [ref.identity for ref in parents], LONG_RESPONSES_VERSION)

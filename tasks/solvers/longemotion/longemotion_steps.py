@@ -1,0 +1,230 @@
+"""The infer stage's steps for long items: split their contexts, then ask one model about them."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.context import Context
+from schemas.item import Item
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.progress import Watcher
+from schemas.retrieval import Retriever
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.vocabulary import TooLong
+from tasks.lake.lake import Lake
+from tasks.models.http.worker_pool import Crew, Work
+from tasks.solvers.base import Transcript
+from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
+from tasks.solvers.longemotion.context import CONTEXT, Cast, How, LongItem, Player, Solved, Stagehands
+from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.option_order import Ask, Rounds, plan_asks
+from tasks.solvers.run import read_item, response_row
+from tasks.solvers.truncation import ask_within_context
+from tasks.steps import step, up_to_date
+
+
+@dataclass(frozen=True)
+class ChunkJob:
+    """Contexts of a dataset to split; `chunk_tokens` null = they come in segments."""
+
+    dataset: str
+    items: PartitionRef
+    contexts: PartitionRef
+    chunk_tokens: int | None
+    overlap_tokens: int
+    key: PartitionKey
+
+
+@step("chunks {job.dataset}")
+async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> Any:
+    """Split every context of a dataset.
+
+    Returns:
+        PartitionRef of the chunks.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    rows: list[dict[str, Any]] = []
+    for row, context in read_long(lake, job.items, job.contexts):
+        item = read_item(row)
+        if job.chunk_tokens is None:
+            chunks = segments_of(item.options or ())
+        else:
+            chunks = await retriever.split(item.context or "", job.chunk_tokens, job.overlap_tokens)
+        rows += chunk_rows(row["dataset"], row["item_id"], CONTEXT, chunks, mark_needle(chunks, item, context))
+    frame = pl.DataFrame(rows, schema=Chunks.create_empty().schema)
+    return await asyncio.to_thread(lake.write, job.key, frame, Chunks)
+
+
+@dataclass(frozen=True)
+class LongKeys:
+    """Where what a setting yields is written; null = the setting yields none of it."""
+
+    responses: PartitionKey
+    retrievals: PartitionKey | None = None
+    written: PartitionKey | None = None
+
+    def present(self) -> tuple[PartitionKey, ...]:
+        """Those that are written."""
+        return tuple(key for key in (self.responses, self.retrievals, self.written) if key is not None)
+
+
+@dataclass(frozen=True)
+class LongJob:
+    """One dataset of long items, model and setting to ask."""
+
+    dataset: str
+    entry: ModelEntry
+    how: How
+    items: PartitionRef
+    contexts: PartitionRef
+    chunks: PartitionRef | None
+    keys: LongKeys
+    repeat: int = 1
+    too_long: TooLong = "missing"
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who is told of replies, by role."""
+
+    core: Watcher
+    sage: Watcher
+    critic: Watcher
+
+
+@step("{job.dataset}/{job.entry.name}/{job.how.setting}")
+async def infer_long_partition(job: LongJob, lake: Lake, hands: Stagehands, crew: Crew, watchers: Watchers) -> Any:
+    """Ask every long item; a failed call is a row too, and leaves the partitions incomplete.
+
+    Args:
+        job: what to ask.
+        lake: has items, contexts and chunks, and gets the rest.
+        hands: models and retriever.
+        crew: begins the items, the longest first.
+        watchers: told of every reply.
+
+    Returns:
+        PartitionRefs of the responses and, where the setting retrieves, of the retrievals and of chunks of what was written.
+    """
+    found = [ref for key in job.keys.present() if (ref := lake.find(key))]
+    if len(found) == len(job.keys.present()):
+        return up_to_date(found)
+    rows = {row["item_id"]: (row, context) for row, context in read_long(lake, job.items, job.contexts)}
+    chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
+    asks = plan_asks(lake.read(job.items, Items), Rounds(repeat=job.repeat))
+    watchers.core.expect(len(asks))
+
+    async def solve_ask(ask: Ask) -> Solved:
+        row, context = rows[ask.row["item_id"]]
+        long_item = LongItem(row["item_id"], read_item(row), context, chunks.get(row["item_id"], ()))
+        return await solve_within_context(long_item, job, heard(hands, watchers), ask.draw)
+
+    works = [Work(float(rows[ask.row["item_id"]][1].tokens), partial(solve_ask, ask)) for ask in asks]
+    solved: list[Solved] = await crew.do_all(works)
+    return await asyncio.to_thread(write_solved, job, lake, list(zip(asks, solved, strict=True)))
+
+
+async def solve_within_context(long_item: LongItem, job: LongJob, hands: Stagehands, repetition: int) -> Solved:
+    """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
+
+    What is retrieved comes from the whole context all the same.
+    """
+    tries: list[Solved] = []
+
+    async def ask(shown: Item) -> Transcript:
+        tries.append(await solve(replace(long_item, item=shown), job.how, hands, repetition))
+        return tries[-1].transcript
+
+    transcript = await ask_within_context(long_item.item, job.too_long, ask)
+    return replace(tries[-1], transcript=transcript)
+
+
+def heard(hands: Stagehands, watchers: Watchers) -> Stagehands:
+    """The same models for one item, whose calls are told; how many there will be is not known before they are made."""
+
+    def listening(player: Player, watcher: Watcher, *, counted: int = 0) -> Player:
+        made = 0
+
+        async def chat(request: ChatRequest) -> ChatReply:
+            nonlocal made
+            made += 1
+            if made > counted:
+                watcher.expect(1)
+            reply = await player.chat(request)
+            watcher.on_reply(reply)
+            return reply
+
+        return replace(player, chat=chat)
+
+    cast = hands.cast
+    return replace(
+        hands,
+        cast=Cast(
+            core=listening(cast.core, watchers.core, counted=1),
+            sage=listening(cast.sage, watchers.sage),
+            critic=listening(cast.critic, watchers.critic),
+        ),
+    )
+
+
+def read_long(lake: Lake, items: PartitionRef, contexts: PartitionRef) -> Iterator[tuple[dict[str, Any], Context]]:
+    """Rows of `items` with what is known of their contexts."""
+    known = {row["item_id"]: row for row in lake.read(contexts, Contexts).iter_rows(named=True)}
+    for row in lake.read(items, Items).iter_rows(named=True):
+        found = {name: value for name, value in known[row["item_id"]].items() if name in Context.model_fields}
+        yield row, Context.model_validate({**found, "renamed": tuple(tuple(pair) for pair in found["renamed"])})
+
+
+def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Ask, Solved]]) -> list[PartitionRef]:
+    """Write what a setting yielded; the responses last, so that they are there only when the rest is."""
+    responses = pl.DataFrame(
+        [
+            response_row(ask, (job.entry.name, job.how.setting), turn, call)
+            for ask, one in solved
+            for turn, call in enumerate(one.transcript)
+        ],
+        schema=Responses.create_empty().schema,
+    )
+    complete = not (responses["status"] == "failed").any()
+    refs = []
+    if job.keys.retrievals is not None:
+        table = pl.DataFrame(list(retrieval_rows(job, lake, solved)), schema=Retrievals.create_empty().schema)
+        refs.append(lake.write(job.keys.retrievals, table, Retrievals, complete=complete))
+    if job.keys.written is not None:
+        written = [
+            row
+            for ask, one in solved
+            for text in one.written
+            for row in chunk_rows(job.dataset, ask.row["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
+        ]
+        table = pl.DataFrame(written, schema=Chunks.create_empty().schema)
+        refs.append(lake.write(job.keys.written, table, Chunks, complete=complete))
+    return [lake.write(job.keys.responses, responses, Responses, complete=complete), *refs]
+
+
+def retrieval_rows(job: LongJob, lake: Lake, solved: Iterable[tuple[Ask, Solved]]) -> Iterator[dict[str, Any]]:
+    """Rows of `retrievals`."""
+    needles: Mapping[tuple[str, int], bool | None] = {}
+    if job.chunks is not None:
+        marked = lake.read(job.chunks, Chunks).select("item_id", "chunk", "holds_needle")
+        needles = {(item_id, chunk): holds for item_id, chunk, holds in marked.iter_rows()}
+    for ask, one in solved:
+        for found in one.retrieved:
+            of_context = found.corpus == CONTEXT
+            yield {
+                "dataset": job.dataset,
+                "item_id": ask.row["item_id"],
+                "model": job.entry.name,
+                "setting": job.how.setting,
+                "repetition": ask.repetition,
+                **vars(found),
+                "holds_needle": needles.get((ask.row["item_id"], found.chunk)) if of_context else None,
+            }

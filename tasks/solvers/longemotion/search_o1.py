@@ -1,0 +1,137 @@
+"""Setting `search_o1`: the model searches its material while it works, in a conversation of at most so many searches.
+
+A query counts wherever it stands, in what the model thinks or in what it says. It is answered once; what follows it in the same
+reply is cut off, since it was written without the answer.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schemas.chat import ChatReply, Message
+from tasks.solvers.base import Call
+from tasks.solvers.longemotion.context import Retrieved
+from tasks.solvers.longemotion.generate import ask
+from tasks.solvers.longemotion.present import number_texts, show_segment
+from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
+from tasks.solvers.longemotion.state import Pool, Query, Scene
+
+BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
+BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
+QUERY = re.compile(rf"{re.escape(BEGIN_QUERY)}((?:(?!{re.escape(BEGIN_QUERY)}).)*?){re.escape(END_QUERY)}", re.DOTALL)
+RESULT = re.compile(rf"{re.escape(BEGIN_RESULT)}.*?{re.escape(END_RESULT)}", re.DOTALL)
+STRAY = re.compile("|".join(map(re.escape, (BEGIN_QUERY, END_QUERY, BEGIN_RESULT, END_RESULT))))
+
+
+class Found(NamedTuple):
+    """A query in a reply; `so_far` is what stands before it, and itself, in the part of the reply it is in."""
+
+    query: str
+    so_far: str
+    in_reasoning: bool
+    repeated: bool = False
+
+
+class Hits(NamedTuple):
+    """What a search brought: as it is shown, and its rows."""
+
+    shown: str
+    rows: tuple[Retrieved, ...]
+
+
+class Turn(NamedTuple):
+    """A call and the query that its reply ends with; null = it is the answer."""
+
+    call: Call
+    found: Found | None
+
+
+class Wording(NamedTuple):
+    """What the model is told after a search, with {left}, and after the last one."""
+
+    results: str
+    last_results: str
+
+
+Seek = Callable[[Found, Sequence[Turn]], Awaitable[Hits]]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The calls of one piece of work in order, and the rows of its searches."""
+
+    turns: tuple[Turn, ...]
+    rows: tuple[Retrieved, ...]
+
+
+async def converse(scene: Scene, opening: Sequence[Message], wording: Wording, seek: Seek) -> Conversation:
+    """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
+
+    Args:
+        scene: the item and its setting.
+        opening: what it begins with; queries in it are examples.
+        wording: what it is told after searches.
+        seek: answers a query, given the turns before it.
+    """
+    examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
+    messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[Retrieved, ...]()
+    for left in reversed(range(-1, scene.how.options.most_searches)):
+        call = await ask(scene.hands.cast.core, messages, scene.limit, scene.repetition)
+        answered = {_fold(turn.found.query) for turn in turns if turn.found}
+        found = find_query(call.reply, answered, examples) if left >= 0 else None
+        turns += (Turn(call, found),)
+        if found is None:
+            break
+        if found.repeated:
+            shown = scene.prompts.search.template(scene.language).repeated
+        else:
+            hits = await seek(found, turns[:-1])
+            shown, rows = f"{BEGIN_RESULT}\n{hits.shown}\n{END_RESULT}", rows + hits.rows
+        told = wording.results.format(left=left) if left else wording.last_results
+        said = Message(role="assistant", content=found.so_far)
+        messages += (said, Message(role="user", content=f"{shown}\n\n{told}"))
+    return Conversation(turns, rows)
+
+
+def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Found | None:
+    """The first query of a reply that was not answered before; null if the reply is an answer.
+
+    A model that thinks about an earlier query does not ask again, one that says it again does.
+
+    Args:
+        reply: of the model under test.
+        answered: queries before, folded.
+        examples: queries that are none, folded.
+    """
+    if reply.failure is not None:
+        return None
+    parts = ((reply.reasoning or "", True), (reply.text or "", False))
+    matches = [(match, text, thought) for text, thought in parts for match in QUERY.finditer(text)]
+    queries = [(match, text, thought) for match, text, thought in matches if _fold(match[1]) not in {"", *examples}]
+    new = next((query for query in queries if _fold(query[0][1]) not in answered), None)
+    asked = new or next((query for query in queries if not query[2]), None)
+    if asked is None:
+        return None
+    match, text, thought = asked
+    return Found(match[1].strip(), text[: match.end()], thought, repeated=new is None)
+
+
+def without_searches(text: str) -> str:
+    """A text without queries, results and their marks."""
+    return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
+
+
+async def look_up(scene: Scene, pool: Pool, query: Query) -> Hits:
+    """Search a pool: the best chunks in document order."""
+    ranking = await rank_pool(scene, pool, query)
+    best = arrange(pick(pool, ranking, query.counts.top_k), query)
+    if scene.family == "ed":
+        shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
+    else:
+        shown = number_texts([chunk.text for chunk in best])
+    return Hits(shown, record("search", pool, query, ranking, {chunk.number for chunk in best}))
+
+
+def _fold(query: str) -> str:
+    return " ".join(query.casefold().split())

@@ -1,0 +1,102 @@
+"""Setting `self_rag`: a critic reads every retrieved chunk, and those that it finds of no use are left out.
+
+Chunks that are left out take no others with them, and how often the critic is asked has no bearing on the model under test: the
+released code confuses both.
+"""
+
+import asyncio
+import re
+from typing import NamedTuple
+
+from schemas.retrieval import Chunk
+from tasks.solvers.base import Call
+from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
+from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
+from tasks.solvers.longemotion.state import Gathered, Note, Piece, Pool, Query, Scene
+
+MOST_ASKS = 5
+"""Times the critic is asked about a chunk, as long as it gives no verdict."""
+
+MARK = re.compile(
+    r"\[\s*(?:(?P<unfit>irrelevant)|(?P<fit>relevant)"
+    r"|(?P<no>(?:no support|not supported|unsupported)(?:\s*/\s*contradictory)?)|(?P<yes>(?:fully|partially) supported))\s*\]",
+    re.IGNORECASE,
+)
+"""Reflection marks, as the Self-RAG models and as the released code spell them."""
+
+WITH_REMARK = frozenset({"qa", "es", "ed"})
+"""Tasks that show the critic's words beside the chunk."""
+
+
+class Verdict(NamedTuple):
+    """The critic's last reply about a chunk; null = it gave no verdict."""
+
+    call: Call
+    useful: bool | None
+
+
+async def gather_criticised(scene: Scene, pool: Pool, query: Query) -> Gathered:
+    """The best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
+
+    Emotion detection keeps all, with the critic's words.
+    """
+    ranking = await rank_pool(scene, pool, query)
+    best = pick(pool, ranking, query.counts.top_k)
+    verdicts = await asyncio.gather(*(criticise(scene, chunk, query) for chunk in best))
+    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.call.reply.failure]
+    notes = {chunk.number: _note(verdict.call) for chunk, verdict in answered}
+    useful = [chunk for chunk, verdict in answered if scene.family == "ed" or verdict.useful]
+    rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
+    if failed := first_failed([verdict.call for verdict in verdicts]):
+        return Gathered(rows=rows, failed=blame(failed, "critic"))
+    pieces = tuple(_piece(scene, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
+    return Gathered(pieces, rows, query.aspect)
+
+
+async def criticise(scene: Scene, chunk: Chunk, query: Query) -> Verdict:
+    """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark."""
+    texts = scene.prompts.critic
+    template = texts.template(scene.language)
+    messages = say(template.system, template.ask.format(instruction=_instruct(scene, query), paragraph=chunk.text))
+    repetition = 0
+    while True:
+        call = await ask(scene.hands.cast.critic, messages, texts.max_tokens, repetition)
+        useful = None if call.reply.failure else read_marks(call.reply.text or "")
+        repetition += 1
+        if call.reply.failure or useful is not None or scene.family == "ed" or repetition == MOST_ASKS:
+            return Verdict(call, useful)
+
+
+def read_marks(reply: str) -> bool | None:
+    """What the marks of a reply say of a chunk; null if it bears none.
+
+    Of each kind the last one counts. An irrelevant chunk is of no use, a relevant one as far as it supports; if the reply says
+    nothing of support, it is.
+    """
+    found = [match.lastgroup for match in MARK.finditer(reply)]
+    relevance = next((name for name in reversed(found) if name in {"fit", "unfit"}), None)
+    support = next((name for name in reversed(found) if name in {"yes", "no"}), None)
+    if relevance is None and support is None:
+        return None
+    return relevance != "unfit" and support != "no"
+
+
+def _instruct(scene: Scene, query: Query) -> str:
+    template = scene.prompts.critic.template(scene.language)
+    if scene.family == "ed":
+        return template.ed
+    # Emotion classification is ranked by a bare name, which says nothing of what is asked.
+    question = scene.item.question if scene.family == "ec" else query.text
+    text: str = getattr(template, scene.family)
+    return text.format(question=question)
+
+
+def _note(call: Call) -> Note:
+    return Note((call.reply.text or "").strip(), call.request.model, call.request.key)
+
+
+def _piece(scene: Scene, chunk: Chunk, note: Note) -> Piece:
+    if scene.family not in WITH_REMARK:
+        return Piece(chunk, chunk.text)
+    form = scene.prompts.critic.template(scene.language).pack
+    return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text)

@@ -1,0 +1,154 @@
+"""From an item to the messages that ask it.
+
+One user message and no system message: context, question with lettered options, instruction. The context comes first because
+items that share one then share a prefix, which model servers keep in their cache. Texts live in `data/prompts`, one file per
+question type; a change of a text bumps the file's version, and the hash of all of them is part of every fingerprint.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Self
+
+import yaml
+from pydantic import Field, StringConstraints, ValidationError, model_validator
+
+from schemas.base import Frozen
+from schemas.chat import Message, ModelEntry
+from schemas.dialect import Sampling
+from schemas.errors import UsageError
+from schemas.item import Item
+from schemas.letters import option_letters
+from schemas.vocabulary import LONG_TYPES, QUESTION_TYPES, Language, QuestionType
+from tasks.lake.fingerprint import hash_settings
+
+PROMPTED = tuple(name for name in QUESTION_TYPES if name not in LONG_TYPES)
+"""Question types with a prompt file here; those of long contexts have prompts of their own."""
+
+PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
+WITH_OPTIONS = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "questionnaire"})
+
+MOST_LOGPROBS = 20
+"""Most tokens an OpenAI-compatible server names at one place."""
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class PromptTemplate(Frozen):
+    """The blocks of a prompt in one language; a blank line stands between them."""
+
+    context: Text = Field(description="holds {context}; left out for items without one")
+    question: Text = Field(description="holds {question} and, if there are options, {options}")
+    instruction: Text = Field(description="the form of the reply; holds no field")
+    instruction_alone: Text | None = Field(default=None, description="the same for items without context; null = as instruction")
+
+
+class QuestionPrompt(Frozen):
+    """How one type of question is asked."""
+
+    version: str = Field(min_length=1, description="bumped with every change of a text")
+    max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
+    en: PromptTemplate
+    zh: PromptTemplate
+
+    def template(self, language: Language) -> PromptTemplate:
+        """The template in a language."""
+        return self.en if language == "en" else self.zh
+
+
+class Prompts(Frozen):
+    """The prompts of all question types."""
+
+    by_type: dict[QuestionType, QuestionPrompt]
+
+    @model_validator(mode="after")
+    def _each_type_has_its_fields(self) -> Self:
+        if missing := sorted(set(PROMPTED) - set(self.by_type)):
+            raise ValueError(f"no prompt for {', '.join(missing)}")
+        for question_type, prompt in self.by_type.items():
+            asked = ["question", "options"] if question_type in WITH_OPTIONS else ["question"]
+            for template in (prompt.en, prompt.zh):
+                _require_fields(template.context, ["context"], question_type)
+                _require_fields(template.question, asked, question_type)
+                _require_fields(template.instruction, [], question_type)
+                _require_fields(template.instruction_alone or "", [], question_type)
+        return self
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all texts, versions and limits; comments in the files do not count."""
+        return hash_settings(self.model_dump(mode="json"))
+
+    @property
+    def versions(self) -> Mapping[QuestionType, str]:
+        """Version of the prompt of each question type."""
+        return {question_type: prompt.version for question_type, prompt in self.by_type.items()}
+
+
+def _require_fields(text: str, expected: list[str], question_type: str) -> None:
+    found = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    if found != expected:
+        raise ValueError(f"{question_type}: expected the fields {expected}, in this order, got {found} in {text!r}")
+
+
+@cache
+def load_prompts(folder: Path = PROMPTS) -> Prompts:
+    """Read the prompt of every question type.
+
+    Args:
+        folder: holds one `<question type>.yaml` each.
+
+    Raises:
+        UsageError: if a file is missing, is not YAML or lacks a field.
+    """
+    try:
+        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in PROMPTED}
+        return Prompts.model_validate({"by_type": contents})
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        raise UsageError(
+            "the prompt files cannot be used",
+            where=str(folder),
+            expected=f"one file each of {', '.join(PROMPTED)}",
+            got=str(error),
+            next_step="restore data/prompts from the package, then repeat your edits one by one",
+        ) from error
+
+
+def build_messages(item: Item, prompts: Prompts) -> tuple[Message, ...]:
+    """The conversation that asks an item: one user message.
+
+    Args:
+        item: what is asked; an empty context counts as none.
+        prompts: texts of all question types.
+    """
+    template = prompts.by_type[item.question_type].template(item.language)
+    options = item.options or ()
+    lettered = "\n".join(f"{letter}. {text}" for letter, text in zip(option_letters(len(options)), options, strict=True))
+    instruction = template.instruction if item.context else template.instruction_alone or template.instruction
+    blocks = [template.question.format(question=item.question, options=lettered), instruction]
+    if item.context:
+        blocks.insert(0, template.context.format(context=item.context))
+    return (Message(role="user", content="\n\n".join(blocks)),)
+
+
+def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Prompts) -> Sampling:
+    """The sampling parameters of one call.
+
+    The limit in the prompt file holds for the embedded model only, which rambles on. A model that reasons first needs many
+    more tokens than its answer has, so any other model gets the limit of its entry.
+    """
+    if entry.base_url is not None:
+        return entry.sampling
+    limit = min(prompts.by_type[question_type].max_tokens, entry.sampling.max_tokens)
+    return entry.sampling.model_copy(update={"max_tokens": limit})
+
+
+def choose_top_logprobs(entry: ModelEntry, item: Item) -> int | None:
+    """How many of the likeliest first tokens to ask for, so that options can be ranked by their letters; null = none.
+
+    Only for a ranking whose letters the server can all name. The prompt is the same: it asks for the best letter first.
+    """
+    options = len(item.options or ())
+    rankable = item.question_type == "ranking" and 1 < options <= MOST_LOGPROBS
+    return MOST_LOGPROBS if entry.token_probabilities and rankable else None

@@ -1,0 +1,129 @@
+"""Whether a stored prompt is what was asked: its hash, the same prompt built once more, and the journal's copy of the call."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from schemas.chat import ChatRequest, Message
+from schemas.dialect import Sampling
+from schemas.item import Item
+from schemas.vocabulary import TooLong
+from tasks.models.journal.rows import recompute_key
+from tasks.models.journal.table import LOCK_TIMEOUT_S, journal_errors
+from tasks.solvers.option_order import show_in_order
+from tasks.solvers.prompts import PROMPTED, build_messages, load_prompts
+from tasks.solvers.run import read_item
+from tasks.solvers.truncation import MARKS, WINDOW, shorten
+
+Rebuilt = Literal["same", "different", "not rebuilt"]
+Journaled = Literal["same", "different", "no such call", "no journal"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known of the messages of one call.
+
+    `hash_holds`: they have the hash that the layer names. `rebuilt`: whether building them from the stored item gives that hash,
+    `why` says what stands in the way. `journal`: whether the journal's call has the same messages and the key that its content
+    gives; `journal_messages` are its own where they differ.
+    """
+
+    hash_holds: bool
+    rebuilt: Rebuilt
+    why: str | None
+    journal: Journaled
+    journal_messages: Any = None
+
+
+class Asked(NamedTuple):
+    """How a partition was asked: hash of the prompt texts then, and what became of too long items."""
+
+    prompts_sha256: str | None
+    too_long: TooLong
+
+
+def prove(item: Mapping[str, Any], response: Mapping[str, Any], asked: Asked, journal: Path | None) -> Proof:
+    """Prove the messages of one row of `responses`.
+
+    Args:
+        item: the row of `items`.
+        response: the row of `responses`.
+        asked: of the partition's footer.
+        journal: its file; null = there is none to look into.
+
+    Raises:
+        LakeError: if the journal cannot be read.
+    """
+    expected = response["messages_sha256"]
+    holds = _hash(response["messages"]) == expected
+    obstacle = _obstacle(item, response, asked)
+    rebuilt: Rebuilt = "not rebuilt"
+    if obstacle is None:
+        rebuilt = "same" if _hash(rebuild(item, response, asked.too_long)) == expected else "different"
+    found, messages = look_up(journal, response["call_key"], response["messages"])
+    return Proof(holds, rebuilt, obstacle, found, messages)
+
+
+def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], asked: Asked) -> str | None:
+    if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
+        return "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
+    if (now := load_prompts().sha256) != asked.prompts_sha256:
+        was = f"{asked.prompts_sha256[:12]}" if asked.prompts_sha256 else "an unknown version"
+        return f"the prompt texts have changed since: {was} then, {now[:12]} now"
+    if response.get("left_out_characters") and _shortened(item, response, asked.too_long) is None:
+        return "where the context was shortened cannot be found again"
+    return None
+
+
+def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> str:
+    """The messages of a call, built from the item as they were first, as canonical JSON."""
+    shown = show_in_order(read_item(item), response["option_order"])
+    if response.get("left_out_characters"):
+        shown = _shortened(item, response, too_long) or shown
+    return messages_json(build_messages(shown, load_prompts()))
+
+
+def messages_json(messages: tuple[Message, ...]) -> str:
+    """A conversation as `responses` has it."""
+    return ChatRequest("", "", messages, Sampling()).messages_json
+
+
+def _shortened(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> Item | None:
+    """The item as it was shown: how long its context was to be is not stored, how much was left out is."""
+    shown, left_out = show_in_order(read_item(item), response["option_order"]), response["left_out_characters"]
+    kept = len(shown.context or "") - left_out + len(MARKS[shown.language]) + 2
+    # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
+    for length in range(kept - 2, kept + 2 * WINDOW + 2):
+        cut = shorten(shown, length, too_long) if too_long != "missing" else None
+        if cut is not None and cut.left_out_characters == left_out:
+            return cut.item
+    return None
+
+
+def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
+    """Whether the journal's call of this key asked these messages; with its own messages where not.
+
+    Raises:
+        LakeError: if the journal cannot be read.
+    """
+    if journal is None or not journal.is_file():
+        return "no journal", None
+    with journal_errors(journal):
+        connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+        with closing(connection):
+            query = "SELECT identity, repetition, request FROM replies WHERE key = ?"
+            row = connection.execute(query, (key,)).fetchone()
+        if row is None:
+            return "no such call", None
+        identity, repetition, body = row[0], row[1], json.loads(row[2])
+        same = body.get("messages") == json.loads(messages) and recompute_key(identity, body, repetition) == key
+    return ("same", None) if same else ("different", body.get("messages"))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

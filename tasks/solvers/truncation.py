@@ -1,0 +1,172 @@
+"""Items longer than the model's context: asked again with a shortened context, if the benchmark or the user says so.
+
+Only the context of an item is shortened, never its question, options or instruction, and the prompt says where. How much must go
+is computed from the token counts in the server's refusal; a server that states none is asked with less and less of the text.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+import polars as pl
+
+from schemas.item import Item
+from schemas.vocabulary import Language, TooLong
+from tasks.models.http.failures import read_max_context
+from tasks.solvers.base import Call, Transcript
+
+SHORTENING_VERSION = "1"
+"""Bumped when a context is cut elsewhere or marked otherwise."""
+
+MARKS: dict[Language, str] = {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"}
+MOST_TRIES = 8
+SHARE = 0.75
+"""Of the text, kept by the next try where the server does not say how long the prompt is."""
+
+SLACK = 0.97
+"""Of the room that is there: tokens per character differ between the parts of a text."""
+
+MOST_KEPT = 0.95
+"""Of the text, kept by the next try at most, so that an estimate that is a little off cannot use up the tries."""
+
+MOST_CHARACTERS_PER_TOKEN = 8
+"""No tokenizer gets more out of ordinary text; bounds the first try where only the length of the context is known."""
+
+WINDOW = 200
+"""Characters in which the end of a sentence, or else of a word, is looked for."""
+
+SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”’」』）]*|\n\s*")
+WORD_END = re.compile(r"\s+|[，、：]|(?<=[㐀-鿿])")
+PROMPT_TOKENS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(\d+) (?:tokens )?(?:in|from|of) (?:the |your )?(?:input |text )?(?:messages|prompt|input)\b",
+        r"\b(\d+) input tokens\b",
+        r"\bmessages resulted in (\d+) tokens\b",
+        r"\b(?:request|input|prompt) \((?:length )?(\d+)(?: tokens)?\)",
+        r"\bprompt is too long: (\d+) tokens\b",
+        r"\binput token count (?:is |\()(\d+)\b",
+        r"\bexceed context limit: (\d+) \+",
+        r"\brequested tokens \((\d+)\)",
+        r"\bgiven: (\d+) `?inputs",
+    )
+)
+"""How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
+
+AskOnce = Callable[[Item], Awaitable[Transcript]]
+
+
+class Shortened(NamedTuple):
+    """An item as it is shown, and how many characters of its context are not."""
+
+    item: Item
+    left_out_characters: int
+
+
+async def ask_within_context(item: Item, too_long: TooLong, ask: AskOnce) -> Transcript:
+    """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
+
+    Args:
+        item: what is asked.
+        too_long: the policy.
+        ask: asks the item it is given. Each try is a call of its own, with its own key.
+
+    Returns:
+        The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
+        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
+        is not the item: that is not asked again.
+    """
+    transcript = await ask(item)
+    shown = item
+    for _ in range(0 if too_long == "missing" else MOST_TRIES):
+        call = transcript[-1]
+        if call.reply.failure != "context_too_long" or call.of_helper:
+            break
+        cut = shorten(item, choose_length(call, len(shown.context or "")), too_long)
+        if cut is None:
+            break
+        shown = cut.item
+        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await ask(shown))
+    return transcript
+
+
+def choose_length(call: Call, length: int) -> int:
+    """How long the context may be in the next try.
+
+    Args:
+        call: failed with `context_too_long`.
+        length: of the context it held, in characters.
+
+    Returns:
+        Characters, the mark included; 0 or less if what stands besides the context is too long by itself.
+    """
+    error = call.reply.error or ""
+    limit, used = read_max_context(error), read_prompt_tokens(error)
+    if limit is None:
+        return int(length * SHARE)
+    # Most servers count the longest reply as well. Even one that may be longer than the whole context leaves half to the prompt.
+    room = limit - min(call.request.sampling.max_tokens, limit // 2)
+    whole = sum(len(message.content) for message in call.request.messages)
+    if used is None or used <= room:
+        return min(int(length * SHARE), room * MOST_CHARACTERS_PER_TOKEN - (whole - length))
+    surplus = whole * (1 - SLACK * room / used)
+    return min(int(length - surplus), int(length * MOST_KEPT))
+
+
+def read_prompt_tokens(error: str) -> int | None:
+    """Tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", error)
+    found = next((match for pattern in PROMPT_TOKENS if (match := pattern.search(text))), None)
+    return int(found[1]) if found else None
+
+
+def shorten(item: Item, length: int, too_long: TooLong) -> Shortened | None:
+    """The item with a context of at most this length; null if that leaves no text.
+
+    Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
+
+    Args:
+        item: as the dataset has it.
+        length: of the shortened context in characters, its mark included.
+        too_long: `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
+    """
+    context, mark = item.context or "", MARKS[item.language]
+    kept = length - len(mark) - 2  # two line ends around the mark
+    if kept < 1 or kept >= len(context):
+        return None
+    of_head = kept // 2 if too_long == "cut_middle" else 0
+    of_tail = kept - of_head
+    head = context[: _boundary(context, max(of_head - WINDOW, of_head // 2), of_head, -1)].rstrip()
+    begin = len(context) - of_tail
+    tail = context[_boundary(context, begin, min(begin + WINDOW, begin + of_tail // 2), 0) :].lstrip()
+    if not head and not tail:
+        return None
+    shown = "\n".join(part for part in (head, mark, tail) if part)
+    return Shortened(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
+
+
+def _boundary(text: str, start: int, end: int, which: int) -> int:
+    """The last (-1) or first (0) place between sentences, else words, from `start` to `end`; without one, that end itself."""
+    for pattern in (SENTENCE_END, WORD_END):
+        # Seen from one character before, so that a place at the very start is found; the end of the window ends no word.
+        places = [match.end() for match in pattern.finditer(text, max(start - 1, 0), end)]
+        if places := [place for place in places if start <= place]:
+            return places[which]
+    return end if which else start
+
+
+def count_shortened(responses: pl.DataFrame) -> pl.DataFrame:
+    """How many items were answered with a shortened context.
+
+    Args:
+        responses: rows of `responses`.
+
+    Returns:
+        Sorted rows of `dataset`, `model`, `setting`, `n_shortened` and `n_total` items; only where some were shortened.
+    """
+    shortened = (pl.col("left_out_characters") > 0) & (pl.col("status") == "answered")
+    items = responses.group_by("dataset", "model", "setting", "item_id").agg(shortened.any().alias("shortened"))
+    counts = items.group_by("dataset", "model", "setting").agg(
+        n_shortened=pl.col("shortened").sum().cast(pl.Int64), n_total=pl.len().cast(pl.Int64)
+    )
+    return counts.filter(pl.col("n_shortened") > 0).sort("dataset", "model", "setting")

@@ -1,0 +1,139 @@
+"""`moodflow gc`: lists, asks, removes, and leaves every run verified."""
+
+import os
+import shutil
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from tasks.analysis.verify import verify_run
+from tests.flows.command import Ended
+from tests.flows.long_scripted import ended
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+KEPT, OTHER = "mini_text_classification", "mini_text_matching"
+DAYS_NS = 3 * 86_400 * 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def made(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:  # noqa: ARG001  the server runs
+    """A lake with a run, and with what is left of asking about another dataset, three days old: its folder and the run's name."""
+    lake = tmp_path_factory.mktemp("made") / "lake"
+    with ModelServer(policy((KEPT, OTHER), "gold")) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--bootstrap", "0", "--lake", lake, "--json")
+        run = ended("run", "moodbench-mini", *model, "--datasets", KEPT).document["run"]
+        for stage in ("build", "infer"):
+            assert ended(stage, "moodbench-mini", *model, "--datasets", OTHER).status == 0
+    long_ago = time.time_ns() - DAYS_NS
+    for path in lake.rglob("*"):
+        os.utime(path, ns=(long_ago, long_ago))
+    return lake, run
+
+
+@pytest.fixture
+def lake(made: tuple[Path, str], tmp_path: Path) -> Path:
+    """The lake, to be changed."""
+    return Path(shutil.copytree(made[0], tmp_path / "lake"))
+
+
+def partitions(lake: Path) -> set[str]:
+    return {path.relative_to(lake).as_posix() for path in lake.rglob("*.parquet")}
+
+
+def gc(lake: Path, *more: str) -> Ended:
+    return ended("gc", "--lake", lake, *more)
+
+
+def test_what_no_run_lists_goes_and_the_run_is_verified(lake: Path, made: tuple[Path, str]) -> None:
+    before = partitions(lake)
+    listed = gc(lake, "--dry-run", "--json")
+    assert listed.status == 0, listed.err
+    found = listed.document
+    going = {entry["path"] for entry in found["partitions"]}
+    assert partitions(lake) == before
+    assert {path.rpartition("/")[0] for path in going} == {
+        f"items/dataset={OTHER}",
+        f"responses/dataset={OTHER}/model=m/setting=base",
+    }
+    assert found["bytes"] == sum((lake / path).stat().st_size for path in going)
+    assert (found["runs"], found["removed"], found["temporary"]) == (1, False, [])
+    done = gc(lake, "--yes", "--json")
+    assert (done.status, done.document["removed"]) == (0, True)
+    assert {entry["path"] for entry in done.document["partitions"]} == going
+    assert partitions(lake) == before - going
+    assert not (lake / "items" / f"dataset={OTHER}").exists()
+    assert (lake / "journal" / "replies.sqlite").is_file()
+    assert verify_run(lake, made[1]).verified
+    again = gc(lake, "--yes", "--json").document
+    assert (again["partitions"], again["folders"], again["removed"]) == ([], [], False)
+
+
+def test_without_a_terminal_it_needs_to_be_told(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    before = partitions(lake)
+    for more in ((), ("--json",)):
+        refused = gc(lake, *more)
+        assert refused.status == 2
+        assert "nobody can be asked" in refused.err
+        assert "--yes" in refused.err
+    assert partitions(lake) == before
+
+
+class Terminal(StringIO):
+    """Somebody who answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "removed"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_a_terminal_is_asked(lake: Path, monkeypatch: pytest.MonkeyPatch, answer: str, removed: bool) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    before = partitions(lake)
+    asked = gc(lake)
+    assert asked.status == 0, asked.err
+    words = " ".join(asked.out.split())
+    # Listed with sizes before the question.
+    assert words.index("partitions, ") < words.index("Remove them?")
+    assert "KB" in words
+    assert (partitions(lake) < before) == removed
+    assert ("files and" in words and "freed" in words) if removed else "Nothing was removed." in words
+
+
+def test_young_files_stay_unless_told_otherwise(lake: Path) -> None:
+    for path in lake.rglob("*"):
+        os.utime(path)
+    before = partitions(lake)
+    young = gc(lake, "--yes", "--json").document
+    assert (young["partitions"], young["removed"]) == ([], False)
+    assert young["younger"] > 0
+    assert "younger than 24 hours" in " ".join(gc(lake, "--yes").out.split())
+    assert partitions(lake) == before
+    done = gc(lake, "--yes", "--older-than", "0", "--json").document
+    assert len(done["partitions"]) == young["younger"]
+
+
+def test_a_manifest_that_cannot_be_read_stops_it(lake: Path, made: tuple[Path, str]) -> None:
+    (lake / "runs" / made[1] / "manifest.json").write_text("{")
+    before = partitions(lake)
+    refused = gc(lake, "--yes")
+    assert refused.status == 2
+    assert "manifest of a run cannot be read" in refused.err
+    assert partitions(lake) == before
+
+
+@pytest.mark.parametrize("more", [("--older-than", "-1"), ("--older-than", "soon")])
+def test_wrong_hours_are_refused(lake: Path, more: tuple[str, ...]) -> None:
+    assert gc(lake, "--yes", *more).status == 2
+
+
+def test_a_lake_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    refused = gc(tmp_path / "nowhere", "--yes")
+    assert refused.status == 2
+    assert "there is no lake" in refused.err
+    assert not (tmp_path / "nowhere").exists()

@@ -1,0 +1,220 @@
+"""What a run leaves behind can be traced: by `moodflow lineage`, and by the events of its steps."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from flows.cli import app, guarded
+from schemas.dataset import BundledFile
+from schemas.lineage import DatasetNotice
+from tasks.analysis.source_names import SourceNames
+from tasks.datasets.catalogue import find_dataset
+from tasks.lake.manifest import list_runs, read_manifest
+from tasks.sources.locating import Locator, source_sha256
+from tests.flows.command import moodflow
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+from tests.openlineage_schema import check_event
+
+DATASETS = ("mini_user_safety", "mini_summarization")
+KEY = "sk-marked-7f3a9c"
+
+
+def arguments(stage: str, base_url: str, lake: Path, *more: str) -> list[str]:
+    model = ["--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url, "--bootstrap", "20"]
+    return [stage, "moodbench-mini", *model, "--datasets", ",".join(DATASETS), "--lake", str(lake), *more, "--json"]
+
+
+@pytest.fixture(scope="module")
+def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: ARG001  the flow runs on it
+    """A lake with one run, of which both datasets and the judge were asked."""
+    lake = tmp_path_factory.mktemp("traced") / "lake"
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        assert guarded(lambda: app(arguments("run", server.base_url, lake))) == 0
+    return lake
+
+
+def told(lake: Path) -> list[dict[str, Any]]:
+    files = sorted((lake / "openlineage").glob("*.ndjson"))
+    return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def graph_of(capsys: pytest.CaptureFixture[str], lake: Path, target: str, *more: str) -> dict[str, Any]:
+    return moodflow(capsys, "lineage", target, "--lake", lake, *more, "--json").document
+
+
+def test_every_partition_of_a_run_reaches_a_source_file(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
+    (name,) = list_runs(traced)
+    graph = graph_of(capsys, traced, name)
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    parents: dict[str, list[str]] = {}
+    for edge in graph["edges"]:
+        parents.setdefault(edge["to"], []).append(edge["from"])
+
+    def sources_of(node: str) -> set[str]:
+        above = parents.get(node, [])
+        return {node} if nodes[node]["kind"] == "source" else {one for parent in above for one in sources_of(parent)}
+
+    manifest = read_manifest(traced, name)
+    assert {ref.path for ref in manifest.partitions} <= set(nodes)
+    files = {dataset: find_dataset(dataset).files[0] for dataset in DATASETS}
+    hashes = {dataset: source_sha256([file], Locator())[0] for dataset, file in files.items()}
+    for ref in manifest.partitions:
+        dataset = dict(ref.place).get("dataset")
+        wanted = [hashes[dataset]] if dataset else list(hashes.values())
+        assert sorted(nodes[one]["content_sha256"] for one in sources_of(ref.path)) == sorted(wanted), ref.path
+        node = nodes[ref.path]
+        assert (node["rows"], node["content_sha256"], node["fingerprint"]) == (ref.rows, ref.content_sha256, ref.fingerprint)
+    assert graph["root"] == f"run:{name}"
+    bundled = [node["path"] for node in graph["nodes"] if node["kind"] == "source"]
+    assert sorted(bundled) == sorted(f"data/bundled/{file.name}" for file in files.values() if isinstance(file, BundledFile))
+
+
+def test_the_tree_of_a_run_has_a_line_per_layer_and_with_full_one_per_partition(
+    capsys: pytest.CaptureFixture[str], traced: Path
+) -> None:
+    (name,) = list_runs(traced)
+    short = moodflow(capsys, "lineage", name, "--lake", traced).out
+    full = moodflow(capsys, "lineage", name, "--lake", traced, "--full").out
+    assert "responses  2 partitions  16 rows" in short
+    assert "data/bundled/summarization.jsonl" in full
+    for ref in read_manifest(traced, name).partitions:
+        assert f"fingerprint {ref.fingerprint[:8]} content {ref.content_sha256[:8]}" in full
+
+
+def test_a_file_can_be_named_by_path_or_by_its_first_digits(
+    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path
+) -> None:
+    (name,) = list_runs(traced)
+    ref = next(ref for ref in read_manifest(traced, name).partitions if ref.layer == "judgements")
+    named = [graph_of(capsys, traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
+    assert named[0] == named[1] == named[2]
+    layers = {node["layer"] or node["kind"] for node in named[0]["nodes"]}
+    assert (named[0]["root"], named[0]["runs"]) == (ref.path, [name])
+    assert layers == {"judgements", "responses", "items", "source"}
+    shown = moodflow(capsys, "lineage", ref.path, "--lake", traced, "--svg", tmp_path / "graph.svg")
+    assert shown.out.splitlines()[-2:] == [f"Used by run {name}", f"Drawing: {tmp_path / 'graph.svg'}"]
+    assert ET.parse(tmp_path / "graph.svg").getroot().tag.endswith("svg")  # noqa: S314  our own
+
+
+@pytest.mark.parametrize(
+    ("target", "told_of"),
+    [("nothing", "the lake holds no such run and no such file"), ("../x", "no such file"), ("SHA", "no such run")],
+)
+def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str], traced: Path, target: str, told_of: str) -> None:
+    ended = moodflow(capsys, "lineage", target, "--lake", traced)
+    assert (ended.status, ended.out) == (2, "")
+    assert told_of in ended.err
+    assert list_runs(traced)[0] in ended.err
+
+
+def test_a_file_outside_the_lake_and_a_drawing_that_cannot_be_written_are_refused(
+    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "x.parquet"
+    outside.write_bytes(b"")
+    ended = moodflow(capsys, "lineage", outside, "--lake", traced)
+    assert (ended.status, "the file is outside the lake" in ended.err) == (2, True)
+    ended = moodflow(capsys, "lineage", list_runs(traced)[0], "--lake", traced, "--svg", tmp_path / "no" / "x.svg")
+    assert (ended.status, "the drawing cannot be written" in ended.err) == (2, True)
+
+
+def test_a_partition_that_is_gone_is_shown_as_gone(capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    copytree(traced, lake)
+    (name,) = list_runs(lake)
+    ref = next(ref for ref in read_manifest(lake, name).partitions if ref.layer == "responses")
+    (lake / ref.path).unlink()
+    assert "the file is gone" in moodflow(capsys, "lineage", name, "--lake", lake, "--full").out
+    assert "1 gone or damaged" in moodflow(capsys, "lineage", name, "--lake", lake).out
+
+
+def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
+    events = told(traced)
+    for event in events:
+        check_event(event)
+    states: dict[str, list[str]] = {}
+    for event in events:
+        states.setdefault(event["run"]["runId"], []).append(event["eventType"])
+    assert all(found == ["START", "COMPLETE"] for found in states.values())
+    assert {
+        "aggregate/moodbench-mini",
+        *(f"build_partition/{dataset}" for dataset in DATASETS),
+        *(f"infer_partition/{dataset}/m/base" for dataset in DATASETS),
+        "judge_partition/mini_summarization/m/base/j/summary",
+        *(f"score_partition/{dataset}/m/base" for dataset in DATASETS),
+        "write_report_files/moodbench-mini",
+    } <= {event["job"]["name"] for event in events}
+    parents = {event["run"]["facets"]["parent"]["job"]["name"] for event in events}
+    assert {"build-datasets", "run-inference", "score", "report"} <= parents
+
+
+def test_events_and_manifest_agree(traced: Path) -> None:
+    written = {
+        dataset["facets"]["moodflow_partition"]["path"]: dataset
+        for event in told(traced)
+        if event["eventType"] == "COMPLETE"
+        for dataset in event["outputs"]
+        if "moodflow_partition" in dataset["facets"]
+    }
+    partitions = read_manifest(traced, list_runs(traced)[0]).partitions
+    assert set(written) == {ref.path for ref in partitions}
+    for ref in partitions:
+        dataset = written[ref.path]
+        assert dataset["facets"]["moodflow_partition"]["contentSha256"] == ref.content_sha256
+        assert dataset["outputFacets"]["outputStatistics"]["rowCount"] == ref.rows
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key(
+    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = tmp_path / "lake"
+    copytree(traced, lake)
+    before = len(told(lake))
+    ref = next(ref for ref in read_manifest(lake, list_runs(lake)[0]).partitions if ref.layer == "responses")
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        base_url = server.base_url
+    built = moodflow(capsys, *arguments("build", base_url, lake))
+    assert built.status == 0
+    again = [event for event in told(lake)[before:] if event["eventType"] == "COMPLETE"]
+    assert [event["run"]["facets"]["moodflow_step"]["upToDate"] for event in again] == [True, True]
+    items = next((lake / "items").rglob("*.parquet"))
+    items.write_bytes(items.read_bytes()[:100])
+    (lake / ref.path).unlink()
+    failed = moodflow(capsys, *arguments("build", base_url, lake, "--api-key-env", "MODEL_KEY"))
+    assert failed.status == 2
+    last = [event for event in told(lake) if event["eventType"] == "FAIL"]
+    for event in last:
+        check_event(event)
+    assert len(last) == 1
+    assert last[0]["run"]["facets"]["errorMessage"]["message"].startswith("LakeError: a partition of the lake is damaged")
+    assert KEY not in json.dumps(last)
+
+
+def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:
+    notice = DatasetNotice(
+        id="mini_user_safety",
+        title="t",
+        licence="l",
+        redistributable=True,
+        sources=("github.com/o/n at 0123456789",),
+        evaluation_version="1",
+    )
+    names = SourceNames(
+        {"mini_user_safety": notice, "mine": notice.model_copy(update={"sources": ("own file x.jsonl",)})}, Locator()
+    )
+    (changed,) = names("mini_user_safety", ["0" * 64])
+    assert (changed.repository, changed.revision, changed.path) == ("github.com/o/n", "0123456789", None)
+    assert changed.note == "the catalogue names other content now"
+    (own,) = names("mine", ["0" * 64])
+    assert (own.path, own.note) == ("x.jsonl", "a file of the user's own")
+    (unknown,) = names("never heard of", ["0" * 64])
+    assert unknown.note == "neither the catalogue nor a manifest names it"
+    (pinned,) = names("longemotion_mc4", ["957ca87cdf4bd81899bb05a79f58f690b5fab16e5060241cd492477732d97ffc"])
+    assert (pinned.repository, pinned.path) == ("github.com/LongEmotion/LongEmotion", "data/Emotion_Conversations.jsonl")

@@ -1,0 +1,79 @@
+"""The end of a command's process loses nothing, and says what Python says."""
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.commands.process import imports
+
+BUSY = """
+import atexit, sys, tempfile, threading, time
+from concurrent.futures import ThreadPoolExecutor
+from flows.commands.process import leave
+
+atexit.register(lambda: sys.stdout.write("exit function\\n"))
+threading.Thread(target=lambda: (time.sleep(0.3), sys.stdout.write("thread\\n"))).start()
+ThreadPoolExecutor().submit(lambda: (time.sleep(0.6), sys.stdout.write("worker\\n")))
+kept = tempfile.TemporaryDirectory(prefix=sys.argv[1])
+sys.stdout.write(kept.name + "\\n")
+sys.stderr.write("to standard error")
+
+
+class Never:
+    def __del__(self):
+        sys.stdout.write("taken apart\\n")
+
+
+never = Never()
+leave(3)
+"""
+ENDS = {
+    "leave": "from flows.commands.process import leave; print('x'); leave(5)",
+    "python": "print('x'); raise SystemExit(5)",
+}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+ENVIRONMENT["PYTHONPATH"] = str(Path(__file__).parents[3])
+
+
+def test_threads_are_joined_exit_functions_called_and_output_written() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", BUSY, "moodflow-leave-"], capture_output=True, text=True, check=False, timeout=60, env=ENVIRONMENT
+    )
+    folder, *rest = ended.stdout.splitlines()
+    assert (ended.returncode, ended.stderr) == (3, "to standard error")
+    assert rest == ["thread", "worker", "exit function"]
+    assert "moodflow-leave-" in folder
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("program", ENDS.values(), ids=ENDS)
+def test_a_closed_pipe_is_told_as_python_tells_it(program: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as closed:  # noqa: PTH123  a descriptor
+        ended = subprocess.run(
+            [sys.executable, "-c", program], stdout=closed, stderr=subprocess.PIPE, text=True, check=False, env=ENVIRONMENT
+        )
+    assert ended.returncode == 120
+    assert "BrokenPipeError: [Errno 32] Broken pipe" in ended.stderr
+
+
+def test_imports_are_not_collected_and_never_looked_at_again() -> None:
+    program = (
+        "import gc; from flows.commands.process import imports\n"
+        "with imports():\n    print(gc.isenabled()); import decimal\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 1000)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert ended.stdout == "False\nTrue True\n"
+
+
+def test_where_prefect_is_imported_the_collector_stays_as_it_is() -> None:
+    before = gc.get_freeze_count()
+    with imports():
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == before

@@ -1,0 +1,36 @@
+"""What commands print, made of what they found."""
+
+from typing import Any
+
+import pytest
+
+from flows.commands.tables import ablation_table, leaderboard_table
+
+
+def row(x: str, x_value: float | None, y: str | None = None, y_value: float | None = None, **more: Any) -> dict[str, Any]:
+    score = {"model": "m", "setting": "rag", "dataset": "d", "method": "label", "metric": "accuracy", "value_0_100": 50.0}
+    variant = {"variant": f"{x}, {y}" if y else x, "x": x, "x_value": x_value, "y": y, "y_value": y_value}
+    return score | variant | {"ci_low": None, "ci_high": None, "n_scored": 1, "n_total": 1} | more
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([row("128", 128.0), row("1024", 1024.0), row("64", 64.0)], ["64", "128", "1024"]),
+        ([row("auto", None), row("minilm", None), row("16", 16.0), row("2", 2.0)], ["2", "16", "auto", "minilm"]),
+        (
+            [row("8", 8.0, "100", 100.0), row("16", 16.0, "5", 5.0), row("8", 8.0, "25", 25.0)],
+            ["8, 25", "8, 100", "16, 5"],
+        ),
+        ([row("1", 1.0), row("10", 10.0, dataset="c"), row("2", 2.0)], ["10", "1", "2"]),
+    ],
+)
+def test_variants_of_an_ablation_are_in_the_order_of_their_numbers(rows: list[dict[str, Any]], expected: list[str]) -> None:
+    assert list(ablation_table({"rows": rows}).columns[0].cells) == expected
+
+
+@pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
+def test_the_interval_of_a_vetoed_total_is_said_to_be_that_before_the_veto(vetoed: bool, shown: str) -> None:
+    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "vetoed": vetoed}
+    row = total | {"ci_low": 8.798, "ci_high": 22.42, "gate_score": 5.0, "rank": None, "coverage": 1.0, "abilities": {}}
+    assert shown in list(leaderboard_table("b", [row]).columns[1].cells)

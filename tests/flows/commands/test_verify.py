@@ -1,0 +1,467 @@
+"""`moodflow verify`: passes on what a run left, and names whatever was changed since."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import polars as pl
+import pytest
+import yaml
+
+from schemas.dataset import DatasetSpec
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.responses import Judgements
+from schemas.verification import Difference, Verification
+from tasks.analysis.verify import verify_run
+from tasks.analysis.verify_files import Findings, check_files, open_run
+from tasks.datasets.catalogue import find_dataset
+from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
+from tasks.metrics.item_scores import score_items
+from tasks.scoring.blueprints import BLUEPRINTS
+from tests.flows.command import Ended
+from tests.flows.long_scripted import Troupe, by_hash, ended, troupe
+from tests.flows.scripted import prepared_replies, rating
+from tests.mirror import MIRROR, needs_mirror
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
+LAYERS = (
+    *("items", "contexts", "chunks", "retrievals", "responses", "judgements", "item_scores"),
+    *("raw_scores", "normalized_scores", "dataset_scores", "task_scores", "level_scores", "sub_ability_scores"),
+    *("ability_scores", "totals", "setting_gains", "needle_scores", "agreements"),
+)
+ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
+"""Layers that asking and building write: they are hashed and not computed again."""
+
+OWN = ("manifest.json", "report.md", "report.html", "SHA256SUMS")
+Place = Literal["first", "middle", "last"]
+PLACES: tuple[Place, ...] = get_args(Place)
+
+TEXTS, SUMMARIES, CAUSES = "mini_text_classification", "mini_summarization", "mini_emotion_cause_analysis"
+
+
+@pytest.fixture(scope="module")
+def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troupe]:  # noqa: ARG001  the server runs
+    with troupe(tmp_path_factory.mktemp("verified") / "lake", judge=by_hash) as acting:
+        yield acting
+
+
+@pytest.fixture(scope="module")
+def run(players: Troupe) -> str:
+    """Two settings, an item with a needle, an answer that is rated twice: every layer but that of ablations."""
+    ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--judge-repeat", "2", "--bootstrap", "20")
+    assert ran.document["missing"] == [], ran.err
+    return str(ran.document["run"])
+
+
+@dataclass(frozen=True)
+class Own:
+    """A blueprint file of the user's own, and a run of it."""
+
+    file: Path
+    lake: Path
+    run: str
+
+    def edited(self, change: Callable[[dict[str, Any]], None]) -> bytes:
+        """The blueprint's file after a change."""
+        blueprint = yaml.safe_load(self.file.read_text(encoding="utf-8"))
+        change(blueprint)
+        return yaml.safe_dump(blueprint, sort_keys=False, allow_unicode=True).encode()
+
+
+@pytest.fixture(scope="module")
+def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  # noqa: ARG001  the server runs
+    """A model that knows all about texts and nothing about emotions, over three datasets, one of which is judged."""
+    folder = tmp_path_factory.mktemp("own")
+    file = Path(shutil.copy(BLUEPRINTS / "moodbench-mini.yaml", folder / "own.yaml"))
+    gold, wrong = prepared_replies((TEXTS, SUMMARIES), "gold", None, 0), prepared_replies((CAUSES,), "wrong", None, 0)
+    known = {**gold, **wrong}
+
+    def reply(messages: list[dict[str, str]]) -> str:
+        said = messages[-1]["content"]
+        return known[said] if said in known else rating("\n".join(message["content"] for message in messages), 5)
+
+    with ModelServer(reply) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
+        chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder / "lake", "--json")
+        ran = ended("run", file, *model, *chosen)
+    return Own(file, folder / "lake", ran.document["run"])
+
+
+def verified(lake: Path, run: str) -> Ended:
+    return ended("verify", run, "--lake", lake, "--json")
+
+
+def first(found: Verification) -> Difference:
+    assert not found.verified
+    return found.differences[0]
+
+
+@contextmanager
+def changed(path: Path, content: bytes) -> Iterator[None]:
+    """The file with other content, for as long."""
+    before = path.read_bytes()
+    path.write_bytes(content)
+    try:
+        yield
+    finally:
+        path.write_bytes(before)
+
+
+def flip(content: bytes, place: Place) -> bytes:
+    """One bit of one byte is another one."""
+    at = {"first": 0, "middle": len(content) // 2, "last": len(content) - 1}[place]
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def test_a_run_that_nobody_touched_is_verified(players: Troupe, run: str) -> None:
+    calls = players.calls
+    content = {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()}
+    found = verified(players.lake, run)
+    assert found.status == 0, found.out
+    document = found.document
+    assert (document["run"], document["verified"], document["differences"]) == (run, True, [])
+    # The manifest's partitions, the manifest, both reports and the seal.
+    partitions = read_manifest(players.lake, run).partitions
+    assert document["files"] == {"checked": len(partitions) + 4, "differ": []}
+    assert [layer["layer"] for layer in document["layers"]] == list(LAYERS)
+    assert {layer["layer"] for layer in document["layers"] if not layer["recomputed"]} == ASKED
+    counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
+    assert counted["item_scores"][0] == 2 * 2
+    assert counted["totals"] == (1, 2, 0)
+    # Nobody was asked, and nothing was written.
+    assert players.calls == calls
+    assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
+
+
+def test_what_a_terminal_shows(players: Troupe, run: str) -> None:
+    shown = ended("verify", run, "--lake", players.lake)
+    assert shown.status == 0
+    for layer in LAYERS:
+        (line,) = (line for line in shown.out.splitlines() if line.split()[:1] == [layer])
+        assert ("no" if layer in ASKED else "yes") in line.split()
+    assert f"Run {run} is verified" in " ".join(shown.out.split())
+
+
+def sha256sum(folder: Path) -> "subprocess.CompletedProcess[str]":
+    command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_seal_is_one_that_sha256sum_reads(players: Troupe, run: str) -> None:
+    folder = players.lake / "runs" / run
+    checked = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stdout.split()) == (0, [word for name in OWN[:3] for word in (f"{name}:", "OK")])
+    with changed(folder / "report.md", b"another"):
+        failed = sha256sum(folder)
+        assert failed.returncode == 1
+        assert "report.md: FAILED" in failed.stdout
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_one_bit_in_a_file_of_any_layer_is_found(players: Troupe, run: str, layer: str) -> None:
+    manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
+    ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
+    path = players.lake / ref.path
+    for place in PLACES:
+        findings = Findings()
+        with changed(path, flip(path.read_bytes(), place)):
+            footers = check_files(findings, manifest, lake)
+        assert findings.damaged == {ref.path}, place
+        assert ref.path not in footers, place
+    if layer not in {"responses", "item_scores", "agreements"}:
+        return  # the rest of verifying is the same for all, and takes its time
+    with changed(path, flip(path.read_bytes(), "middle")):
+        found = verify_run(players.lake, run)
+    assert found.files.differ == (ref.path,)
+    assert (first(found).kind, first(found).where) == ("file", ref.path)
+    assert [checked.differs for checked in found.layers if checked.layer == layer] == [1]
+    # It is not blamed on anything else.
+    assert {difference.kind for difference in found.differences} == {"file"}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_one_bit_in_manifest_report_or_seal_is_found(players: Troupe, run: str, name: str) -> None:
+    path = players.lake / "runs" / run / name
+    for place in PLACES:
+        findings = Findings()
+        with changed(path, flip(path.read_bytes(), place)):
+            open_run(findings, players.lake, run)
+        said = [(difference.where, difference.message) for difference in findings.differences]
+        assert said == [(f"runs/{run}/{name}", f"runs/{run}/{name} was changed after the run")], place
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_file_of_the_run_that_is_gone_is_named(players: Troupe, run: str, name: str) -> None:
+    path = players.lake / "runs" / run / name
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        findings = Findings()
+        open_run(findings, players.lake, run)
+    finally:
+        path.write_bytes(content)
+    (difference,) = findings.differences
+    assert (difference.kind, difference.where) == ("file", f"runs/{run}/{name}")
+    assert f"{name} is gone" in difference.message
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "report.html"])
+def test_the_command_ends_with_1_and_names_the_file(players: Troupe, run: str, name: str) -> None:
+    path = players.lake / "runs" / run / name
+    with changed(path, flip(path.read_bytes(), "middle")):
+        found = verified(players.lake, run)
+    assert found.status == 1
+    assert (found.document["verified"], found.document["files"]["differ"]) == (False, [f"runs/{run}/{name}"])
+    # Without its manifest nobody knows what else the run consists of.
+    assert bool(found.document["layers"]) == (name != "manifest.json")
+
+
+def test_partitions_that_are_gone_are_all_named(players: Troupe, run: str, tmp_path: Path) -> None:
+    copy = players.copy(tmp_path)
+    shutil.rmtree(copy / "item_scores" / f"dataset={EC}")
+    gone = sorted(
+        ref.path for ref in read_manifest(copy, run).partitions if ref.layer == "item_scores" and ref.key("dataset") == EC
+    )
+    found = verified(copy, run)
+    assert (found.status, found.document["files"]["differ"]) == (1, gone)
+    layers = {layer["layer"]: layer for layer in found.document["layers"]}
+    # What rests on them is not computed, and not blamed; agreements rest on ratings alone.
+    assert not layers["totals"]["recomputed"]
+    assert layers["agreements"]["recomputed"]
+    shown = ended("verify", run, "--lake", copy)
+    assert shown.status == 1
+    assert "First difference: file:" in " ".join(shown.out.split())
+
+
+def test_a_changed_weight_is_a_changed_blueprint_and_says_what_would_differ(own: Own) -> None:
+    assert verified(own.lake, own.run).status == 0
+
+    def weigh(blueprint: dict[str, Any]) -> None:
+        next(ability for ability in blueprint["abilities"] if ability["id"] == "foundational")["weight"] = 3.0
+
+    with changed(own.file, own.edited(weigh)):
+        found, shown = verified(own.lake, own.run), ended("verify", own.run, "--lake", own.lake)
+    assert found.status == shown.status == 1
+    (difference,) = found.document["differences"]
+    assert (difference["kind"], difference["where"]) == ("blueprint", "abilities[foundational].weight")
+    assert (difference["expected"], difference["got"]) == ("0.3", "3.0")
+    # Texts 100, emotions 0, the other abilities missing: 0.3 * 100 / (0.3 + 0.4) before, 3.0 * 100 / (3.0 + 0.4) after.
+    moved = {change["name"]: (change["before"], change["after"]) for change in found.document["would_differ"]}
+    assert moved.keys() == {"total", "total_before_veto"}
+    for before, after in moved.values():
+        assert before == pytest.approx(300 / 7)
+        assert after == pytest.approx(300 / 3.4)
+    # The run itself still follows from its replies and its own blueprint.
+    assert all(layer["differs"] == 0 for layer in found.document["layers"])
+    words = " ".join(shown.out.split())
+    assert "First difference: blueprint: blueprint moodbench-mini: abilities[foundational].weight was 0.3, is 3.0" in words
+    assert "m (base) total: 42.86 -> 88.24" in words
+
+
+def test_a_dataset_that_the_blueprint_lost_is_left_out_of_what_would_differ(own: Own) -> None:
+    def lose(blueprint: dict[str, Any]) -> None:
+        del blueprint["datasets"][CAUSES]
+        left = list(blueprint["abilities"])
+        while left:
+            ability = left.pop()
+            left += ability.get("children", ())
+            if tasks := ability.get("tasks"):
+                ability["tasks"] = [task for task in tasks if task["datasets"] != [CAUSES]]
+
+    with changed(own.file, own.edited(lose)):
+        found = verify_run(own.lake, own.run)
+    assert {difference.kind for difference in found.differences} == {"blueprint"}
+    moved = {change.name: (change.before, change.after) for change in found.would_differ}
+    assert moved["emotional"] == (0, None)
+    assert moved["total_before_veto"][1] == pytest.approx(100)
+
+
+def test_a_blueprint_that_is_not_here_is_said_and_is_no_difference(own: Own, tmp_path: Path) -> None:
+    away = tmp_path / "own.yaml"
+    own.file.rename(away)
+    try:
+        found = verify_run(own.lake, own.run)
+    finally:
+        away.rename(own.file)
+    assert found.verified
+    assert any("whether the blueprint changed since could not be checked" in note for note in found.notes)
+
+
+def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.analysis.drift_code.METRICS_VERSION", "99")
+    found = verified(own.lake, own.run)
+    assert found.status == 1
+    (difference,) = found.document["differences"]
+    assert difference["kind"] == "code"
+    assert difference["where"] == "item_scores.evaluation_version"
+    assert difference["got"] == "99"
+    assert difference["message"].endswith("is 99 (3 partitions)")
+
+
+def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    def score_less(*given: Any) -> pl.DataFrame:
+        scores = score_items(*given)
+        return scores.with_columns(value=pl.when(pl.col("value") == 1).then(0.5).otherwise(pl.col("value")))
+
+    monkeypatch.setattr("tasks.metrics.steps.score_items", score_less)
+    found = verify_run(own.lake, own.run)
+    # Nobody's emotions were right, so those come out the same; scores follow from stored item scores and are not blamed.
+    assert {difference.kind for difference in found.differences} == {"content"}
+    assert {layer.layer for layer in found.layers if layer.differs} == {"item_scores"}
+    texts = next(difference for difference in found.differences if TEXTS in difference.where)
+    assert (texts.expected, texts.got) == ("1.0", "0.5")
+    assert ", column value: stored 1.0, recomputed 0.5" in texts.message
+    assert "item_id " in texts.message
+    moved = {change.name: (change.before, change.after) for change in found.would_differ}
+    assert moved["foundational"] == (100, 50)
+
+
+def test_code_that_fails_on_stored_rows_is_a_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_given: Any) -> pl.DataFrame:
+        raise KeyError("a column that was renamed")
+
+    monkeypatch.setattr("tasks.metrics.steps.score_items", fail)
+    found = verify_run(own.lake, own.run)
+    (difference,) = found.differences
+    assert difference.kind == "code"
+    assert "and 2 more of layer item_scores cannot be computed again by this code: KeyError" in difference.message
+    assert not next(layer for layer in found.layers if layer.layer == "item_scores").recomputed
+
+
+def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    def renewed(name: str) -> DatasetSpec:
+        spec = find_dataset(name)
+        return replace(spec, evaluation_version="9.9") if name == TEXTS else spec
+
+    monkeypatch.setattr("tasks.analysis.drift_catalogue.find_dataset", renewed)
+    (difference,) = verify_run(own.lake, own.run).differences
+    assert (difference.kind, difference.where, difference.got) == ("catalogue", TEXTS, "9.9")
+    monkeypatch.setattr("tasks.analysis.drift_catalogue.find_dataset", find_dataset)
+    monkeypatch.setattr("tasks.analysis.drift_catalogue.source_sha256", lambda *_given: ("0" * 64,))
+    found = verify_run(own.lake, own.run)
+    assert [(difference.kind, difference.where) for difference in found.differences] == [
+        ("catalogue", name) for name in (TEXTS, SUMMARIES, CAUSES)
+    ]
+    assert "is 000000000000" in found.differences[0].message
+
+
+def test_ratings_that_do_not_follow_from_the_raw_replies_are_found(own: Own, tmp_path: Path) -> None:
+    """Even where every hash was made to fit: file, footer, manifest and seal."""
+    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
+    manifest, lake = read_manifest(folder, own.run), Lake(folder, read_code_version())
+    (ref,) = (ref for ref in manifest.partitions if ref.layer == "judgements")
+    rows = lake.read(ref, Judgements).with_columns(rating=pl.lit(4, pl.Int64))
+    (folder / ref.path).unlink()
+    key = PartitionKey(
+        layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint, settings=footer_settings(own, ref), parents=ref.parents
+    )
+    forged = lake.write(key, rows, Judgements)
+    partitions = tuple(forged if one == ref else one for one in manifest.partitions)
+    files = {**manifest.files, ref.path: lake.file_sha256(forged)}
+    write_manifest(folder, manifest.model_copy(update={"partitions": partitions, "files": files}))
+    found = verify_run(folder, own.run)
+    assert {layer.layer for layer in found.layers if layer.differs} == {"judgements", "item_scores"}
+    assert first(found).where == ref.path
+    assert ", column rating: stored 4, recomputed 5" in first(found).message
+
+
+def footer_settings(own: Own, ref: PartitionRef) -> dict[str, Any]:
+    return Lake(own.lake, read_code_version()).read_footer(ref).settings
+
+
+def unhashed(own: Own, folder: Path) -> Path:
+    """The lake as a version left it that did not hash files."""
+    lake = Path(shutil.copytree(own.lake, folder / "lake"))
+    path = lake / "runs" / own.run / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    del manifest["files"]
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    (path.parent / "SHA256SUMS").unlink()
+    return lake
+
+
+def test_an_older_run_says_what_cannot_be_checked(own: Own, tmp_path: Path) -> None:
+    lake = unhashed(own, tmp_path)
+    found = verified(lake, own.run)
+    assert (found.status, found.document["verified"], found.document["files"]["checked"]) == (0, True, 0)
+    said = [note for note in found.document["notes"] if note.startswith("the run was made before files were hashed")]
+    assert len(said) == 2
+    shown = ended("verify", own.run, "--lake", lake)
+    assert "not its bytes" in " ".join(shown.out.split())
+
+
+@pytest.mark.parametrize("part", ["rows", "footer"])
+def test_changed_rows_or_footers_of_an_older_run_are_found(own: Own, tmp_path: Path, part: str) -> None:
+    lake = unhashed(own, tmp_path)
+    ref = next(ref for ref in read_manifest(lake, own.run).partitions if ref.layer == "totals")
+    path = lake / ref.path
+    frame, footer = pl.read_parquet(path, hive_partitioning=False), pl.read_parquet_metadata(path)["moodflow"]
+    if part == "rows":
+        frame = frame.with_columns(total=pl.lit(99.0), total_before_veto=pl.lit(99.0))
+    else:
+        footer = footer.replace('"bootstrap":20', '"bootstrap":21')
+    frame.write_parquet(path, metadata={"moodflow": footer})
+    found = verify_run(lake, own.run)
+    assert (first(found).kind, first(found).where) == ("file", ref.path)
+    assert part in first(found).message
+
+
+def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.analysis.verify.read_code_version", lambda: CodeVersion("99.0", "c0ffee"))
+    found = verify_run(own.lake, own.run)
+    assert found.verified
+    assert any(note.startswith("package version:") and note.endswith("this is 99.0") for note in found.notes)
+    assert any(note.startswith("git commit:") and note.endswith("this is c0ffee") for note in found.notes)
+
+
+@pytest.mark.long
+def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
+    plan = read_manifest(folder, own.run).plan
+    addresses = (plan["models"][0]["base_url"], plan["judge"]["base_url"])
+    model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
+    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder, "--json")
+    again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
+    assert again.document["run"] != own.run, again.err
+    assert verify_run(folder, own.run).verified
+    assert verify_run(folder, again.document["run"]).verified
+
+
+def test_an_unknown_run_is_an_error_with_the_known_ones(own: Own) -> None:
+    failed = ended("verify", "nope", "--lake", own.lake)
+    assert failed.status == 2
+    assert "there is no such run" in failed.err
+    assert own.run in failed.err
+
+
+@pytest.mark.long
+def test_an_ablation_is_computed_again(players: Troupe) -> None:
+    _, benchmark, *options = players.command("--settings", "rag", "--datasets", QA, "--vary", "top_k=1,2")
+    ablated = ended("ablate", "retrieval", benchmark, *options)
+    assert ablated.status == 0, ablated.err
+    run = ablated.document["run"]
+    found = verify_run(players.lake, run)
+    assert found.verified, found.differences
+    assert next(layer for layer in found.layers if layer.layer == "ablations").recomputed
+
+
+@needs_mirror
+@pytest.mark.long
+def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
+    with ModelServer(lambda _messages: "A") as server:
+        asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
+        ran = ended("run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--profile", "reference", "--bootstrap", "20")
+    found = verify_run(tmp_path, ran.document["run"])
+    assert found.verified, found.differences
+    assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}

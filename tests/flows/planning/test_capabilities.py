@@ -1,0 +1,185 @@
+"""A model that wants calls otherwise: probed once, remembered, and called its way through the whole run."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import polars as pl
+import pytest
+
+from flows.planning.capabilities import ensure_probed, unprobed, with_dialects
+from schemas.chat import ModelEntry
+from schemas.dialect import Dialect
+from schemas.settings import Plan
+from tasks.models.capabilities.probe_records import list_probes
+from tasks.models.capabilities.probing import QUESTION
+from tests.flows.command import Ended, moodflow
+from tests.flows.scripted import policy
+from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
+from tests.tasks.models.making_calls import closed_port
+
+DATASETS = ("mini_user_safety", "mini_text_matching")
+ITEMS = 16
+THOUGHT = "The answer is Z. Or is it Y? No, Z."
+KEYLESS: Mapping[str, str] = {}
+
+
+def command(capsys: pytest.CaptureFixture[str], stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
+    model = ("--model", "thinker", "--base-url", server.base_url, "--datasets", ",".join(DATASETS))
+    return moodflow(capsys, stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
+
+
+def is_probe(body: dict[str, Any]) -> bool:
+    return bool(body["messages"][-1]["content"] == QUESTION)
+
+
+def items_asked(server: ProbedServer) -> list[dict[str, Any]]:
+    return [body for body in server.bodies if not is_probe(body)]
+
+
+def thinker() -> Script:
+    """Wants its limit by the new name and no temperature; says what it thinks now here, now there, and then the truth."""
+    answer, numbers = policy(DATASETS, "gold"), count()
+
+    def script(body: dict[str, Any], _: str) -> Answer:
+        if found := [name for name in ("max_tokens", "temperature") if name in body]:
+            return refused(f"Unsupported parameter: '{found[0]}' is not supported with this model.")
+        if is_probe(body):
+            return completed(body)
+        text = answer(body["messages"])
+        match next(numbers) % 3:
+            case 0:
+                return completed(body, text, reasoning_content=THOUGHT)
+            case 1:
+                return completed(body, text, reasoning=THOUGHT)
+            case _:
+                return completed(body, f"<think>\n{THOUGHT}\n</think>\n\n{text}")
+
+    return script
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with ProbedServer(thinker()) as server:
+        first = command(capsys, "run", server, tmp_path)
+        sent = len(server.bodies)
+        second = command(capsys, "infer", server, tmp_path)
+        assert len(server.bodies) == sent
+    # One parameter less with each refusal.
+    assert sent == 3 + ITEMS
+    assert (first.status, second.status) == (0, 0)
+    for body in items_asked(server):
+        assert body.keys() == {"model", "messages", "top_p", "max_completion_tokens"}
+    responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
+    assert responses["reasoning"].to_list() == [THOUGHT] * ITEMS
+    assert not responses["reply"].str.contains("answer is Z").any()
+    assert [(row["value"], row["n_scored"]) for row in first.document["raw_scores"]] == [(1, 8), (1, 8)]
+    manifest = json.loads((tmp_path / "runs" / first.document["run"] / "manifest.json").read_text())
+    (model,) = manifest["plan"]["models"]
+    assert (model["dialect"]["token_limit"], model["dialect"]["unsent"]) == ("max_completion_tokens", ["temperature"])
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_nothing_is_probed_where_nothing_is_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with ProbedServer(lambda body, _: completed(body, "A")) as server:
+        for stage in ("score", "report"):
+            assert command(capsys, stage, server, tmp_path).status == 2
+        assert command(capsys, "build", server, tmp_path).status == 0
+        assert server.bodies == []
+        assert command(capsys, "infer", server, tmp_path).status == 0
+        assert len(server.bodies) == 1 + ITEMS
+        rmtree(tmp_path / "journal" / "models")
+        assert command(capsys, "infer", server, tmp_path).status == 0
+    assert len(server.bodies) == 1 + ITEMS
+    assert list_probes(tmp_path) == []
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    stated = ["--token-limit", "max_completion_tokens", "--unsent", "temperature,top_p", "--reasoning-effort", "low"]
+    more = ["--extra-body", '{"top_k": 1}', "--max-tokens", "2000"]
+    with ProbedServer(lambda body, _: completed(body, "A")) as server:
+        command(capsys, "build", server, tmp_path)
+        assert command(capsys, "infer", server, tmp_path, *stated, *more).status == 0
+    assert len(server.bodies) == ITEMS
+    for body in server.bodies:
+        assert body.keys() == {"model", "messages", "max_completion_tokens", "reasoning_effort", "top_k"}
+        assert (body["max_completion_tokens"], body["reasoning_effort"], body["top_k"]) == (2000, "low", 1)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
+        command(capsys, "build", server, tmp_path)
+        failed = command(capsys, "infer", server, tmp_path)
+        assert sum(map(is_probe, server.bodies)) == 1
+        assert list_probes(tmp_path) == []
+        server.script = thinker()
+        mended = command(capsys, "infer", server, tmp_path)
+    assert (failed.status, mended.status) == (1, 0)
+    assert failed.document["calls"]["answered"] == 0
+    assert mended.document["calls"]["answered"] == ITEMS
+    assert len(list_probes(tmp_path)) == 1
+
+
+def plan(base_url: str, lake: Path, *, judged: bool = False, **fields: Any) -> Plan:
+    entry = ModelEntry(name="thinker", base_url=base_url, **fields)
+    judge = entry.model_copy(update={"concurrency": 3}) if judged else None
+    return Plan(benchmark="moodbench-mini", models=(entry,), judge=judge, lake=lake)
+
+
+def dialect_of(resolved: Plan) -> Dialect:
+    dialect = resolved.models[0].dialect
+    assert dialect is not None
+    return dialect
+
+
+async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
+    with ProbedServer(refusing("temperature")) as server:
+        wanted = plan(server.base_url, tmp_path, judged=True)
+        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) for _ in range(2)))
+        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+    assert found == [True, True]
+    assert len(server.bodies) == 2
+    resolved = with_dialects(wanted)
+    assert dialect_of(resolved).unsent == ("temperature",)
+    assert resolved.judge is not None
+    assert resolved.judge.dialect == dialect_of(resolved)
+    assert with_dialects(resolved) == resolved
+
+
+async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> None:
+    with ProbedServer(refusing("temperature")) as server:
+        wanted = plan(server.base_url, tmp_path, dialect=Dialect(reasoning_effort="low"), require_same_model=True)
+        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS)
+    assert dialect_of(with_dialects(wanted)) == Dialect(reasoning_effort="low", unsent=("temperature",))
+
+
+async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
+    wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
+    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+    assert dialect_of(with_dialects(wanted)) == Dialect()
+    assert list_probes(tmp_path) == []
+
+
+async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
+    wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
+    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+    assert dialect_of(with_dialects(wanted)) == Dialect()
+
+
+def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:
+    entry = ModelEntry(name="o3-mini", base_url="https://api.openai.com/v1")
+    resolved = with_dialects(Plan(benchmark="moodbench-mini", models=(entry,), lake=tmp_path))
+    chosen = dialect_of(resolved)
+    assert (chosen.token_limit, chosen.unsent, chosen.effort_path) == (
+        "max_completion_tokens",
+        ("temperature", "top_p"),
+        "reasoning_effort",
+    )

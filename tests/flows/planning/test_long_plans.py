@@ -1,0 +1,114 @@
+"""What is known of a plan with helpers before anything is asked, and what an ablation makes of its budget."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.ablate import within_budget
+from flows.planning.resolve import resolve
+from flows.runtime.artifact_summary import BESIDE, layer_graph
+from schemas.errors import UsageError
+from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from schemas.settings import Plan
+from schemas.usage import Usage
+from tasks.analysis.leaderboard import stored_rows
+from tasks.lake.manifest import write_manifest
+from tasks.scoring.steps import LAYERS
+
+SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
+
+
+def player(name: str, base_url: str = SERVER, **more: Any) -> dict[str, Any]:
+    return {"name": name, "base_url": base_url, **more}
+
+
+def plan(lake: Path, **more: Any) -> Plan:
+    fields: Mapping[str, Any] = {"benchmark": "longemotion-mini", "models": [player("core")], "lake": lake, **more}
+    return Plan.model_validate(fields)
+
+
+@pytest.mark.parametrize("other", [player("j", ELSEWHERE), player("j", sampling={"temperature": 1}), player("j", concurrency=2)])
+def test_judges_of_one_name_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="two judges have the same name, j") as caught:
+        resolve(plan(tmp_path, judge=player("j"), panel=[other]))
+    assert caught.value.next_step is not None
+
+
+def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a panel is named and no judge"):
+        resolve(plan(tmp_path, panel=[player("p")]))
+
+
+def test_a_judge_may_sit_on_its_own_panel_and_a_model_too(tmp_path: Path) -> None:
+    found = resolve(plan(tmp_path, judge=player("j"), panel=[player("j"), player("core")]))
+    assert [entry.name for entry in found.plan.judges] == ["j", "core"]
+
+
+def test_a_plan_says_which_embedding_model_auto_is(tmp_path: Path) -> None:
+    judge = player("j")
+    retrieving = resolve(plan(tmp_path, judge=judge, settings=["base", "rag"])).plan.retrieval
+    assert retrieving.embedder in {"minilm", "BAAI/bge-m3"}
+    for not_embedding in ({"settings": ["base"]}, {"settings": ["rag"], "retrieval": {"ranking": "bm25"}}):
+        assert resolve(plan(tmp_path, judge=judge, **not_embedding)).plan.retrieval.embedder == "auto"
+
+
+def test_variants_of_an_ablation_share_one_budget(tmp_path: Path) -> None:
+    entry = "{model: core, input_per_million: 1000, output_per_million: 1000, as_of: 2026-01-31, source: a test}"
+    (tmp_path / "prices.yaml").write_text(f"currency: USD\nprices: [{entry}]\n")
+    whole = plan(tmp_path, budget=1, budget_tokens=1500, prices=tmp_path / "prices.yaml")
+    paid = Usage(dataset="d", model="core", role="tested", paid_prompt_tokens=600, paid_completion_tokens=100)
+    # 700 of 1,500 tokens are gone, and 700 x 0.001 USD.
+    once = within_budget(whole, [paid])
+    assert once.budget_tokens == 800
+    assert once.budget == pytest.approx(0.3)
+    spent = within_budget(whole, [paid] * 3)
+    assert spent.budget_tokens == 1
+    assert spent.budget == pytest.approx(0, abs=1e-6)
+    assert within_budget(plan(tmp_path), [paid]) == plan(tmp_path)
+
+
+def recorded(*partitions: PartitionRef, ablation: dict[str, Any] | None = None) -> RunManifest:
+    return RunManifest(
+        run="r",
+        benchmark="longemotion-mini",
+        blueprint={},
+        blueprint_sha256="0" * 64,
+        plan={},
+        package_version="1",
+        git_commit=None,
+        started_at="",
+        finished_at="",
+        partitions=partitions,
+        missing=(),
+        calls=CallCounts(),
+        ablation=ablation,
+    )
+
+
+def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
+    write_manifest(tmp_path, recorded(ablation={"name": "length"}))
+    with pytest.raises(UsageError, match="run r is an ablation"):
+        stored_rows("longemotion-mini", tmp_path, ["r"])
+    with pytest.raises(UsageError, match="no run of longemotion-mini"):
+        stored_rows("longemotion-mini", tmp_path)
+
+
+def graph(*layers: str) -> set[tuple[str, str]]:
+    refs = [
+        PartitionRef(layer=name, place=(), fingerprint="0" * 64, path=name, rows=1, content_sha256="0" * 64) for name in layers
+    ]
+    lines = layer_graph(recorded(*refs))
+    return {(above, below) for line in lines if "-->" in line for above, _, below in [line.split()]}
+
+
+def test_layers_beside_the_chain_are_no_part_of_it() -> None:
+    chain = ["items", "responses", "item_scores", *LAYERS]
+    usual = set(pairwise(chain))
+    assert graph(*chain) == usual
+    judged = {("responses", "judgements"), ("judgements", "item_scores")}
+    assert graph(*chain[:2], "judgements", *chain[2:]) == usual | judged
+    beside = dict.fromkeys(layer for edge in BESIDE for layer in edge if layer not in chain)
+    assert graph("items", *beside, *chain[1:]) == usual | set(BESIDE)

@@ -1,0 +1,185 @@
+"""Tokens and cost of a run, in every place that shows them; the server counts 11 prompt and 2 completion tokens per call."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect.artifacts import Artifact
+
+from flows.planning.usage import Meter
+from flows.runtime.artifacts import COSTS_KEY
+from schemas.chat import ChatReply
+from tests.flows.command import Ended, moodflow
+from tests.flows.priced import DATASETS, ask
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+
+COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
+ITEMS = 20
+
+
+class Silent:
+    """A watcher that does not care."""
+
+    def expect(self, calls: int) -> None:
+        pass
+
+    def on_reply(self, reply: ChatReply) -> None:
+        pass
+
+
+def counts(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in COUNTS) for row in document["usage"]]
+
+
+def tokens(row: dict[str, Any]) -> list[int | None]:
+    return [row[f"{paid}{kind}_tokens"] for paid in ("", "paid_") for kind in ("prompt", "completion")]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_what_was_used_is_summed_and_paid_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        first = ask(capsys, "run", server.base_url, tmp_path, "--json").document
+        shutil.rmtree(lake / "responses")
+        again = ask(capsys, "infer", server.base_url, tmp_path, "--json").document
+        unpriced = ask(capsys, "infer", server.base_url, tmp_path, "--json", priced=False).document
+    # 8 items each, and 8 answers to judge.
+    tested = [(name, "scripted", "tested") for name in sorted(DATASETS)]
+    parts = [("mini_summarization", "rater", "judge"), *tested]
+    assert counts(first) == [(*part, 8, 0, 8, 0, 0, 0) for part in parts]
+    # Then replies come from the journal, while the judge's ratings are still in the lake; at last all is there.
+    assert counts(again) == [(*parts[0], 8, 0, 0, 0, 0, 0), *((*part, 8, 8, 0, 0, 0, 0) for part in parts[1:])]
+    assert counts(unpriced) == [(*part, 8, 0, 0, 0, 0, 0) for part in parts]
+    # 8 x 11 and 8 x 2 per row.
+    assert [tokens(row) for row in first["usage"]] == [[88, 16, 88, 16]] * 3
+    assert [tokens(row) for row in again["usage"]] == [tokens(row) for row in unpriced["usage"]] == [[88, 16, 0, 0]] * 3
+    # Judge: 88 + 16 = 104 millionths. Tested: 88 x 2.5 + 16 x 10 = 380 millionths per dataset.
+    assert [row["cost"] for row in first["usage"]] == pytest.approx([104e-6, 380e-6, 380e-6])
+    models = [(row["model"], row["role"], row["cost"], row["paid_cost"]) for row in first["cost"]["models"]]
+    assert models == [
+        ("scripted", "tested", pytest.approx(760e-6), pytest.approx(760e-6)),
+        ("rater", "judge", pytest.approx(104e-6), pytest.approx(104e-6)),
+    ]
+    totals = [
+        (done["cost"]["currency"], done["cost"]["total"]["cost"], done["cost"]["total"]["paid_cost"]) for done in (first, again)
+    ]
+    assert totals == [("EUR", pytest.approx(864e-6), pytest.approx(864e-6)), ("EUR", pytest.approx(864e-6), 0)]
+    assert_shown_everywhere(capsys, first, lake)
+    # Without prices there are tokens and no cost.
+    assert (unpriced["cost"]["currency"], unpriced["cost"]["unpriced"]) == (None, ["scripted", "rater"])
+    total = unpriced["cost"]["total"]
+    assert (total["prompt_tokens"], total["completion_tokens"], total["cost"], total["paid_cost"]) == (264, 48, None, None)
+
+
+def assert_shown_everywhere(capsys: pytest.CaptureFixture[str], made: dict[str, Any], lake: Path) -> None:
+    """Manifest, report and `runs show` say what the run itself printed."""
+    manifest = json.loads(Path(made["manifest"]).read_text(encoding="utf-8"))
+    assert manifest["usage"] == made["usage"]
+    assert [price["model"] for price in manifest["prices"]["prices"]] == ["scripted", "rater"]
+    report = Path(made["report"]).with_suffix(".md").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert "| scripted | tested | 16 | 16 | 0 | 176 | 32 | 0.000760 EUR | 176 | 32 | 0.000760 EUR |" in report
+    assert "| All models |  | 24 | 24 | 0 | 264 | 48 | 0.000864 EUR | 264 | 48 | 0.000864 EUR |" in report
+    assert r"| mini\_summarization | rater | judge | 8 | 8 | 0 | 88 | 16 | 0.000104 EUR |" in report
+    shown = moodflow(capsys, "runs", "show", made["run"], "--lake", lake, "--json").document
+    assert (shown["usage"], shown["cost"]) == (made["usage"], made["cost"])
+    assert "0.000864" in moodflow(capsys, "runs", "show", made["run"], "--lake", lake).out
+    artifact = asyncio.run(Artifact.aget(COSTS_KEY))
+    assert artifact is not None
+    rows = json.loads(str(artifact.data))
+    # The sum, 2 rows by model, and 3 by dataset.
+    assert [(row["dataset"], row["model"], row["prompt_tokens"], row["currency"]) for row in rows[:3]] == [
+        ("all", "all", 264, "EUR"),
+        ("all", "scripted", 176, "EUR"),
+        ("all", "rater", 88, "EUR"),
+    ]
+
+
+def benchmark(folder: Path) -> Path:
+    """A blueprint over ITEMS items of one's own whose prompts are equally long."""
+    item = {
+        "language": "en",
+        "question_type": "single_choice",
+        "context": None,
+        "options": ["glad", "sad"],
+        "gold_indices": [1],
+        "references": None,
+        "option_points": None,
+    }
+    lines = [json.dumps({"item_id": f"i-{n:02}", "question": f"How is number {n:02}?", **item}) for n in range(ITEMS)]
+    (folder / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    path = folder / "own.yaml"
+    path.write_text(
+        """
+name: own
+title: Own
+version: "1"
+source: a test
+level_rules: [{weights: {low: 1}}]
+abilities: [{id: a, title: A, tasks: [{id: t, title: T, level: low, datasets: [mine]}]}]
+datasets: {mine: {title: Mine, source: {path: items.jsonl}, methods: [{id: choice, metrics: [{metric: accuracy}]}]}}
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config, blueprint = tmp_path / "plan.yaml", benchmark(tmp_path)
+    with ModelServer(lambda _messages: "B") as server:
+        # One call at a time, none of them a probe: the numbers can be worked out.
+        model = {
+            "name": "m",
+            "base_url": server.base_url,
+            "concurrency": 1,
+            "dialect": {"token_limit": "max_tokens", "unsent": []},
+        }
+        config.write_text(json.dumps({"models": [model]}), encoding="utf-8")
+
+        def spend(stage: str, budget: int) -> Ended:
+            given = ("--config", config, "--lake", tmp_path / "lake", "--budget-tokens", str(budget))
+            return moodflow(capsys, stage, blueprint, *given, "--json")
+
+        # 13 tokens per call: 15 calls use 195 of 200. Of the first some 50 + 512 / 4 = 178 are expected; the second run knows
+        # from the first that 13 will do.
+        first = spend("run", 200)
+        assert server.calls == 15
+        last = spend("infer", 65)
+        assert (server.calls, server.repeated) == (20, 0)
+    assert (first.status, last.status) == (1, 0)
+    assert counts(first.document) == [("mine", "m", "tested", 20, 0, 15, 5, 5, 0)]
+    assert counts(last.document) == [("mine", "m", "tested", 20, 15, 5, 0, 0, 0)]
+    assert [tokens(done.document["usage"][0]) for done in (first, last)] == [[165, 30, 165, 30], [220, 40, 55, 10]]
+    (score,) = first.document["raw_scores"]
+    assert (score["value"], score["n_scored"], score["n_total"]) == (1, 15, 20)
+    report = Path(first.document["report"]).with_suffix(".md").read_text(encoding="utf-8")
+    assert "| m | budget | 5 | 1 |" in report
+    assert "5 calls not sent: the budget was spent. The same command with a larger budget goes on." in report
+
+
+def test_a_budget_in_money_without_a_price_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--lake", tmp_path / "lake")
+    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--budget", "1")
+    assert ended.status == 2
+    assert "there is none for m" in ended.err
+    assert "--prices FILE" in ended.err
+    assert not (tmp_path / "lake" / "items").exists()
+
+
+def test_answers_without_counts_are_not_zero() -> None:
+    meter = Meter(Silent())
+    meter.on_reply(ChatReply(text="B"))
+    assert (meter.usage("d", "m", "tested").prompt_tokens, meter.usage("d", "m", "tested").uncounted) == (None, 1)
+    meter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))
+    meter.on_reply(ChatReply(failure="http_5xx"))
+    meter.on_reply(ChatReply(failure="budget"))
+    meter.on_reply(ChatReply(failure="empty_content", prompt_tokens=7, completion_tokens=0))
+    used = meter.usage("d", "m", "tested")
+    assert (used.calls, used.from_journal, used.sent, used.unsent, used.failed, used.uncounted) == (5, 1, 3, 1, 3, 1)
+    # 11 + 7, and paid now 7: of what was sent, one answer was not counted, so that is a lower bound.
+    assert (used.prompt_tokens, used.completion_tokens) == (18, 2)
+    assert (used.paid_prompt_tokens, used.paid_completion_tokens) == (7, 0)

@@ -1,0 +1,221 @@
+"""What a run shows in the Prefect UI: cells of the tables, the summary, names, and to which run it all belongs."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from prefect.artifacts import Artifact
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_UI_URL, temporary_settings
+
+from flows.commands.console import REPORTS_URL
+from flows.runtime.artifact_summary import Place, changes_lines, place_lines, weakest_lines
+from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_place
+from flows.runtime.progress import PartitionCounter
+from schemas.changes import Change, Finding, RunChanges, RunState, UnitChanges
+from schemas.lineage import CallCounts, Missing, RunManifest
+from schemas.settings import Plan
+from tasks.lake.lake import CodeVersion, Lake
+from tests.flows.command import Ended, moodflow
+from tests.flows.scripted import policy
+from tests.loopback import LoopbackServer
+from tests.model_server import ModelServer
+from tests.tasks.scoring.samples import gated
+
+DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
+GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
+
+
+def manifest(**changed: Any) -> RunManifest:
+    fields: dict[str, Any] = {
+        "run": "20260101-b",
+        "benchmark": "tiny",
+        "blueprint": {},
+        "blueprint_sha256": "0",
+        "plan": {},
+        "partitions": (),
+        "package_version": "1",
+        "git_commit": None,
+        "started_at": "",
+        "finished_at": "",
+        "missing": (),
+        "calls": CallCounts(),
+    }
+    return RunManifest(**{**fields, "report": "runs/20260101-b/report.html", **changed})
+
+
+def changes(*units: UnitChanges, state: RunState = "Completed", previous: str | None = "20260101-a", **more: Any) -> RunChanges:
+    return RunChanges(run="20260101-b", benchmark="tiny", state=state, previous=previous, units=units, **more)
+
+
+FELL = Change(what="total", before=80.004, after=60.0, change=-20.004, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100)
+SAME = Change(what="able", before=50.0, after=50.0, change=0.0, ci_low=0.0, ci_high=0.0, n_items=20)
+FINDING = Finding(what="total", before=80.004, after=60.0, allowed=8.0, message="total fell by 20.00 points")
+UNIT = UnitChanges(model="m|1", setting="base", previous="20260101-a", changes=(FELL, SAME), findings=(FINDING,))
+
+
+def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
+    row = {"model": "m|1", "setting": "base", "total": 0.0, "total_before_veto": 60.0001, "ci_low": 51.237, "ci_high": None}
+    ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "vetoed": None, "rank": 1, "coverage": 0.975}
+    totals = pl.DataFrame([{**row, "vetoed": True, "rank": None, "coverage": 1.0}, ranked], infer_schema_length=None)
+    first, second = leaderboard_rows(totals, changes(UNIT))
+    assert first == {
+        "rank": 1,
+        "model": "b",
+        "setting": "base",
+        "total": 70.0,
+        "veto": "undecided",
+        "before veto": 70.0,
+        "95 % low": 51.24,
+        "95 % high": None,
+        "change": None,
+        "coverage %": 97.5,
+    }
+    assert (second["rank"], second["total"], second["veto"], second["change"]) == (None, 0.0, "vetoed", -20.0)
+    assert leaderboard_rows(totals, None)[1]["change"] is None
+
+
+def test_coverage_lists_the_least_covered_first() -> None:
+    def row(dataset: str, metric: str, scored: int) -> dict[str, Any]:
+        counts = {"n_scored": scored, "n_unparsed": 1, "n_total": 8}
+        return {"dataset": dataset, "model": "m", "setting": "base", "metric": metric, **counts}
+
+    raw = pl.DataFrame([row("whole", "accuracy", 8), row("part", "bleu", 6), row("part", "accuracy", 7)])
+    lost, part, whole = coverage_rows(raw, manifest(missing=(GAP,)))
+    assert (lost["dataset"], lost["model"], lost["scored"], lost["note"]) == ("lost", "all", None, "has no file")
+    assert (part["scored"], part["of"], part["scored %"], part["unreadable"], part["metrics"]) == (
+        6,
+        8,
+        75.0,
+        1,
+        "accuracy, bleu",
+    )
+    assert (whole["dataset"], whole["scored %"], whole["note"]) == ("whole", 100.0, None)
+
+
+def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
+    lake = Lake(tmp_path, CodeVersion("1", None))
+    assert [row["what"] for row in failure_rows(manifest(), lake)] == ["nothing failed"]
+    assert [(row["what"], row["next step"]) for row in failure_rows(manifest(missing=(GAP,)), lake)] == [
+        ("has no file", "fetch it")
+    ]
+
+
+def test_long_tables_say_what_they_leave_out() -> None:
+    rows = [{"n": number} for number in range(MAX_ROWS + 5)]
+    shown, rest = few(rows)
+    assert (len(shown), rest) == (1000, " The first 1,000 of 1,005 rows; all of them are in the report.")
+    assert few(rows[:MAX_ROWS]) == (rows[:MAX_ROWS], "")
+
+
+def test_changes_are_told_in_words_and_numbers() -> None:
+    told = list(changes_lines(changes(UNIT, state="Regressed", remarks=("run x was passed over",))))
+    assert "Compared with `20260101-a`, over the items scored in both." in told
+    assert "**m|1 (base) regressed:**" in told
+    assert "- total fell by 20.00 points" in told
+    assert "| m\\|1 (base) | total before the veto | 80.00 | 60.00 | -20.00 | -28.00 to -12.50 | **regressed** |" in told
+    assert "| m\\|1 (base) | able | 50.00 | 50.00 | 0.00 | 0.00 to 0.00 |  |" in told
+    assert "- run x was passed over" in told
+
+
+def test_a_run_in_which_nothing_changed_says_so() -> None:
+    told = "\n".join(changes_lines(changes(UNIT.model_copy(update={"findings": ()}), state="UpToDate")))
+    assert told.endswith("Nothing changed since `20260101-a`: no model call was sent.")
+    alone = UnitChanges(model="m", setting="base", reason="no earlier run of tiny")
+    assert "No earlier run of tiny." in list(changes_lines(changes(alone, previous=None, reason="no earlier run of tiny")))
+
+
+def test_many_models_have_their_totals_and_regressions_only() -> None:
+    calm = [UNIT.model_copy(update={"model": f"m{number}", "findings": ()}) for number in range(29)]
+    told = list(changes_lines(changes(*calm, UNIT.model_copy(update={"changes": (SAME, FELL)}), UNIT)))
+    rows = [line for line in told if line.startswith("| m")]
+    # 31 models with two rows each are more than 60: their 31 totals are left.
+    assert [len(rows), sum("total before the veto" in row for row in rows)] == [31, 31]
+    assert told[-1] == "31 more rows are in the artifacts `leaderboard` and `abilities`, column `change`."
+
+
+def test_the_weakest_tasks_are_named_by_their_titles() -> None:
+    scores = {"task_mind": 30.0, "task_heart": 20.0, "task_safety": None}
+    tasks = pl.DataFrame(
+        [{"model": "m", "setting": "base", "task": task, "score_0_100": score, "n_scored": 4} for task, score in scores.items()]
+    )
+    rows = [line for line in weakest_lines(tasks, gated()) if line.startswith("| m")]
+    assert rows == ["| m (base) | heart | 20.00 | 4 |", "| m (base) | mind | 30.00 | 4 |"]
+
+
+def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
+    lake = Lake(tmp_path, CodeVersion("1", None))
+    served = find_place(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
+    address = "http://127.0.0.1:9/runs/20260101-b/report.html"
+    assert served == Place(address, linked=True)
+    assert f"Report: [{address}]({address})" in list(place_lines(served))
+    path = tmp_path / "runs/20260101-b/report.html"
+    assert f"Report: `{path}`" in list(place_lines(find_place(manifest(), lake, {}, {})))
+
+
+def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(REPORTS_URL, raising=False)
+    with temporary_settings({PREFECT_UI_URL: "http://127.0.0.1:4200"}):
+        assert addresses_of(RUN_KEYS[:1], None) == ["http://127.0.0.1:4200/v2/artifacts/key/summary"]
+        monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
+        assert addresses_of(ABLATION_KEYS[1:2], None)[1:] == ["http://127.0.0.1:4200/v2/artifacts/key/report"]
+
+
+def test_a_title_is_short_with_many_models() -> None:
+    names = ("lab/core-7b", "x" * 60, "third", "fourth")
+    plan = Plan.model_validate(
+        {"benchmark": "moodbench", "models": [{"name": name, "base_url": "http://h/v1"} for name in names], "settings": ["base"]}
+    )
+    assert plan.title == f"moodbench: core-7b, {'x' * 39}… and 2 more (base)"
+    assert plan.tags == ("moodbench", *names, "base", "corrected")
+
+
+def test_partitions_that_are_done_are_counted() -> None:
+    async def work() -> int:
+        return 3
+
+    counter = PartitionCounter(4)
+    assert asyncio.run(counter.count(work())) == 3
+    assert (counter.percent, counter.line) == (25.0, "1/4 partitions")
+    assert PartitionCounter(0).percent == 100
+
+
+async def published(key: str) -> tuple[Any, str]:
+    """The newest artifact of a key and the name of the flow run it belongs to."""
+    artifact = await Artifact.aget(key)
+    assert artifact is not None
+    async with get_client() as client:
+        run = await client.read_flow_run(artifact.flow_run_id)  # type: ignore[arg-type]
+    return artifact.data, run.name
+
+
+def asked(capsys: pytest.CaptureFixture[str], server: LoopbackServer, lake: Path, *more: str) -> Ended:
+    model = ("--model", "core", "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
+    return moodflow(capsys, "run", "moodbench-mini", *model, "--bootstrap", "20", "--json", *more)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_publishes_its_tables_with_the_outermost_flow_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
+    with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 3 else None) as server:
+        document = asked(capsys, server, tmp_path / "lake", "--redact").document
+    assert json.loads(Path(document["manifest"]).read_text(encoding="utf-8"))["redacted"] is True
+    keys = (*RUN_KEYS, "report", "build-progress", "inference-progress", "score-progress")
+    found = {key: asyncio.run(published(key)) for key in keys}
+    assert {name for _, name in found.values()} == {"refresh moodbench-mini: core (base)"}
+    failures = [(row["what"].partition(":")[0], row["calls"]) for row in json.loads(found["failures"][0]) if row["calls"]]
+    assert failures == [("auth", 1)]
+    (row,) = json.loads(found["leaderboard"][0])
+    assert (row["total"], row["change"], row["coverage %"]) == (100.0, None, 4.9)
+    least, most = (row for row in json.loads(found["coverage"][0]) if row["of"])
+    assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
+    assert {row["ability"]: row["score"] for row in json.loads(found["abilities"][0])}["emotional"] == 100.0
+    assert "No earlier run of moodbench-mini." in found["summary"][0]
+    assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"][0]
+    assert found["score-progress"][0] == 100

@@ -1,0 +1,226 @@
+"""A run against the one before it, through a real Prefect server: its state, the check that fails, events and a webhook."""
+
+import asyncio
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from prefect.automations import Automation
+from prefect.blocks.webhook import Webhook
+from prefect.client.orchestration import get_client
+from prefect.events.actions import CallWebhook
+from prefect.events.schemas.automations import EventTrigger, Posture
+
+from flows.runtime.events import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
+from tests.flows.command import Ended, moodflow
+from tests.flows.scripted import policy
+from tests.loopback import Handler, LoopbackServer
+from tests.model_server import ModelServer
+
+DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
+ResultT = TypeVar("ResultT")
+PATIENCE_S = 30.0
+
+
+@contextmanager
+def model(behaviour: Any) -> Iterator[ModelServer]:
+    with ModelServer(policy(DATASETS, behaviour)) as server:
+        yield server
+
+
+def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path, *more: str, name: str = "core") -> Ended:
+    given = ("--model", name, "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
+    return moodflow(capsys, "run", "moodbench-mini", *given, "--bootstrap", "100", "--json", *more)
+
+
+def request(method: str, path: str, **body: Any) -> Any:
+    """Ask the Prefect server."""
+
+    async def ask() -> Any:
+        async with get_client() as client:
+            return (await client.request(method, path, **body)).json()  # type: ignore[arg-type]
+
+    return asyncio.run(ask())
+
+
+def newest(name: str) -> dict[str, Any]:
+    """The flow run that began last, of a flow."""
+    body = {"flows": {"name": {"any_": [name]}}, "sort": "START_TIME_DESC", "limit": 1}
+    found: list[dict[str, Any]] = request("POST", "/flow_runs/filter", json=body)
+    return found[0]
+
+
+def until(look: Callable[[], ResultT]) -> ResultT:
+    """What is found in the end: the server records tasks and events a moment later."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := look()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return found
+
+
+def events(name: str, run_name: str) -> list[dict[str, Any]]:
+    found = request("POST", "/events/filter", json={"filter": {"event": {"name": [name]}}})["events"]
+    return [event for event in found if event["payload"]["run"] == run_name]
+
+
+def ended_checks(flow_run: str) -> list[dict[str, Any]]:
+    """The check of a flow run, once the server has recorded its end, which is later than the run's own."""
+    wanted = {"name": {"any_": ["regression check"]}, "state": {"type": {"any_": ["COMPLETED", "FAILED"]}}}
+    found: list[dict[str, Any]] = request("POST", "/task_runs/filter", json={"task_runs": wanted})
+    return [task for task in found if task["flow_run_id"] == flow_run]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_states_events_and_the_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with model("gold") as good, model("wrong") as bad:
+        first = run(capsys, good, lake)
+        made = good.calls
+        again = run(capsys, good, lake)
+        assert good.calls == made
+        # The same model under another address: it is asked anew, and compared.
+        worse = run(capsys, bad, lake)
+    documents = [ended.document for ended in (first, again, worse)]
+    # What regressed is no failure of the run.
+    assert [ended.status for ended in (first, again, worse)] == [0, 0, 0]
+    assert [one["state"] for one in documents] == ["Completed", "UpToDate", "Regressed"]
+    assert [one["previous"] for one in documents] == [None, documents[0]["run"], documents[1]["run"]]
+    assert documents[0]["regressions"] == documents[1]["regressions"] == []
+    assert_regressed(worse, documents[1]["run"])
+    assert_recorded(documents)
+    shown = moodflow(capsys, "runs", "show", documents[2]["run"], "--lake", lake, "--json").document
+    assert (shown["state"], shown["regressions"]) == ("Regressed", documents[2]["regressions"])
+
+
+def assert_regressed(worse: Ended, previous: str) -> None:
+    document = worse.document
+    fallen = {one["what"]: (one["before"], one["after"], one["allowed"]) for one in document["regressions"]}
+    # All right, so an interval of no width; then all wrong. No gate is scored: nothing can be vetoed.
+    assert fallen == {"total": (100, 0, 0), "foundational": (100, 0, 0), "emotional": (100, 0, 0)}
+    assert {(one["model"], one["setting"], one["previous"]) for one in document["regressions"]} == {("core", "base", previous)}
+    assert f"core (base) regressed against {previous}:" in worse.err
+    assert "total fell by 100.00 points, from 100.00 to 0.00 over 16 items scored in both runs" in worse.err
+
+
+def assert_recorded(documents: list[dict[str, Any]]) -> None:
+    """What the server knows of the runs."""
+    refreshed = newest("refresh")
+    assert (refreshed["state"]["type"], refreshed["state"]["name"]) == ("COMPLETED", "Regressed")
+    assert refreshed["state"]["message"] == "regressed: core (base)"
+    assert refreshed["name"] == "refresh moodbench-mini: core (base)"
+    assert set(refreshed["tags"]) == {"moodbench-mini", "core", "base", "corrected"}
+    (check,) = until(lambda: ended_checks(refreshed["id"]))
+    assert (check["state"]["type"], check["tags"]) == ("FAILED", [])
+    assert "core base: total fell by 100.00 points" in check["state"]["message"]
+    name = documents[2]["run"]
+    (regression,) = until(lambda: events(SCORE_REGRESSION, name))
+    assert regression["resource"]["prefect.resource.id"] == f"{MODEL_RESOURCE}core"
+    payload = regression["payload"]
+    assert {payload[key] for key in ("run", "previous", "benchmark", "model", "setting")} == {
+        *(documents[index]["run"] for index in (1, 2)),
+        *("moodbench-mini", "core", "base"),
+    }
+    assert payload["findings"] == [
+        {key: one[key] for key in ("what", "before", "after", "allowed", "message")} for one in documents[2]["regressions"]
+    ]
+    assert payload["message"].startswith(f"core (base) regressed against {documents[1]['run']}: total fell by 100.00 points")
+    states = [until(lambda name=one["run"]: events(RUN_SCORED, name))[0]["payload"]["state"] for one in documents]  # type: ignore[misc]
+    assert states == ["Completed", "UpToDate", "Regressed"]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_of_another_plan_is_not_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with model("gold") as good, model("wrong") as bad:
+        first = run(capsys, good, lake).document
+        seeded = run(capsys, bad, lake, "--seed", "1").document
+        told = newest("refresh")["state"]["message"]
+        named = run(capsys, bad, lake, name="other").document
+    assert (seeded["state"], seeded["previous"], seeded["regressions"]) == ("Completed", None, [])
+    assert told == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
+    assert named["previous"] is None
+    assert newest("refresh")["state"]["message"].endswith(f"{seeded['run']}: it has no scores of other with setting base")
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_a_dataset_that_is_lost_is_a_regression(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with model("gold") as good:
+        run(capsys, good, lake)
+    with ModelServer(policy(DATASETS, "gold"), fault=lambda _number: "401") as broken:
+        lost = run(capsys, broken, lake)
+    assert lost.status == 1
+    findings = {one["what"]: one for one in lost.document["regressions"]}
+    assert set(findings) == {"coverage", "item coverage"}
+    assert findings["coverage"]["message"].endswith("no score of mini_coarse_emotion_recognition, mini_commonsense_qa")
+    assert (findings["coverage"]["before"], findings["coverage"]["after"]) == (pytest.approx(2 / 41), 0)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_an_earlier_run_that_is_damaged_stops_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with model("gold") as good, model("wrong") as bad:
+        first = run(capsys, good, lake).document
+        shutil.rmtree(lake / "totals")
+        second = run(capsys, bad, lake).document
+        (lake / "runs" / second["run"] / "manifest.json").write_text("{", encoding="utf-8")
+        third = run(capsys, bad, lake).document
+    for ended in (second, third):
+        assert (ended["state"], ended["previous"], ended["regressions"]) == ("Completed", None, [])
+    changes = json.loads((lake / "runs" / third["run"] / "changes.json").read_text(encoding="utf-8"))
+    assert changes["reason"].startswith(f"run {first['run']} cannot be read: a partition of the lake is gone")
+    assert changes["remarks"] == [f"run {second['run']} was passed over: the manifest of a run cannot be read"]
+
+
+class Receiver(LoopbackServer):
+    """Keeps what is posted to it."""
+
+    def __init__(self) -> None:
+        self.received: list[Any] = []
+        self.arrived = threading.Event()
+
+
+class _Hook(Handler):
+    def answer(self, body: dict[str, Any]) -> None:
+        self.server.owner.received.append(body)
+        self.send_body(200, b"{}")
+        self.server.owner.arrived.set()
+
+
+Receiver.handler = _Hook
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_an_automation_on_the_event_calls_a_webhook(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with Receiver() as receiver, model("gold") as good, model("wrong") as bad:
+        name = f"regression-{sha256(str(tmp_path).encode()).hexdigest()[:8]}"
+        block = Webhook(url=receiver.base_url, allow_private_urls=True)
+        template = '{"text": "{{ event.payload.message }}", "model": "{{ event.payload.model }}"}'
+        automation: Any = Automation(
+            name=name,
+            trigger=EventTrigger(expect={SCORE_REGRESSION}, posture=Posture.Reactive, threshold=1),
+            actions=[CallWebhook(block_document_id=block.save(name), payload=template)],
+        ).create()
+        try:
+            run(capsys, good, lake)
+            worse = run(capsys, bad, lake).document
+            assert receiver.arrived.wait(PATIENCE_S), "the webhook was not called"
+        finally:
+            automation.delete()
+    (posted,) = receiver.received
+    body = json.loads(posted["body"]) if isinstance(posted.get("body"), str) else posted
+    assert body["model"] == "core"
+    assert worse["run"]
+    assert "total fell by 100.00 points" in body["text"]

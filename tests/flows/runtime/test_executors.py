@@ -1,0 +1,270 @@
+"""The same run here, on a Dask cluster and on a Ray cluster: the same bits. What a cluster lacks is told in one message."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import UUID
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL
+
+from flows.runtime.clusters import list_differences, split_address
+from flows.runtime.executors import may_travel
+from flows.runtime.machines import Machine, describe_machine, look_around
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
+from schemas.errors import UsageError
+from schemas.folders import parse_folder
+from schemas.settings import Plan
+from tasks.datasets.catalogue import find_dataset
+from tasks.lake.manifest import read_manifest
+from tasks.lake.objects import ObjectStore
+from tasks.steps import ledger
+from tests.clusters import dask_cluster, free_port, ray_cluster
+from tests.flows.command import Ended, moodflow
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+from tests.object_store import BUCKET, object_store
+
+DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test")
+ANSWERED = ("responses", "judgements")
+"""Layers with latencies, which differ from run to run."""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        yield server.base_url
+
+
+def evaluate(capsys: pytest.CaptureFixture[str], stage: str, base_url: str, lake: str | Path, *more: str) -> Ended:
+    models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
+    return moodflow(capsys, stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+
+
+def contents(ended: Ended, lake: Any) -> dict[str, str]:
+    """Content hash of every partition of a run, by path."""
+    return {ref.path: ref.content_sha256 for ref in read_manifest(lake, ended.document["run"]).partitions}
+
+
+def written(lake: Path) -> dict[str, bytes]:
+    """Bytes of every partition that holds no measurements."""
+    files = [path for path in lake.rglob("*.parquet") if path.relative_to(lake).parts[0] not in ANSWERED]
+    return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
+        yield ("--runner", "dask", "--runner-address", address)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_a_dask_cluster_gives_the_same_bits(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, dask: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the workers have another current folder
+    here = evaluate(capsys, "run", model, "here")
+    there = evaluate(capsys, "run", model, "there", *dask)
+    assert (here.status, there.status) == (0, 0), there.err
+    assert there.scores == here.scores
+    assert there.document["calls"] == here.document["calls"]
+    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
+    assert written(tmp_path / "there") == written(tmp_path / "here")
+    assert written(tmp_path / "here")
+    # The name of a run tells what was evaluated, not where: all but its start is the same.
+    assert there.document["run"].partition("-")[2] == here.document["run"].partition("-")[2]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_states_and_names_of_task_runs_are_those_of_a_local_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, dask: tuple[str, ...]
+) -> None:
+    evaluate(capsys, "build", model, tmp_path, *dask)
+    ledger.flow_runs.clear()
+    ledger.task_runs.clear()
+    again = evaluate(capsys, "build", model, tmp_path, *dask)
+    assert [ref["layer"] for ref in again.document["partitions"]] == ["items"] * len(DATASETS)
+    assert len(ledger.task_runs) == len(DATASETS)
+    found = asyncio.run(recorded(set(ledger.flow_runs), len(DATASETS)))
+    assert {(run["name"], run["state_name"]) for run in found} == {(f"items/{name}", "UpToDate") for name in DATASETS}
+    assert {run["id"] for run in found} == {str(run) for run in ledger.task_runs}
+
+
+async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
+    """Task runs that the server says were completed, once they are so many: it records them a moment later."""
+    wanted = {
+        "flow_runs": {"id": {"any_": [str(run) for run in flow_runs]}},
+        "task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
+    }
+    async with get_client() as client, asyncio.timeout(30):
+        # The server announces nothing; asking is the only way.
+        while len(found := (await client.request("POST", "/task_runs/filter", json=wanted)).json()) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    return list(found)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_what_a_step_raises_on_a_worker_is_told_as_here(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, dask: tuple[str, ...]
+) -> None:
+    assert evaluate(capsys, "build", model, tmp_path).status == 0
+    assert evaluate(capsys, "infer", model, tmp_path).status == 0
+    damaged = next((tmp_path / "responses").rglob("*mini_eq_test*/**/*.parquet"))
+    rows = damaged.read_bytes()
+    damaged.write_bytes(rows[:100] + b"x" * 100 + rows[200:])
+    ended = evaluate(capsys, "score", model, tmp_path, *dask)
+    assert ended.status == 2
+    assert "Error: a partition of the lake is damaged" in ended.err
+    assert str(damaged) in ended.err
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_cluster_without_workers_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+    with dask_cluster(tmp_path, workers=0) as address:
+        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--runner", "dask", "--runner-address", address)
+    assert ended.status == 2
+    assert ended.err.endswith(
+        f"Error: the dask cluster cannot do this run\n  where: --runner-address {address}\n  expected: at least one worker\n"
+        "  got: none\n  next step: start workers, then run the same command again\n"
+    )
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.parametrize("program", ["dask_worker", "dask_scheduler"])
+def test_a_machine_without_our_code_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, program: str) -> None:
+    with dask_cluster(tmp_path, workers=1, without_code=program) as address:
+        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--runner", "dask", "--runner-address", address)
+    assert ended.status == 2
+    assert "expected: MoodFlow on every machine of the cluster" in ended.err
+    assert "schemas" in ended.err
+    assert "install this version of MoodFlow" in ended.err
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_a_ray_cluster_gives_the_same_bits(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+    with TemporaryDirectory(prefix="ray", dir="/tmp") as short, ray_cluster(Path(short)) as address:
+        there = evaluate(capsys, "run", model, tmp_path / "there", "--runner", "ray", "--runner-address", address)
+    here = evaluate(capsys, "run", model, tmp_path / "here")
+    assert (here.status, there.status) == (0, 0), there.err
+    assert there.scores == here.scores
+    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
+    assert written(tmp_path / "there") == written(tmp_path / "here")
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("prefect_server")
+def test_workers_write_to_an_object_store(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+    root = f"s3://{BUCKET}/nightly"
+    with pytest.MonkeyPatch.context() as patch, object_store(patch):
+        patch.setenv("MOODFLOW_STATE", str(tmp_path / "state"))
+        with dask_cluster(tmp_path) as address:  # its processes inherit the credentials
+            there = evaluate(capsys, "run", model, root, "--runner", "dask", "--runner-address", address)
+        here = evaluate(capsys, "run", model, tmp_path / "here")
+        assert (here.status, there.status) == (0, 0), there.err
+        assert contents(there, parse_folder(root)) == contents(here, tmp_path / "here")
+    ObjectStore.clear_instance_cache()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--runner", "dask"), "runner dask needs the address of its cluster, --runner-address"),
+        (("--runner-address", "127.0.0.1:1"), "an address needs --runner dask or ray"),
+        (("--runner", "spark", "--runner-address", "127.0.0.1:1"), "Input should be 'local', 'dask' or 'ray'"),
+        (("--runner", "ray", "--runner-address", "head"), "the address of a cluster needs a host and a port"),
+        (("--runner", "dask", "--runner-address", "a:b@127.0.0.1:1"), "a setting is refused"),
+    ],
+)
+def test_a_wrong_option_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, more: tuple[str, ...], said: str
+) -> None:
+    ended = evaluate(capsys, "score", model, tmp_path, *more)
+    assert ended.status == 2
+    assert said in ended.err
+
+
+@pytest.mark.parametrize("runner", ["dask", "ray"])
+def test_an_address_where_nothing_listens_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, runner: str
+) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    ended = evaluate(capsys, "build", model, tmp_path, "--runner", runner, "--runner-address", address)
+    assert ended.status == 2
+    assert f"Error: the {runner} cluster cannot be reached\n  where: --runner-address {address}\n" in ended.err
+
+
+def test_a_package_that_is_not_installed_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
+    ended = evaluate(capsys, "build", model, tmp_path, "--runner", "ray", "--runner-address", "127.0.0.1:1")
+    assert ended.status == 2
+    assert 'pip install "moodflow[ray]", here and on every worker' in ended.err
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("10.0.0.5:8786", ("10.0.0.5", 8786)),
+        ("tcp://dask.internal:8786", ("dask.internal", 8786)),
+        ("ray://[::1]:10001", ("::1", 10001)),
+    ],
+)
+def test_addresses_are_read(address: str, expected: tuple[str, int]) -> None:
+    plan = Plan(benchmark="moodbench-mini", models=(ModelEntry(name=EMBEDDED_MODEL),), runner="dask", runner_address=address)
+    assert split_address(plan) == expected
+
+
+def test_other_code_and_other_packages_are_told() -> None:
+    ours = describe_machine()
+    assert list_differences(ours) == ""
+    other = Machine({**ours.versions, "polars": "0.1", "code": "0" * 12})
+    assert (
+        list_differences(other)
+        == f"polars 0.1 and not {ours.versions['polars']}, code 000000000000 and not {ours.versions['code']}"
+    )
+
+
+def test_a_machine_says_what_it_does_not_see(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(b"")
+    server = f"http://127.0.0.1:{free_port()}/api"
+    assert look_around(tmp_path / "token", None) == describe_machine()
+    seen = look_around(tmp_path / "elsewhere" / "token", server)
+    assert seen.problems == (
+        f"it has no {tmp_path / 'elsewhere'}, or another folder of that name",
+        f"it does not reach the Prefect server at {server}",
+    )
+
+
+def test_the_prefect_server_of_a_test_is_seen(tmp_path: Path, prefect_server: str) -> None:
+    (tmp_path / "token").write_bytes(b"")
+    assert look_around(tmp_path / "token", prefect_server) == describe_machine()
+    assert PREFECT_API_URL.value() == prefect_server
+
+
+def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
+    spec = find_dataset("mini_eq_test")
+    pinned = PinnedFile(repository="github.com/o/r", revision="v1.0.0-rc", path="a.json", sha256="0" * 64)
+    unpinned = pinned.model_copy(update={"sha256": None})
+    own = LocalFile(path=Path("mine.csv"))
+
+    def made_of(*files: SourceFile) -> DatasetSpec:
+        return replace(spec, files=files)
+
+    assert may_travel(spec)
+    assert may_travel(made_of(pinned))
+    assert not may_travel(made_of(pinned, unpinned))
+    assert not may_travel(made_of(own))
+
+
+def test_an_address_without_a_port_is_refused() -> None:
+    with pytest.raises(UsageError, match="needs a host and a port"):
+        split_address(Plan(benchmark="x", models=(ModelEntry(name=EMBEDDED_MODEL),), runner="ray", runner_address="10.0.0.5"))

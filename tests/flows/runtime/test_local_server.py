@@ -1,0 +1,299 @@
+"""The temporary Prefect server of a command in a process of its own: it comes when it is needed, and never stays."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flows.runtime.local_server import PROGRAM, TemporaryServer, may_be_configured, start_early
+from flows.runtime.server_session import wait_until_up
+from schemas.errors import EndpointError
+from tests.flows.scripted import policy
+from tests.model_server import ModelServer
+
+ENTRY_POINT = "from flows.cli import main; main()"
+STARTING = "moodflow: starting a temporary Prefect server, a few seconds\n"
+DATASETS = ("mini_eq_test", "mini_text_matching")
+LIMIT_S = 120.0
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for Prefect, since the first server in it takes twice as long; no other test's server is looked at."""
+    return tmp_path_factory.mktemp("prefect")
+
+
+@pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    return {**kept, "PREFECT_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+def start(environment: dict[str, str], folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
+    """The command, in a folder without settings for Prefect."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=folder,
+    )
+
+
+def end_of(process: subprocess.Popen[str]) -> Ended:
+    try:
+        out, err = process.communicate(timeout=LIMIT_S)
+    finally:
+        process.kill()
+    return Ended(process.returncode, out, err)
+
+
+def build(*datasets: str) -> tuple[str, ...]:
+    return ("build", "moodbench-mini", "--datasets", ",".join(datasets), "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+
+
+def servers(home: Path) -> list[int]:
+    """Processes of temporary servers with this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            program = (process / "cmdline").read_bytes().split(b"\0")
+            variables = (process / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it ended meanwhile
+        if str(PROGRAM).encode() in program and f"PREFECT_HOME={home}".encode() in variables:
+            found.append(int(process.name))
+    return found
+
+
+def wait_until(happened: Callable[[], bool], within_s: float = LIMIT_S) -> None:
+    deadline = time.monotonic() + within_s
+    while not happened():
+        assert time.monotonic() < deadline, f"not after {within_s} s"
+        time.sleep(0.02)
+
+
+def recorded(home: Path, table: str) -> list[tuple[str, str]]:
+    """Name and state of the runs in Prefect's database."""
+    with closing(sqlite3.connect(home / "prefect.db")) as database:
+        return database.execute(f"SELECT name, state_type FROM {table}").fetchall()  # noqa: S608  our own names
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryServer]:
+    """A server that refuses its settings and ends."""
+    home = tmp_path_factory.mktemp("broken")
+    server = TemporaryServer({"PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": "no number"})
+    yield server
+    server.stop()
+
+
+@linux
+def test_a_build_records_everything_and_leaves_no_server(environment: dict[str, str], home: Path, tmp_path: Path) -> None:
+    ended = end_of(start(environment, tmp_path, *build("mini_eq_test")))
+    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partitions\n", STARTING)
+    assert servers(home) == []
+    # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
+    assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"]
+    assert recorded(home, "task_run") == [("items/mini_eq_test", "COMPLETED")]
+
+
+@linux
+def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(
+    environment: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    process = start(environment, tmp_path, *build("mini_eq_tset"))
+    wait_until(lambda: servers(home) != [] or process.poll() is not None)
+    assert len(servers(home)) == 1
+    ended = end_of(process)
+    assert ended.status == 2
+    assert ended.err.startswith("Error: benchmark moodbench-mini has no dataset mini_eq_tset\n")
+    assert STARTING not in ended.err
+    assert servers(home) == []
+
+
+@linux
+def test_ctrl_c_while_waiting_for_the_server_ends_both(environment: dict[str, str], home: Path, tmp_path: Path) -> None:
+    process = start(environment, tmp_path, *build("mini_eq_test"))
+    assert process.stderr is not None
+    assert process.stderr.readline() == STARTING
+    process.send_signal(signal.SIGINT)
+    ended = end_of(process)
+    assert ended.status == 130
+    assert "interrupted; finished partitions" in ended.err
+    assert servers(home) == []
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_command_leaves_no_server(
+    environment: dict[str, str], home: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    process = start(environment, tmp_path, *build("mini_eq_test"))
+    wait_until(lambda: servers(home) != [])
+    process.send_signal(number)
+    process.communicate()
+    assert process.returncode == -number
+    wait_until(lambda: servers(home) == [], within_s=30)
+
+
+@linux
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_end_in_the_middle_of_asking_leaves_no_server(
+    environment: dict[str, str], home: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with ModelServer(policy(DATASETS, "gold"), latency_s=1) as model:
+        asked = ["--model", "m", "--base-url", model.base_url, "--concurrency", "1"]
+        process = start(environment, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
+        wait_until(lambda: model.calls >= 4)
+        process.send_signal(number)
+        started = time.monotonic()
+        ended = end_of(process)
+    assert ended.status == (130 if number == signal.SIGINT else -number)
+    assert time.monotonic() - started < 15
+    wait_until(lambda: servers(home) == [], within_s=30)
+
+
+@linux
+@pytest.mark.long
+def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    with ModelServer(policy(DATASETS, "gold")) as model:
+        asked = ["--model", "m", "--base-url", model.base_url, "--bootstrap", "0"]
+        ended = end_of(
+            start(
+                {**environment, "PREFECT_HOME": str(home)},
+                tmp_path,
+                "run",
+                "moodbench-mini",
+                "--datasets",
+                ",".join(DATASETS),
+                *asked,
+            )
+        )
+    assert "Report: " in ended.out
+    assert "127.0.0.1" not in ended.out
+    assert "Prefect UI" not in ended.out
+    assert ended.err.startswith(STARTING)
+    assert servers(home) == []
+    # The flow, and its sub-flows for building, asking, scoring and reporting.
+    assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"] * 5
+    assert {state for _, state in recorded(home, "task_run")} == {"COMPLETED"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["leaderboard", "moodbench", "--published"], 0), (["run", "--help"], 0), (["build", "moodbench-mini", "--sampel", "3"], 2)],
+    ids=["leaderboard", "help", "misspelt option"],
+)
+def test_a_command_without_flows_starts_no_server(
+    environment: dict[str, str], tmp_path: Path, arguments: list[str], status: int
+) -> None:
+    ended = end_of(start(environment, tmp_path, *arguments, program=f"{REFUSE_SERVERS}; {ENTRY_POINT}"))
+    assert ended.status == status
+    assert "a server was started" not in ended.err
+
+
+def test_that_it_would_be_seen_if_one_was_started(environment: dict[str, str], tmp_path: Path) -> None:
+    program = f"{REFUSE_SERVERS}; {ENTRY_POINT}"
+    assert "a server was started" in end_of(start(environment, tmp_path, *build("mini_eq_test"), program=program)).err
+
+
+REFUSE_SERVERS = (
+    "import flows.runtime.local_server as module; "
+    "module.TemporaryServer = lambda environ: (_ for _ in ()).throw(SystemError('a server was started'))"
+)
+
+
+async def test_a_server_that_ends_is_an_error_with_its_last_words(broken: TemporaryServer) -> None:
+    with pytest.raises(EndpointError) as caught:
+        await wait_until_up(broken, LIMIT_S)
+    assert caught.value.what == "the temporary Prefect server did not start"
+    assert caught.value.where == broken.api_url
+    assert caught.value.expected == "an answer within 120 s"
+    assert caught.value.got is not None
+    assert "valid integer" in caught.value.got
+
+
+async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path) -> None:
+    server = TemporaryServer({"PREFECT_HOME": str(tmp_path)})
+    try:
+        with pytest.raises(EndpointError, match="the temporary Prefect server did not start") as caught:
+            await wait_until_up(server, 0.05)
+        assert caught.value.expected == "an answer within 0.05 s"
+    finally:
+        server.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(server.pid, 0)
+    server.stop()  # a second time does nothing
+
+
+def test_where_prefect_is_imported_its_own_server_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert not may_be_configured(os.environ, Path())
+    assert start_early() is None
+    assert "PREFECT_API_URL" not in os.environ
+
+
+def test_nothing_is_configured_in_an_empty_home(tmp_path: Path) -> None:
+    assert not may_be_configured({"PREFECT_HOME": str(tmp_path), "PREFECT_LOGGING_LEVEL": "DEBUG"}, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["PREFECT_API_URL", "prefect_api_url", "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED"])
+def test_a_variable_that_decides_is_respected(tmp_path: Path, name: str) -> None:
+    assert may_be_configured({"PREFECT_HOME": str(tmp_path), name: "x"}, tmp_path)
+
+
+PROFILE = '[profiles.nightly]\nPREFECT_API_URL = "http://127.0.0.1:4200/api"\n'
+LEVEL = '[profiles.nightly]\nPREFECT_LOGGING_LEVEL = "DEBUG"\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("home/profiles.toml", PROFILE, True),
+        ("home/profiles.toml", LEVEL, False),
+        ("elsewhere.toml", PROFILE, True),
+        ("elsewhere.toml", LEVEL, False),
+        ("here/prefect.toml", '[api]\nurl = "http://127.0.0.1:4200/api"\n', True),
+        ("here/pyproject.toml", '[tool.prefect.api]\nurl = "http://127.0.0.1:4200/api"\n', True),
+        ("here/pyproject.toml", "[tool.ruff]\nline-length = 100\n", False),
+        ("here/.env", "PREFECT_API_URL=http://127.0.0.1:4200/api\n", True),
+        ("here/.env", "OPENAI_API_KEY=x\n", False),
+    ],
+)
+def test_a_settings_file_that_may_name_a_server_is_respected(tmp_path: Path, file: str, text: str, *, expected: bool) -> None:
+    for folder in ("home", "here"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    environ = {"PREFECT_HOME": str(tmp_path / "home")}
+    if file == "elsewhere.toml":
+        environ["PREFECT_PROFILES_PATH"] = str(tmp_path / file)
+    assert may_be_configured(environ, tmp_path / "here") is expected
+
+
+def test_a_settings_file_that_cannot_be_read_is_left_to_prefect(tmp_path: Path) -> None:
+    (tmp_path / "profiles.toml").mkdir()
+    assert may_be_configured({"PREFECT_HOME": str(tmp_path)}, tmp_path)

@@ -1,0 +1,30 @@
+"""The progress bar's rate."""
+
+from rich.progress import Progress
+
+from flows.runtime.progress import ProgressWatcher, RateColumn
+from schemas.chat import ChatReply
+
+
+class Clock:
+    """Half a second later at each look."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        self.now_s += 0.5
+        return self.now_s
+
+
+def test_the_rate_is_that_of_the_calls_ended() -> None:
+    column = RateColumn()
+    with Progress(column, get_time=Clock(), disable=True) as progress:
+        watcher = ProgressWatcher("asking", progress)
+        watcher.expect(10)
+        assert column.render(progress.tasks[0]).plain == ""
+        for _ in range(5):
+            watcher.on_reply(ChatReply(text="B"))
+        # Each reply looks at the clock once: 4 replies follow the first, half a second apart.
+        assert column.render(progress.tasks[0]).plain == "2.0/s"
+    assert watcher.line == "5/10 calls, 0 failed"

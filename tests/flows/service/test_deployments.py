@@ -1,0 +1,283 @@
+"""`moodflow serve`: what it refuses before anything starts, what it serves, and that it leaves nothing."""
+
+import logging
+import stat
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from prefect import flow
+from prefect.utilities.callables import parameter_schema
+
+from flows.ablate import ablate
+from flows.commands.serve import read_schedules, require_address
+from flows.refresh import refresh
+from flows.runtime.server_session import say
+from flows.service.automations import SILENT_S, silent_run_automation
+from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule
+from flows.service.process_tree import descendants
+from flows.service.registration import build_deployment
+from flows.service.server_process import keep_auth, listen, server_settings
+from flows.service.session import place
+from schemas.ablation import AblationRequest
+from schemas.errors import UsageError
+from schemas.settings import Plan
+from tests.flows.command import moodflow
+from tests.flows.served import DATASETS, deployment, write_config
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+URL = "http://127.0.0.1:9/v1"
+
+
+def written(folder: Path, **changed: Any) -> Path:
+    return write_config(folder / "prefect.yaml", {**deployment(URL), **changed})
+
+
+def test_the_shipped_file_has_the_three_deployments_and_cancels_collisions() -> None:
+    found = read_deployments(find_config(None, Path("/nowhere")))
+    assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-ablation"]
+    assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench", "longemotion"]
+    assert [[(s.cron, s.timezone, s.active) for s in one.entry.schedules] for one in found] == [
+        [("15 3 * * *", "Europe/Berlin", True)],
+        [("30 4 * * 0", "Europe/Berlin", True)],
+        [],
+    ]
+    for one in found:
+        assert one.entry.concurrency is not None
+        assert (one.entry.concurrency.limit, one.entry.concurrency.collision_strategy) == (1, "CANCEL_NEW")
+        assert one.entry.work_pool is not None
+        assert one.entry.work_pool.name == "moodflow"
+        assert one.entry.description
+        assert "moodflow" in one.entry.tags
+    assert isinstance(found[2].asked, AblationRequest)
+
+
+def test_the_file_here_comes_before_the_shipped_one_and_a_named_one_before_both(tmp_path: Path) -> None:
+    assert find_config(None, tmp_path) in SHIPPED
+    here = written(tmp_path)
+    assert find_config(None, tmp_path) == here
+    assert find_config(tmp_path / "other.yaml", tmp_path) == tmp_path / "other.yaml"
+
+
+def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
+    (one,) = read_deployments(written(tmp_path))
+    assert one.parameters["plan"]["datasets"] == list(DATASETS)
+    assert "seed" not in one.parameters["plan"]  # a later default counts
+    assert Plan.model_validate(one.parameters["plan"]) == one.asked
+
+
+@pytest.mark.parametrize(
+    ("changed", "where", "message"),
+    [
+        ({"parameters": {"plan": {"benchmark": "x"}}}, "tried: parameters.plan.models", "Field required"),
+        (
+            {"parameters": {"plan": deployment(URL, sample=0)["parameters"]["plan"]}},
+            "tried: parameters.plan.sample",
+            "greater than or equal to 1",
+        ),
+        ({"parameters": {"plan": deployment(URL, sampel=3)["parameters"]["plan"]}}, "parameters.plan.sampel", "not permitted"),
+        ({"parameters": {"plans": {}}}, "parameters", "deployment tried has other parameters than its flow"),
+        ({"entrypoint": "mine.py:flow"}, "entrypoint", "deployment tried runs a flow that moodflow serve does not know"),
+        ({"shedules": []}, "tried.shedules", "not permitted"),
+        ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve fills in no templates"),
+    ],
+    ids=["missing", "bound", "misspelt", "other parameter", "foreign flow", "misspelt key", "template"],
+)
+def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[str, Any], where: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_deployments(written(tmp_path, **changed))
+    assert message in caught.value.what
+    assert caught.value.where is not None
+    assert caught.value.where.startswith(str(tmp_path / "prefect.yaml"))
+    assert where in caught.value.where
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("deployments: []", "no deployments"), ("a: [", "cannot be read"), ("- 1", "no deployments"), (None, "cannot be read")],
+)
+def test_a_file_without_deployments_is_told(tmp_path: Path, text: str | None, what: str) -> None:
+    path = tmp_path / "prefect.yaml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=what) as caught:
+        read_deployments(path)
+    assert caught.value.where == str(path)
+
+
+def test_two_deployments_of_one_name_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two deployments are named tried"):
+        read_deployments(write_config(tmp_path / "prefect.yaml", deployment(URL), deployment(URL)))
+
+
+def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
+    (by_file,) = read_deployments(written(tmp_path, entrypoint="flows/refresh.py:refresh"))
+    (by_module,) = read_deployments(written(tmp_path))
+    assert by_file.flow == by_module.flow == "flows.refresh.refresh"
+    made = build_deployment(by_file)
+    assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
+
+
+def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:
+    path = write_config(tmp_path / "prefect.yaml", deployment(URL, cron="1 2 * * *"))
+    found = read_deployments(path)
+    (often,) = reschedule(found, {"tried": "* * * * *"})
+    assert [(s.slug, s.cron, s.timezone, s.active) for s in often.entry.schedules] == [
+        ("often", "* * * * *", "Europe/Berlin", True)
+    ]
+    (never,) = reschedule(found, {"tried": "off"})
+    assert [(s.cron, s.active) for s in never.entry.schedules] == [("1 2 * * *", False)]
+    assert reschedule(found, {}) == found
+    with pytest.raises(UsageError, match="there is no deployment tired") as caught:
+        reschedule(found, {"tired": "off"})
+    assert caught.value.expected == "one of tried"
+
+
+@pytest.mark.parametrize(("cron", "zone"), [("every day", "UTC"), ("0 0 * * *", "Europe/Berlim"), ("61 * * * *", "UTC")])
+def test_a_schedule_that_is_none_is_told(tmp_path: Path, cron: str, zone: str) -> None:
+    (one,) = read_deployments(written(tmp_path, schedules=[{"slug": "s", "cron": cron, "timezone": zone}]))
+    with pytest.raises(UsageError, match="a schedule of tried is refused") as caught:
+        build_deployment(one)
+    assert caught.value.got == f"{cron} in {zone}"
+
+
+@pytest.mark.parametrize("text", ["nightly", "=* * * * *", "a="])
+def test_a_schedule_option_of_another_form_is_told(text: str) -> None:
+    with pytest.raises(UsageError, match="a schedule cannot be read"):
+        read_schedules([text])
+
+
+def test_schedule_options_are_read() -> None:
+    assert read_schedules(["a=* * * * *", "b = off"]) == {"a": "* * * * *", "b": "off"}
+
+
+def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = read_deployments(SHIPPED[0])
+    assert {one.plan.lake for one in place(found, None)} == {tmp_path / "parquet"}
+    assert {one.plan.lake for one in place(found, Path("other"))} == {tmp_path / "other"}
+
+
+def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
+    require_address("https://example.org/hook/secret")
+    with pytest.raises(UsageError) as caught:
+        require_address("ftp://example.org/secret")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "8.8.8.8"])
+def test_only_loopback_is_listened_on(host: str) -> None:
+    with pytest.raises(UsageError, match="for this machine alone"):
+        listen(host, 0, "--port")
+
+
+def test_a_port_in_use_names_its_option() -> None:
+    with listen("127.0.0.1", 0, "--port") as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"port {port} cannot be used") as caught:
+            listen("127.0.0.1", port, "--reports-port")
+    assert caught.value.where == f"--reports-port {port}"
+
+
+def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "password"
+    made, is_new = keep_auth(path)
+    assert is_new
+    assert made.startswith("moodflow:")
+    assert len(made) > 30
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    assert keep_auth(path) == (made, False)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_text("", encoding="utf-8")
+    assert keep_auth(path)[1]
+
+
+def test_the_server_answers_pages_of_its_own_origin_only() -> None:
+    settings = server_settings("http://127.0.0.1:4300", "a:b")
+    assert settings["PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS"] == "http://127.0.0.1:4300,http://localhost:4300"
+    assert settings["PREFECT_UI_API_URL"] == "http://127.0.0.1:4300/api"
+
+
+def test_a_run_is_silent_after_three_heartbeats() -> None:
+    trigger = silent_run_automation().trigger
+    assert (SILENT_S, trigger.within) == (90, timedelta(seconds=90))  # type: ignore[union-attr]
+
+
+@linux
+def test_children_of_children_are_found(tmp_path: Path) -> None:
+    for pid, name, state, parent in [(2, "a", "S", 1), (3, "b) S 9", "R", 2), (4, "c", "Z", 2), (5, "d", "S", 9)]:
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) {state} {parent} 0 0", encoding="utf-8")
+    assert descendants(1, tmp_path) == [2, 3]
+
+
+def test_where_a_server_is_configured_none_is_started(
+    prefect_server: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ended = moodflow(capsys, "serve", "--lake", tmp_path)
+    assert ended.status == 2
+    assert "a Prefect server is configured already" in ended.err
+    assert f"got: {prefect_server}" in ended.err
+    assert "prefect deploy --all" in ended.err
+
+
+@pytest.mark.parametrize("flow", [refresh, ablate], ids=["refresh", "ablate"])
+def test_the_parameter_form_names_and_explains_every_field(flow: Any) -> None:
+    schema = parameter_schema(flow).model_dump()
+    for model, form in schema["definitions"].items():
+        for name, field in form.get("properties", {}).items():
+            assert field.get("description"), f"{model}.{name}"
+            # Without a title, the form shows "Field", or that of the type.
+            title = field.get("title") or schema["definitions"][field["$ref"].rpartition("/")[2]]["title"]
+            assert title.lower().replace(" ", "_") == name, f"{model}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sample": 0}, "0 is less than the minimum of 1"),
+        ({"sampel": 1}, "'sampel' was unexpected"),
+        ({"models": []}, "[] should be non-empty"),
+        ({"settings": ["x"]}, "'x' is not one of"),
+        ({"models": [{"name": "m", "api_key_env": "sk-1"}]}, "does not match"),
+        ({"models": [{"name": "m", "base_url": "http://me:pass@host/v1"}]}, "does not match"),
+        ({}, None),
+    ],
+    ids=["bound", "misspelt", "none", "choice", "key", "password", "right"],
+)
+def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str | None) -> None:
+    plan = {**deployment(URL)["parameters"]["plan"], **changed}
+    schema = parameter_schema(refresh).model_dump()
+    found = [error.message for error in Draft202012Validator(schema).iter_errors({"plan": plan})]
+    assert [message in error for error in found] == ([] if message is None else [True])
+
+
+async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
+    prefect_server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prefect_server
+    kept: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: kept.append(record.getMessage())  # type: ignore[method-assign]
+
+    @flow
+    async def talk() -> None:
+        say("from a run")
+
+    logger = logging.getLogger("moodflow")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        say("from a command")
+        await talk()
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+    assert kept == ["from a run"]
+    assert "moodflow: from a command\nmoodflow: from a run\n" in capsys.readouterr().err

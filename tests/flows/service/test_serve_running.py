@@ -1,0 +1,242 @@
+"""`moodflow serve` as a user runs it: runs, schedules, alerts, and that it leaves nothing."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from flows.runtime.events import MODEL_RESOURCE, SCORE_REGRESSION
+from flows.runtime.prefect_flows import LOCAL_SETTINGS
+from flows.service.automations import REGRESSION, SILENT_RUN
+from tests.flows.scripted import policy
+from tests.flows.served import (
+    DATASETS,
+    ENTRY_POINT,
+    LIMIT_S,
+    Served,
+    clean_environment,
+    deployment,
+    processes_of,
+    wait_until,
+    write_config,
+)
+from tests.loopback import Handler, LoopbackServer
+from tests.model_server import ModelServer
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+URL = "http://127.0.0.1:9/v1"
+
+
+@linux
+def test_a_run_is_triggered_completes_and_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    with ModelServer(policy(DATASETS, "gold")) as model:
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
+        with Served(tmp_path, home) as served:
+            started = served.start_run()
+            ended = wait_until(lambda: state if (state := served.state_of(started))["type"] == "COMPLETED" else None)
+            assert ended["name"] == "Completed"
+            assert (model.calls, model.repeated) == (20, 0)
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(f"{served.document['api']}/flows/count", b"{}")  # noqa: S310  loopback
+            (manifest,) = (tmp_path / "lake" / "runs").glob("*/manifest.json")
+            report = f"{served.document['reports']}/{manifest.parent.name}/report.html"
+            with urllib.request.urlopen(report) as answer:  # noqa: S310  loopback
+                assert answer.read() == (manifest.parent / "report.html").read_bytes()
+            assert served.end() == 0
+            assert processes_of(home) == {}
+            for url in (served.document["api"], served.document["reports"]):
+                with pytest.raises(ConnectionRefusedError):
+                    socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0])), timeout=5)
+
+
+@linux
+@pytest.mark.long
+def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    with ModelServer(policy(DATASETS, "gold")) as model:
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
+        with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
+            assert served.document["deployments"][0]["next_run"] is not None
+            first, second = wait_until(lambda: done if len(done := served.runs("COMPLETED")) == 2 else None)
+            assert first["auto_scheduled"]
+            assert first["name"] == "refresh moodbench-mini: scripted (base)"
+            assert "tried" in first["tags"]
+            assert second["state"]["name"] == "UpToDate"
+            assert "no model call was sent" in second["state"]["message"]
+            assert (model.calls, model.repeated) == (20, 0)
+            keys = {one["key"] for one in served.api("/artifacts/filter", {}) if one["key"]}
+            assert {"leaderboard", "summary"} <= keys
+            assert served.end(signal.SIGTERM) == 0
+        assert processes_of(home) == {}
+        # What it had scheduled for the minutes in which it was down is not made up for, and told.
+        wait_until(lambda: time.time() % 60 > 50)
+        wait_until(lambda: time.time() % 60 < 5)
+        with Served(tmp_path, home, "--schedule", "tried=off") as served:
+            assert served.document["deployments"][0]["next_run"] is None
+            messages = [run["state"]["message"] for run in served.runs("CANCELLED")]
+            missed = served.document["deployments"][0]["missed"]
+            assert 1 <= missed <= messages.count("moodflow serve was not running when it was due")
+            automations = [one["name"] for one in served.api("/automations/filter", {})]
+            assert automations == ["moodflow: a run that fell silent is Crashed"]
+            assert (model.calls, model.repeated) == (20, 0)
+
+
+@linux
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    home = tmp_path / "prefect"
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
+        one = deployment(model.base_url)
+        one["parameters"]["plan"]["models"][0]["concurrency"] = 1
+        write_config(tmp_path / "prefect.yaml", one)
+        with Served(tmp_path, home) as served:
+            broken = served.start_run()
+            wait_until(lambda: model.calls >= 4)
+            assert served.end(number) == 0
+            assert processes_of(home) == {}
+            assert "Traceback" not in served.said
+        with Served(tmp_path, home) as served:
+            assert served.state_of(broken)["type"] in {"CANCELLED", "CRASHED"}
+            whole = served.start_run()
+            wait_until(lambda: served.state_of(whole)["type"] == "COMPLETED")
+            assert served.end() == 0
+        # The call in flight when it ended may be sent again, no other.
+        assert model.calls - model.repeated == 20
+        assert model.repeated <= 1
+
+
+@linux
+@pytest.mark.long
+def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    heard: list[Any] = []
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Listening(heard) as webhook:
+        one = deployment(model.base_url)
+        one["parameters"]["plan"]["models"][0]["concurrency"] = 1
+        write_config(tmp_path / "prefect.yaml", one)
+        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook) as served:
+            killed = served.start_run()
+            wait_until(lambda: model.calls >= 4)
+        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook) as served:
+            assert served.state_of(killed)["type"] == "CRASHED"
+            assert "moodflow serve ended while it ran" in served.state_of(killed)["message"]
+            names = sorted(one["name"] for one in served.api("/automations/filter", {}))
+            assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
+            event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
+            served.api("/events", [regression_event(event)])
+            (body,) = wait_until(lambda: heard or None)
+            assert body["text"] == "ability fell"
+            assert body["regression"] == event
+            assert webhook not in served.said
+            again = served.start_run()
+            wait_until(lambda: served.state_of(again)["type"] == "COMPLETED")
+
+
+@linux
+@pytest.mark.long
+def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    write_config(tmp_path / "prefect.yaml", deployment(URL))
+    with Served(tmp_path, home) as served:
+        (server,) = (pid for pid, program in processes_of(home).items() if "local_server_process" in program)
+        command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0"]
+        second = subprocess.run(
+            command, env=clean_environment(home), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        )
+        assert second.returncode == 2
+        assert second.stderr.startswith("Error: moodflow serve is running already\n")
+        os.kill(server, signal.SIGKILL)
+        assert served.process.wait(60) == 1
+        assert "the Prefect server ended by itself, with status -9" in served.said
+        assert processes_of(home) == {}
+
+
+@linux
+@pytest.mark.long
+def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
+    home, port = tmp_path / "prefect", free_port()
+    environment = clean_environment(home, PREFECT_SERVER_API_PORT=str(port), **LOCAL_SETTINGS)
+    with ModelServer(policy(DATASETS, "gold")) as model:
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, cron="* * * * *"))
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            started.append(prefect(environment, tmp_path, "server", "start", "--port", str(port)))
+            environment["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+            wait_until(lambda: is_healthy(port))
+            for command in (("work-pool", "create", "moodflow", "--type", "process"), ("deploy", "--all")):
+                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(120) == 0
+            started.append(prefect(environment, tmp_path, "worker", "start", "--pool", "moodflow"))
+            # Two runs: the second asks nothing. Their lake is where `prefect deploy` was called.
+            wait_until(lambda: len(list((tmp_path / "lake" / "runs").glob("*/report.html"))) >= 2)
+            assert (model.calls, model.repeated) == (20, 0)
+        finally:
+            for process in reversed(started):
+                process.terminate()
+                process.wait(60)
+            for pid in processes_of(home):
+                os.kill(pid, signal.SIGKILL)
+
+
+def prefect(environment: dict[str, str], folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    log = (folder / f"{arguments[-1]}.log").open("wb")
+    with log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "prefect", *arguments], env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT
+        )
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def is_healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=10) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def regression_event(payload: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": str(uuid4()),
+        "occurred": datetime.now(UTC).isoformat(),
+        "event": SCORE_REGRESSION,
+        "resource": {"prefect.resource.id": f"{MODEL_RESOURCE}scripted"},
+        "payload": payload,
+    }
+
+
+class Listening:
+    """An address whose calls are remembered."""
+
+    def __init__(self, heard: list[Any]) -> None:
+        class Heard(Handler):
+            def answer(self, body: dict[str, Any]) -> None:
+                heard.append(body)
+                self.send_body(200, b"{}")
+
+        class Server(LoopbackServer):
+            handler = Heard
+
+        self._server = Server()
+
+    def __enter__(self) -> str:
+        return self._server.__enter__().base_url
+
+    def __exit__(self, *ended: Any) -> None:
+        self._server.__exit__(*ended)

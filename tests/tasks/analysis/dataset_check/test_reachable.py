@@ -1,0 +1,95 @@
+"""Ceilings and constant letters, through the same parsing and scoring as real replies."""
+
+from hashlib import sha256
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.tables.items import Items
+from schemas.vocabulary import Metric
+from tasks.analysis.dataset_check.reachable import reachable_scores
+from tests.tasks.scoring.samples import ability, blueprint, task
+
+
+def items(*rows: dict[str, Any]) -> dy.DataFrame[Items]:
+    filled = [
+        {
+            "dataset": "moods",
+            "item_id": f"moods-{number}",
+            "source_file": "moods.csv",
+            "source_row": number,
+            "source_row_sha256": sha256(b"moods").hexdigest(),
+            "language": "en",
+            "question_type": "single_choice",
+            "question": f"Which is warmer in year {number}?",
+            "options": ["ice", "tea"],
+            "fixed_order": False,
+            **row,
+        }
+        for number, row in enumerate(rows)
+    ]
+    return Items.validate(pl.DataFrame(filled, schema=Items.create_empty().schema))
+
+
+def scored_by(*metrics: Metric, judged: bool = False) -> Blueprint:
+    specs = tuple(MetricSpec(metric=metric) for metric in metrics)
+    method = MethodSpec(id="any", metrics=specs, judged=judged, rubric="summary" if judged else None)
+    return blueprint(ability("able", task("moods")), datasets={"moods": BlueprintDataset(title="Moods", methods=(method,))})
+
+
+def test_a_sound_dataset_can_be_won_and_a_constant_letter_earns_its_share() -> None:
+    rows: list[dict[str, Any]] = [{"gold_indices": [1]}, {"gold_indices": [1]}, {"gold_indices": [0]}, {"gold_indices": [1]}]
+    found = reachable_scores(items(*rows), scored_by("accuracy"))
+    assert found.ceiling == 100
+    assert found.constant == {"A": 25, "B": 75}
+
+
+def test_one_question_with_two_golds_lowers_the_ceiling() -> None:
+    same: dict[str, Any] = {"question": "Which is warmer?"}
+    rows: list[dict[str, Any]] = [
+        {"gold_indices": [1], **same},
+        {"gold_indices": [0], **same},
+        {"gold_indices": [1]},
+        {"gold_indices": [0]},
+    ]
+    assert reachable_scores(items(*rows), scored_by("accuracy")).ceiling == 75
+
+
+def test_a_letter_that_an_item_does_not_have_is_wrong_there() -> None:
+    rows: list[dict[str, Any]] = [{"gold_indices": [2], "options": ["ice", "tea", "fire"]}, {"gold_indices": [1]}]
+    found = reachable_scores(items(*rows), scored_by("accuracy"))
+    assert (found.ceiling, found.constant) == (100, {"A": 0, "B": 50, "C": 50})
+
+
+def test_macro_f1_of_a_constant_letter_is_scikit_learns() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    golds = [0, 0, 0, 1]
+    found = reachable_scores(items(*({"gold_indices": [gold]} for gold in golds)), scored_by("macro_f1"))
+    assert found.ceiling == 100
+    assert found.constant["A"] == pytest.approx(100 * sklearn.f1_score(golds, [0] * 4, average="macro", zero_division=0))
+
+
+def test_text_answers_have_a_ceiling_and_no_letters() -> None:
+    free: dict[str, Any] = {"question_type": "extractive", "options": None, "references": ["hot tea"]}
+    found = reachable_scores(items(free, free), scored_by("token_f1"))
+    assert (found.ceiling, found.constant) == (100, {})
+
+
+def test_labels_and_segments_have_ceilings_and_constants_under_both_accuracies() -> None:
+    label: dict[str, Any] = {"question_type": "label_choice", "options": ["Joy", "Relief & Hope"]}
+    odd: dict[str, Any] = {"question_type": "odd_one_out", "options": ["x", "y", "z"]}
+    labels = [label | {"gold_indices": [gold]} for gold in (1, 1, 0, 1)]
+    segments = [odd | {"gold_indices": [gold]} for gold in (2, 0, 0, 1)]
+    for metric in ("accuracy", "strict_accuracy"):
+        found, places = (reachable_scores(items(*rows), scored_by(metric)) for rows in (labels, segments))
+        assert (found.ceiling, found.constant) == (100, {"A": 25, "B": 75})
+        assert (places.ceiling, places.constant) == (100, {"A": 50, "B": 25, "C": 25})
+
+
+def test_what_only_a_judge_decides_has_no_ceiling() -> None:
+    free: dict[str, Any] = {"question_type": "judged_summary", "options": None, "references": ["hot tea"]}
+    found = reachable_scores(items(free), scored_by("judged_rating", judged=True))
+    assert (found.ceiling, found.constant) == (None, {})

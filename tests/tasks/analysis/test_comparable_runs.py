@@ -1,0 +1,131 @@
+"""Which earlier run a run is compared with, and why another one is not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from schemas.settings import Plan
+from tasks.analysis.changes import LOOKED_BACK, find_earlier
+from tasks.analysis.comparable_runs import NOT_COMPARED, Unit, difference, units_of
+from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.manifest import write_manifest
+
+CORE = Unit("core", "base")
+ENTRY = {"name": "core", "base_url": "http://one/v1"}
+
+
+def scored(model: str = "core", setting: str = "base") -> PartitionRef:
+    place = (("dataset", "d"), ("model", model), ("setting", setting))
+    return PartitionRef(layer="item_scores", place=place, fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+
+
+def manifest(run: str = "20260102-x", units: tuple[Unit, ...] = (CORE,), **changed: Any) -> RunManifest:
+    given = {"benchmark": "tiny", "models": [ENTRY], **changed.pop("plan", {})}
+    fields: dict[str, Any] = {
+        "run": run,
+        "benchmark": "tiny",
+        "blueprint": {},
+        "blueprint_sha256": "0",
+        "plan": Plan.model_validate(given).model_dump(mode="json"),
+        "package_version": "1",
+        "git_commit": None,
+        "started_at": "",
+        "finished_at": "",
+        "partitions": tuple(scored(*unit) for unit in units),
+        "missing": (),
+        "calls": CallCounts(),
+    }
+    return RunManifest(**{**fields, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"ablation": {"name": "length"}}, "it is an ablation"),
+        ({"benchmark": "other"}, "it is of other"),
+        ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
+        ({"blueprint_sha256": "1"}, "its blueprint is another one"),
+        ({"units": (Unit("core", "rag"),)}, "it has no scores of core with setting base"),
+        ({"plan": {"seed": 3}}, "its seed: 3 instead of 0"),
+        ({"plan": {"sample": 2}}, "its sample: 2 instead of 300"),
+        ({"plan": {"datasets": ["d"]}}, "its datasets: ['d'] instead of not set"),
+        ({"plan": {"repeat": 2}}, "its repeat: 2 instead of 1"),
+        ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
+        (
+            {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
+            "its judge is another one, or was asked with other parameters",
+        ),
+    ],
+)
+def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
+    assert difference(manifest(), manifest("20260101-x", **changed), CORE) == expected
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"models": [{**ENTRY, "base_url": "http://two/v1", "timeout_s": 3, "concurrency": 1}]},
+        {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]},
+        {"settings": ["base", "rag"]},
+        {"lake": "elsewhere", "bootstrap": 10, "redact": True, "rank_incomplete": True, "budget_tokens": 5},
+    ],
+)
+def test_what_may_differ(plan: dict[str, Any]) -> None:
+    # Another address above all: that a server was moved or renewed is what a comparison is to show.
+    assert difference(manifest(), manifest("20260101-x", plan=plan), CORE) is None
+
+
+def test_a_plan_that_cannot_be_read_is_not_compared() -> None:
+    older = manifest("20260101-x").model_copy(update={"plan": {"benchmark": "tiny", "gone": 1}})
+    assert difference(manifest(), older, CORE) == "its plan was written by another version and cannot be read"
+
+
+def test_every_name_that_may_differ_is_one_of_the_plan() -> None:
+    assert set(Plan.model_fields) >= NOT_COMPARED
+
+
+def found(lake: Path, run: RunManifest) -> dict[Unit, tuple[str | None, str | None]]:
+    earlier = find_earlier(run, Lake(lake, CodeVersion("1", None)))
+    return {unit: (one.manifest.run if one.manifest else None, one.reason) for unit, one in earlier.found.items()}
+
+
+def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) -> None:
+    other = Unit("other", "base")
+    both = {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]}
+    for earlier in (
+        manifest("20260101-a", (CORE, other), plan=both),
+        manifest("20260102-a"),
+        manifest("20260103-a", plan={"seed": 1}),
+        manifest("20260105-a"),  # after the run itself
+    ):
+        write_manifest(tmp_path, earlier)
+    run = manifest("20260104-a", (CORE, other), plan=both)
+    assert found(tmp_path, run) == {CORE: ("20260102-a", None), other: ("20260101-a", None)}
+    assert list(units_of(run)) == [CORE, other]
+
+
+def test_why_there_is_none_is_said(tmp_path: Path) -> None:
+    run = manifest("20260104-a")
+    assert found(tmp_path, run)[CORE] == (None, "no earlier run of tiny")
+    write_manifest(tmp_path, manifest("20260101-a", plan={"seed": 1}))
+    write_manifest(tmp_path, manifest("20260102-a", plan={"sample": 7}))
+    write_manifest(tmp_path, manifest("20260103-a", benchmark="other"))
+    told = "no earlier run can be compared; of the newest, 20260102-a: its sample: 7 instead of 300"
+    assert found(tmp_path, run)[CORE] == (None, told)
+
+
+def test_how_far_it_looked_back_is_said(tmp_path: Path) -> None:
+    for number in range(LOOKED_BACK + 1):
+        write_manifest(tmp_path, manifest(f"20260101-{number:03}", benchmark="other"))
+    assert found(tmp_path, manifest())[CORE][1] == "no earlier run of tiny among the newest 100 in the lake"
+
+
+def test_a_manifest_that_cannot_be_read_is_passed_over_and_named(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest("20260101-a"))
+    broken = write_manifest(tmp_path, manifest("20260102-a"))
+    Path(str(broken)).write_text("{", encoding="utf-8")
+    earlier = find_earlier(manifest("20260103-a"), Lake(tmp_path, CodeVersion("1", None)))
+    assert earlier.remarks == ("run 20260102-a was passed over: the manifest of a run cannot be read",)
+    assert earlier.found[CORE].manifest == manifest("20260101-a")

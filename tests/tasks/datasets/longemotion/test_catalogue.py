@@ -1,0 +1,278 @@
+"""The entries of LongEmotion on the real files, and the two blueprints over them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from scipy.stats import binom
+
+from schemas.blueprint import Blueprint
+from schemas.context import ContextOptions
+from schemas.dataset import PinnedFile
+from schemas.vocabulary import LONG_TYPES, LongTask
+from tasks.analysis.dataset_check.checking import check_dataset
+from tasks.datasets.catalogue import CATALOGUE, find_dataset
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
+from tasks.datasets.longemotion.catalogue import LONGEMOTION
+from tasks.datasets.longemotion.contrast import draw_sets
+from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
+from tasks.scoring.blueprints import load_blueprint
+from tasks.sources.choosing import choose_source, needs
+from tasks.sources.locating import Locator
+from tasks.sources.reading import read_dataset
+from tests.mirror import MIRROR, needs_mirror
+
+MC: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+BLUEPRINTS = ("longemotion", "longemotion-released")
+TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emotion_qa", "ES": "emotion_summary"} | {
+    "MC": "emotion_conversation",
+    "EE": "emotion_expression",
+}
+
+
+@cache
+def build(name: str) -> BuiltLong:
+    spec = choose_source(find_dataset(name), Locator(mirror=MIRROR))
+    paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
+    return build_long_items(spec, paths, ContextOptions(), None, 0)
+
+
+def test_the_entries_are_those_of_five_tasks() -> None:
+    assert [spec.id for spec in LONGEMOTION] == [
+        *("longemotion_ed", "longemotion_ed_released", "longemotion_ed_backup", "longemotion_qa"),
+        *("longemotion_es", "longemotion_es_released", *(f"longemotion_{task}" for task in MC), "longemotion_ee"),
+    ]
+    assert set(LONGEMOTION) <= set(CATALOGUE)
+
+
+def test_every_file_is_pinned_by_a_hash() -> None:
+    files = [file for spec in LONGEMOTION for file in spec.files if isinstance(file, PinnedFile)]
+    assert all(file.sha256 or file.md5 for file in files)
+    assert {file.path: file.md5 for file in files if not file.sha256} == {
+        "data/Emotion_Detection_backup.jsonl": "bccf0d03b986f9303867c776ace309c2",
+        "data/Emotion_QA.jsonl": "e7862cad3fd5f279526e7de60a6e85e5",
+        "data/Emotion_Summary.jsonl": "58ee9da4ba955932b3142778cdb9b5d5",
+    }
+
+
+def test_a_dataset_with_long_items_has_a_construct() -> None:
+    for spec in CATALOGUE:
+        assert (spec.construct is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
+        assert (spec.long_task is not None) == (spec.construct is not None)
+        assert spec.construct or not set(spec.question_types) & set(LONG_TYPES)
+        assert spec.construct is None or spec.gather is None
+
+
+@needs_mirror
+@pytest.mark.parametrize("name", ["longemotion_qa", "longemotion_es_released", "longemotion_ed_backup"])
+def test_files_that_are_not_in_the_mirror_are_named(name: str) -> None:
+    assert len(needs(find_dataset(name), Locator(mirror=MIRROR))) == 1
+
+
+@needs_mirror
+@pytest.mark.parametrize(
+    ("name", "items"),
+    [("ed", 136), ("ed_released", 136), ("es", 150), *((task, 300) for task in MC), ("ee", 428)],
+)
+def test_every_record_yields_its_items(name: str, items: int) -> None:
+    built = build(f"longemotion_{name}")
+    assert (built.n_drafts, built.n_read, built.n_good, built.rejected.height) == (items, items, items, 0)
+    spec = find_dataset(f"longemotion_{name}")
+    assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
+    assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
+    assert set(built.contexts["long_task"]) == {spec.long_task}
+
+
+@needs_mirror
+def test_twelve_hundred_checkpoints_are_distinct() -> None:
+    shown = [(row["context"], row["question"]) for task in MC for row in build(f"longemotion_{task}").items.iter_rows(named=True)]
+    assert len(shown) == len(set(shown)) == 1200
+    names = [{*build(f"longemotion_{task}").items["subset"]} for task in MC]
+    assert names == [
+        {"Reception and Inquiry Stage"},
+        {"Diagnostic Stage"},
+        {"Consultation Stage"},
+        {"Consolidation and Ending Stage"},
+    ]
+
+
+@needs_mirror
+def test_the_last_three_messages_are_client_counselor_client() -> None:
+    roles = Counter(
+        (task, *(line.split(":")[0] for line in question.split("\n")))
+        for task in MC
+        for question in build(f"longemotion_{task}").items["question"]
+    )
+    three = ("Client", "Counselor", "Client")
+    # One dialogue has but one message at its first checkpoint.
+    assert roles == {("mc1", "Client"): 1, ("mc1", *three): 299, ("mc2", *three): 300, ("mc3", *three): 300, ("mc4", *three): 300}
+
+
+@needs_mirror
+def test_history_before_the_fourth_stage_is_as_long_as_measured() -> None:
+    # Before stage 4 starts 2,500 to 4,567 words, mean 3,219; roles are one word more per message.
+    words = [len(context.split()) for context in build("longemotion_mc4").items["context"]]
+    assert min(words) > 2500
+    assert 3219 < sum(words) / len(words) < 4013
+
+
+@needs_mirror
+def test_released_sets_have_the_published_pairs() -> None:
+    subsets = Counter(build("longemotion_ed_released").items["subset"])
+    assert subsets == {f"{odd} among {majority}": count for (majority, odd), count in PUBLISHED.items()}
+    tokens = build("longemotion_ed_released").contexts["tokens"]
+    # Their own `length` has 3,569 to 6,006 tokens, mean 4,592, by another tokenizer and with the prompt.
+    assert 3300 < float(tokens.mean()) < 4600  # type: ignore[arg-type]
+
+
+@needs_mirror
+def test_rebuilt_sets_have_the_published_pairs_but_one() -> None:
+    subsets = Counter(build("longemotion_ed").items["subset"])
+    expected = {f"{odd} among {majority}": count for (majority, odd), count in PUBLISHED.items() if majority != "Disgust"}
+    assert subsets == expected | {"Relaxation among Anxiety": 66}
+
+
+def guesses(texts: Sequence[str], gold: int) -> dict[str, bool]:
+    """Whether rules that read nothing find the odd one."""
+    words = [len(text.split()) for text in texts]
+    signs = [len(text) for text in texts]
+    return {
+        "longest": signs[gold] == max(signs),
+        "shortest": signs[gold] == min(signs),
+        "most words": words[gold] == max(words),
+        "fewest words": words[gold] == min(words),
+        "first": gold == 0,
+        "last": gold == len(texts) - 1,
+    }
+
+
+@pytest.mark.parametrize("kind", ["published", "balanced"])
+def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirror: Path) -> None:
+    spec = find_dataset("longemotion_ed")
+    records = read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
+    drawn = [draw_sets(records, ContextOptions.model_validate({"emotion_pairs": kind}), seed) for seed in range(6)]
+    sets = [([text.text for text in found.texts], found.odd) for one in drawn for found in one]
+    chance = sum(1 / len(texts) for texts, _ in sets) / len(sets)
+    hits = Counter(rule for texts, gold in sets for rule, hit in guesses(texts, gold).items() if hit)
+    assert set(hits) == set(guesses(["a"], 0))
+    for rule, count in hits.items():
+        # Both ways: a rule that never hits tells what to leave out.
+        assert min(binom.sf(count - 1, len(sets), chance), binom.cdf(count, len(sets), chance)) > 0.001, rule
+
+
+def test_real_texts_are_reused_no_more_than_needed(mirror: Path) -> None:
+    spec = find_dataset("longemotion_ed")
+    records = read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
+    uses: dict[str, Counter[str]] = {}
+    for found in draw_sets(records, ContextOptions(), 0):
+        for text in found.texts:
+            uses.setdefault(text.emotion, Counter())[text.text] += 1
+    texts = Counter(record.fields["chosen_emotion"] for record in records)
+    for emotion, counted in uses.items():
+        # What the sets need, over what there is, rounded up; one more for the lengths.
+        assert max(counted.values()) <= -(-counted.total() // texts[emotion]) + 1
+    assert "Disgust" not in uses
+
+
+@needs_mirror
+def test_situations_are_those_of_emotionbench() -> None:
+    built = build("longemotion_ee")
+    counts = {"Anger": 88, "Anxiety": 45, "Depression": 30, "Frustration": 25, "Jealousy": 27, "Guilt": 102, "Fear": 59}
+    assert Counter(built.items["subset"]) == counts | {"Embarrassment": 52}
+    assert built.items["context"].n_unique() == 425
+    assert {len(options) for options in built.items["options"]} == {20}
+    alternative = find_dataset("longemotion_ee").alternative
+    assert alternative is not None
+    paths = [Locator(mirror=MIRROR).locate(file) for file in alternative.files]
+    copy = build_long_items(alternative, paths, ContextOptions(), None, 0)
+    assert copy.items.drop("source_file").equals(built.items.drop("source_file"))
+
+
+@needs_mirror
+def test_reports_have_their_five_aspects() -> None:
+    built = build("longemotion_es")
+    assert {len(references) for references in built.items["references"]} == {5}
+    words = [[len(text.split()) for text in references] for references in built.items["references"]]
+    # Mean words of causes, symptoms, course, marks, effect as measured: 15, 9, 39, 18, 35.
+    assert [round(sum(column) / 150) for column in zip(*words, strict=True)] == [15, 9, 39, 18, 35]
+    # 2,549 words on average, and the seven of the headings.
+    shown = [len(text.split()) for text in built.items["context"]]
+    assert round(sum(shown) / 150) == 2549 + 7
+
+
+@needs_mirror
+def test_a_sample_is_part_of_the_whole() -> None:
+    spec = find_dataset("longemotion_mc1")
+    paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
+    sampled = build_long_items(spec, paths, ContextOptions(), 12, 0)
+    assert (sampled.n_drafts, sampled.n_read, sampled.items.height, sampled.contexts.height) == (300, 12, 12, 12)
+    assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
+    records = read_dataset(spec, paths)
+    assert len(list_drafts(spec, records, ContextOptions(), 0)) == 300
+
+
+@needs_mirror
+def test_an_entry_can_be_checked() -> None:
+    blueprint = load_blueprint("longemotion-released")
+    check = check_dataset(find_dataset("longemotion_ed_released"), blueprint, Locator(mirror=MIRROR))
+    assert check.content is not None
+    assert check.reachable is not None
+    assert (check.ready, check.rows_read, check.content.good, check.content.duplicates) == (True, 136, 136, 0)
+    assert check.reachable.ceiling == 100
+    # Always the same place: 3.3 % by chance, in the longest sets for 36 places.
+    assert max(check.reachable.constant.values(), default=0) < 10
+    # Without a blueprint nothing is scored, and all else is known.
+    alone = check_dataset(find_dataset("longemotion_ee"), None, Locator(mirror=MIRROR))
+    assert alone.content is not None
+    assert (alone.content.good, alone.content.duplicates, alone.reachable and alone.reachable.ceiling) == (428, 3, None)
+
+
+@pytest.fixture(params=BLUEPRINTS)
+def blueprint(request: pytest.FixtureRequest) -> Blueprint:
+    return load_blueprint(str(request.param))
+
+
+def test_blueprints_name_datasets_of_the_catalogue(blueprint: Blueprint) -> None:
+    assert set(blueprint.datasets) <= {spec.id for spec in CATALOGUE}
+    assert blueprint.gate is None
+
+
+def test_six_abilities_count_the_same_and_of_conversations_the_fourth_stage_alone(blueprint: Blueprint) -> None:
+    assert {ability.id: ability.weight for ability in blueprint.abilities} == dict.fromkeys(TASKS.values(), 1.0)
+    weights = {task.datasets[0].id: [entry.weight for entry in task.datasets] for _, task in blueprint.tasks()}
+    assert weights.pop("longemotion_mc1") == [0, 0, 0, 1]
+    assert sorted(weights.values()) == [[1], [1], [1], [1], [1, 1]]
+    assert {task.level for _, task in blueprint.tasks()} == {"high"}
+
+
+def test_methods_are_those_of_the_paper(blueprint: Blueprint) -> None:
+    found = {
+        name.removeprefix("longemotion_").removesuffix("_released"): [
+            (method.id, method.rubric, [(spec.metric, spec.weight) for spec in method.metrics]) for method in dataset.methods
+        ]
+        for name, dataset in blueprint.datasets.items()
+    }
+    both = [("accuracy", 1.0), ("strict_accuracy", 0.0)]
+    rubrics = {"es": "es_aspects", "ee": "ee_expression"} | {task: f"mc_stage{task[-1]}" for task in MC}
+    assert found == {
+        "ec_emobench": [("label", None, both)],
+        "ec_finentity": [("label", None, both)],
+        "ed": [("index", None, both)],
+        "qa": [("qa_f1", None, [("qa_f1", 1.0)])],
+        **{task: [("judge", rubric, [("mean_rating", 1.0)])] for task, rubric in rubrics.items()},
+    }
+
+
+def test_the_released_blueprint_is_the_same_tree() -> None:
+    built, released = (load_blueprint(name) for name in BLUEPRINTS)
+
+    def plain(blueprint: Blueprint) -> str:
+        return str([ability.model_dump() for ability in blueprint.abilities]).replace("_released", "")
+
+    assert plain(built) == plain(released)
+    assert built.level_rules == released.level_rules
+    assert set(released.datasets) - set(built.datasets) == {
+        f"longemotion_{tail}_released" for tail in ("ec_emobench", "ec_finentity", "ed", "es")
+    }

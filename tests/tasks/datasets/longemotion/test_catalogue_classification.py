@@ -1,0 +1,190 @@
+"""Emotion classification built of the real files: what the catalogue entries promise holds for every item."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from schemas.context import Context, ContextOptions, NeedleStyle
+from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.item import Item, Record
+from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
+from tasks.datasets.needle.books import read_prose
+from tasks.datasets.needle.haystacks import Haystack, lay_out
+from tasks.datasets.needle.needles import haystack_of, remove_needle
+from tasks.sources.locating import Locator
+from tasks.sources.reading import read_dataset
+from tasks.text.tokens import count_tokens
+
+EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION
+BUILT = (EMOBENCH, FINENTITY)
+SENTENCE = 91
+"""Tokens of the novel's longest sentence."""
+
+
+def records(spec: DatasetSpec, mirror: Path) -> list[Record]:
+    locator = Locator(mirror=mirror)
+    return read_dataset(spec, [locator.locate(file) for file in spec.files])
+
+
+def build(spec: DatasetSpec, mirror: Path, options: ContextOptions, seed: int = 1) -> list[tuple[Item, Context]]:
+    assert spec.construct is not None
+    return [draft.build() for draft in spec.construct(records(spec, mirror), options, seed)]
+
+
+def novel(mirror: Path, style: NeedleStyle) -> Haystack:
+    lines = [record.fields["line"] for record in records(EMOBENCH, mirror) if "line" in record.fields]
+    return lay_out(read_prose(lines, "15122.txt"), "15122.txt", style)
+
+
+def test_the_prose_of_the_novel(mirror: Path) -> None:
+    haystack = novel(mirror, "matched")
+    assert haystack.tokens == 63_233
+    assert haystack.text.startswith("CHAPTER I.\n\n")
+    # Pins what is read of the file: a change here changes every item, so evaluation_version has to be raised.
+    assert sha256(haystack.text.encode()).hexdigest() == "0a2ab351543fd482172d0f62a9909c47756e2fe1e8ca8f55fa52bf7171ed31c3"
+    assert not re.search(r"Gutenberg|_|\*|\n(?!\n)(?<!\n\n)| {2}", haystack.text)
+    ends = [*haystack.token_starts[1:], haystack.tokens]
+    assert max(end - start for start, end in zip(haystack.token_starts, ends, strict=True)) == SENTENCE
+
+
+@pytest.mark.parametrize("style", ["matched", "as_is"])
+@pytest.mark.parametrize("spec", BUILT, ids=lambda spec: spec.id)
+def test_every_item_holds_its_needle_at_its_place(spec: DatasetSpec, style: NeedleStyle, mirror: Path) -> None:
+    haystack = novel(mirror, style)
+    built = build(spec, mirror, ContextOptions(needle_style=style))
+    low, high = (10_000, 30_000) if spec is EMOBENCH else (20_000, 80_000)
+    assert len({item.item_id for item, _ in built}) == 200
+    for item, context in built[:: 1 if spec is EMOBENCH else 3]:
+        text, needle, target = item.context or "", context.needle or "", context.target_tokens or 0
+        assert text[context.needle_start : context.needle_end] == needle
+        assert text.count(needle) == 1
+        assert remove_needle(text, context) == haystack_of(haystack, context)
+        assert low <= target <= high
+        assert abs(context.tokens - target) <= min(SENTENCE, 0.02 * target)
+        assert (context.depth_percent or 0) == pytest.approx(context.target_depth_percent or 0, abs=100 * SENTENCE / target)
+        assert item.gold_indices
+        assert "—" not in needle
+    for item, context in built[::40]:
+        assert context.tokens == count_tokens(item.context or "")
+        assert context.needle_token_start == count_tokens((item.context or "")[: context.needle_start])
+
+
+def test_every_english_question_of_emobench_is_asked_once(mirror: Path) -> None:
+    built = build(EMOBENCH, mirror, ContextOptions(lengths=(1000,), needle_style="as_is"))
+    assert len({context.needle_id for _, context in built}) == 200
+    assert len({context.needle for _, context in built}) == 140
+    # As many labels as the released set has.
+    assert len({(item.options or ())[(item.gold_indices or (0,))[0]] for item, _ in built}) == 84
+
+
+def test_reports_are_balanced(mirror: Path) -> None:
+    built = build(FINENTITY, mirror, ContextOptions(lengths=(1000,)))
+    tones = Counter((item.options or ())[(item.gold_indices or (0,))[0]] for item, _ in built)
+    assert tones == {"Positive": 67, "Neutral": 67, "Negative": 66}
+    book = novel(mirror, "matched").text.lower()
+    for item, context in built:
+        assert re.search(rf"(?<!\w){re.escape(context.query or '?')}(?!\w)", context.needle or "")
+        entity = (context.query or "?").lower()
+        assert entity not in book or not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", book)
+        assert not re.search(r"<|\[n|�|@", item.context or "")
+
+
+def test_the_people_whom_needles_and_novel_shared_are_renamed(mirror: Path) -> None:
+    built = build(EMOBENCH, mirror, ContextOptions(lengths=(1000,)))
+    renamed = {context.needle_id: [old for old, _ in context.renamed] for _, context in built if context.renamed}
+    assert renamed == {
+        "3": ["Andy"],
+        "10": ["Joe"],
+        "30": ["Gabriel"],
+        **{number: ["Elise"] for number in ("37", "38")},
+        **{number: ["Jane"] for number in ("43", "44", "120", "121", "126", "127", "128")},
+        **{number: ["Henry"] for number in ("58", "59")},
+        "100": ["Adam"],
+        **{number: ["Lily"] for number in ("196", "197")},
+        **{number: ["Janet"] for number in ("198", "199", "200")},
+    }
+    words = novel(mirror, "matched").words
+    for item, context in built:
+        for old, new in context.renamed:
+            assert new.lower() not in words
+            assert not re.search(rf"\b{old}\b", " ".join((context.needle or "", item.question, context.query or "")))
+            assert re.search(rf"\b{new}\b", context.needle or "")
+
+
+def line_of(text: str, context: Context) -> tuple[int, int]:
+    start = text.rfind("\n\n", 0, context.needle_start)
+    end = text.find("\n\n", context.needle_end)
+    return (0 if start < 0 else start + 2), (len(text) if end < 0 else end)
+
+
+def shares(texts: Sequence[str], kind: str) -> float:
+    return sum(len(re.findall(kind, text)) for text in texts) / sum(map(len, texts))
+
+
+def test_layout_and_case_do_not_show_a_matched_needle(mirror: Path) -> None:
+    built = build(EMOBENCH, mirror, ContextOptions())
+    needles = [context.needle or "" for _, context in built]
+    prose = novel(mirror, "matched").text
+    # Marks: none that the novel's prose lacks, but for digits' ones.
+    assert {mark for needle in needles for mark in needle if not mark.isalnum()} <= set(prose)
+    # Case: capitals are about as many.
+    assert shares(needles, "[A-Z]") == pytest.approx(shares([prose], "[A-Z]"), rel=0.25)
+    alone, places = 0, []
+    for item, context in built:
+        text = item.context or ""
+        start, end = line_of(text, context)
+        lengths = [len(line) for line in text.split("\n\n")]
+        # Lines: one per paragraph, needle or not; a needle ends with its line only where it is a paragraph.
+        assert "\n" not in text[start:end]
+        alone += (start, end) == (context.needle_start, context.needle_end)
+        places.append(sum(length < end - start for length in lengths) / len(lengths))
+    # It is a paragraph in about half of the contexts, is hardly ever in the longest one, and never the only one of its length.
+    assert 60 <= alone <= 140
+    assert sum(place > 0.995 for place in places) <= 20
+    assert 0.5 <= median(places) <= 0.9
+
+
+def test_as_is_shows_its_needle_as_the_released_set_does(mirror: Path) -> None:
+    for item, context in build(EMOBENCH, mirror, ContextOptions(needle_style="as_is", lengths=(1000,)))[::10]:
+        lines = (item.context or "").split("\n")
+        assert lines.count(context.needle or "") == 1
+        assert [line for line in lines if line != line.lower()] == [context.needle]
+
+
+def test_a_grid_reaches_a_million_tokens(mirror: Path) -> None:
+    assert EMOBENCH.construct is not None
+    options = ContextOptions(lengths=(1000, 1_000_000), depths=(0, 50, 100))
+    drafts = EMOBENCH.construct(records(EMOBENCH, mirror), options, 1)
+    assert len(drafts) == 200 * 6
+    for draft in drafts[3:6]:
+        item, context = draft.build()
+        assert abs(context.tokens - 1_000_000) <= SENTENCE
+        assert context.depth_percent == pytest.approx(context.target_depth_percent or 0, abs=0.01)
+        assert (item.context or "").count(context.needle or "?") == 1
+        assert (context.haystack or "").count(";") in {15, 16, 17}
+
+
+def test_seeds_change_every_item_and_only_they_do(mirror: Path) -> None:
+    options = ContextOptions(lengths=(2000,), depths=(30,))
+    texts = [[item.context for item, _ in build(EMOBENCH, mirror, options, seed)] for seed in (1, 1, 2)]
+    assert texts[0] == texts[1]
+    assert sum(one == other for one, other in zip(texts[0], texts[2], strict=True)) <= 2
+
+
+def test_the_entries_name_their_files() -> None:
+    assert [spec.id for spec in EMOTION_CLASSIFICATION] == [
+        "longemotion_ec_emobench",
+        "longemotion_ec_finentity",
+        "longemotion_ec_emobench_released",
+        "longemotion_ec_finentity_released",
+    ]
+    for spec in RELEASED:
+        file = spec.files[0]
+        assert isinstance(file, PinnedFile)
+        assert (file.sha256, len(file.md5 or "")) == (None, 32)
+        assert not spec.redistributable

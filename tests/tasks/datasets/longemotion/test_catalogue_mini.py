@@ -1,0 +1,198 @@
+"""The long items that ship with MoodFlow: that their gold can be found, is the only one, and is not given away."""
+
+import json
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.context import ASPECTS, ContextOptions
+from schemas.dataset import BundledFile, DatasetSpec
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
+from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
+from tasks.datasets.longemotion.checkpoints import STAGES
+from tasks.datasets.needle.needles import remove_needle
+from tasks.judging.rubrics import load_rubric
+from tasks.metrics.answers import SUITED
+from tasks.retrieval.chunking import split
+from tasks.scoring.blueprints import load_blueprint
+from tasks.sources.locating import Locator
+from tasks.sources.reading import read_dataset
+
+IDS = {
+    "long_mini_ec_emobench": (4, 1),
+    "long_mini_ec_finentity": (4, 1),
+    "long_mini_ed": (3, 1),
+    "long_mini_qa": (4, 2),
+    "long_mini_es": (2, 1),
+    **{f"long_mini_{stage}": (6, 3) for stage in STAGES},
+    "long_mini_ee": (3, 1),
+}
+"""Dataset to its number of items, and how many of them are Chinese."""
+
+WHOLE = ("ec_emobench", "ec_finentity", "qa", "es", "mc4")
+"""Tasks that search a whole context for chunks."""
+
+CLASSIFIED = ("long_mini_ec_emobench", "long_mini_ec_finentity")
+EMOTION_WORDS = (
+    *("anxi", "worr", "afraid", "fear", "nervous", "reliev", "relief", "calm", "happy", "glad"),
+    *("angry", "anger", "furious", "annoy", "sad", "grief", "lonely", "miss "),
+    *("感谢", "谢谢", "感激", "感动", "嫉妒", "羡慕", "妒忌", "眼红"),
+)
+
+
+def spec_of(name: str) -> DatasetSpec:
+    return next(spec for spec in LONG_MINI if spec.id == name)
+
+
+@cache
+def build(name: str) -> BuiltLong:
+    spec = spec_of(name)
+    return build_long_items(spec, [Locator().locate(file) for file in spec.files], ContextOptions(), None, 0)
+
+
+@cache
+def read(name: str) -> tuple[dict[str, Any], ...]:
+    """The records of a dataset's file."""
+    spec = spec_of(name)
+    return tuple(dict(record.fields) for record in read_dataset(spec, [Locator().locate(file) for file in spec.files]))
+
+
+@pytest.mark.parametrize("spec", LONG_MINI, ids=lambda spec: spec.id)
+def test_entry_holds_on_its_file(spec: DatasetSpec) -> None:
+    built = build(spec.id)
+    assert (built.rejected.height, built.items.height) == (0, IDS[spec.id][0])
+    assert built.items.filter(pl.col("language").cast(pl.String) == "zh").height == IDS[spec.id][1]
+    assert set(built.items["language"]) == set(spec.languages)
+    assert set(built.items["question_type"]) == set(spec.question_types)
+    assert all(name.startswith(f"{spec.id}-") for name in built.items["item_id"])
+    assert set(built.contexts["long_task"]) == {spec.long_task} == {spec.id.removeprefix("long_mini_")}
+
+
+def test_one_entry_per_dataset_of_the_benchmark() -> None:
+    assert [spec.id for spec in LONG_MINI] == list(IDS)
+
+
+@pytest.mark.parametrize("task", WHOLE)
+def test_contexts_are_short_yet_have_chunks_to_choose_from(task: str) -> None:
+    built = build(f"long_mini_{task}")
+    assert built.contexts["tokens"].is_between(430, 860).all()
+    assert all(len(split(text, 128, 50)) > 5 for text in built.items["context"])
+
+
+@pytest.mark.parametrize("name", CLASSIFIED)
+def test_without_its_needle_a_text_is_what_it_was(name: str) -> None:
+    texts = {needle["item_id"]: record["haystack"] for record in read(name) for needle in record["needles"]}
+    spec = spec_of(name)
+    records = read_dataset(spec, [Locator().locate(file) for file in spec.files])
+    for draft in list_drafts(spec, records, ContextOptions(), 0):
+        item, context = draft.build()
+        assert item.context is not None
+        assert remove_needle(item.context, context) == texts[draft.item_id]
+        assert context.query is not None
+        assert item.context.casefold().count(context.query.casefold()) == (context.needle or "").casefold().count(
+            context.query.casefold()
+        )
+
+
+@pytest.mark.parametrize("name", CLASSIFIED)
+def test_needles_stand_near_the_depth_they_were_written_for_and_not_all_alike(name: str) -> None:
+    contexts = build(name).contexts
+    assert ((contexts["depth_percent"] - contexts["target_depth_percent"]).abs() < 5).all()
+    assert contexts["depth_percent"].max() - contexts["depth_percent"].min() > 25  # type: ignore[operator]
+
+
+def test_no_place_is_gold_for_two_stories_and_no_gold_is_named_in_its_text() -> None:
+    items = build("long_mini_ec_emobench").items
+    assert items["gold_indices"].explode().n_unique() == items.height
+    for text, options, gold in items.select("context", "options", "gold_indices").iter_rows():
+        assert (len(options), len(set(options))) == (6, 6)
+        assert options[gold[0]].casefold() not in text.casefold()
+
+
+def test_every_tone_is_gold() -> None:
+    items = build("long_mini_ec_finentity").items
+    golds = Counter(options[gold[0]] for options, gold in items.select("options", "gold_indices").iter_rows())
+    assert golds == {"Positive": 1, "Neutral": 1, "Negative": 1, "正面": 1}
+
+
+def test_nothing_but_its_content_shows_the_odd_segment() -> None:
+    for language, segments, gold in build("long_mini_ed").items.select("language", "options", "gold_indices").iter_rows():
+        lengths = [len(text.split()) if language == "en" else len(text) for text in segments]
+        low, high = (25, 45) if language == "en" else (60, 80)
+        assert 8 <= len(segments) <= 10
+        assert all(low <= length <= high for length in lengths)
+        assert min(lengths) < lengths[gold[0]] < max(lengths)
+        assert 0 < gold[0] < len(segments) - 1
+        assert not [word for word in EMOTION_WORDS for text in segments if word in text.casefold()]
+
+
+def test_answers_to_questions_stand_in_their_document_once() -> None:
+    for text, references in build("long_mini_qa").items.select("context", "references").iter_rows():
+        assert text.count(references[0]) == 1
+        assert all(len(reference) < 20 for reference in references)
+
+
+def test_summaries_have_five_aspects_that_are_not_copied() -> None:
+    for text, references in build("long_mini_es").items.select("context", "references").iter_rows():
+        assert len(set(references)) == len(ASPECTS)
+        assert not [reference for reference in references if reference in text]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_three_checkpoints_differ_and_tell_nothing_of_what_follows(stage: str) -> None:
+    items = build(f"long_mini_{stage}").items
+    assert items.select("context", "question").n_unique() == 6
+    for record in read(f"long_mini_{stage}"):
+        said = [f"{message['role']}: {message['context']}" for one in record["stages"] for message in one["conversations"]]
+        assert len(set(said)) == len(said)
+        for text, question in (
+            items.filter(pl.col("item_id").str.contains(f"-{record['id']}-", literal=True))
+            .select("context", "question")
+            .iter_rows()
+        ):
+            shown = [*filter(None, text.split("\n")), *question.split("\n")]
+            assert shown == said[: len(shown)]
+            assert shown[-1].startswith("Client: ")
+
+
+def test_speakers_take_turns() -> None:
+    for record in read("long_mini_mc1"):
+        roles = [message["role"] for one in record["stages"] for message in one["conversations"]]
+        # Each stage ends with the client and the next one begins with the counselor.
+        assert roles == ["Client", "Counselor"] * (len(roles) // 2) + ["Client"]
+
+
+def test_situations_do_not_name_their_emotion() -> None:
+    items = build("long_mini_ee").items
+    assert items["subset"].n_unique() == items.height
+    for text, emotion in items.select("context", "subset").iter_rows():
+        assert emotion[:5].casefold() not in text.casefold()
+
+
+def test_no_file_of_long_items_is_left_without_an_entry() -> None:
+    known = {file.name for spec in LONG_MINI for file in spec.files if isinstance(file, BundledFile)}
+    files = {path.name for path in Locator().bundled.glob("long_*.jsonl")}
+    assert known == files - {"long_term_conversation_recall.jsonl"}
+    assert len(known) == 7
+
+
+def test_its_blueprint_is_that_of_longemotion() -> None:
+    ours, theirs = load_blueprint("longemotion-mini"), load_blueprint("longemotion")
+    names = json.dumps([ability.model_dump(mode="json") for ability in theirs.abilities]).replace("longemotion_", "long_mini_")
+    assert [ability.model_dump(mode="json") for ability in ours.abilities] == json.loads(names)
+    assert {name: dataset.methods for name, dataset in ours.datasets.items()} == {
+        name.replace("longemotion_", "long_mini_"): dataset.methods for name, dataset in theirs.datasets.items()
+    }
+    assert (ours.level_rules, ours.gate) == (theirs.level_rules, None)
+
+
+def test_its_methods_suit_the_items() -> None:
+    blueprint = load_blueprint("longemotion-mini")
+    assert set(blueprint.datasets) == set(IDS)
+    for spec in LONG_MINI:
+        for method in blueprint.datasets[spec.id].methods:
+            assert method.rubric is None or load_rubric(method.rubric).id == method.rubric
+            assert all(set(spec.question_types) <= SUITED[metric.metric] for metric in method.metrics)

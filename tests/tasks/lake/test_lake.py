@@ -1,0 +1,216 @@
+"""The lake: atomic writes, validated reads, incomplete partitions, clear errors."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from schemas.errors import LakeError
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.responses import Responses
+from schemas.tables.scores import TaskScores
+from tasks.lake.fingerprint import content_sha256, fingerprint_of, partition_key
+from tasks.lake.lake import CodeVersion, Lake
+
+CODE = CodeVersion("0.0.test", "c0ffee")
+
+
+def make_key(model: str = "org/model", sample: int = 1) -> PartitionKey:
+    return partition_key("task_scores", {"model": model}, {"sample": sample}, ["parent"], "1")
+
+
+def make_frame(score: float | None = 50.0) -> pl.DataFrame:
+    row = {"model": "m", "setting": "base", "task": "t", "score_0_100": score, "datasets_scored": 1, "datasets_total": 1}
+    return pl.DataFrame([{**row, "n_scored": 8, "n_total": 8}, {**row, "task": "a", "n_scored": 8, "n_total": 8}])
+
+
+def make_responses_key() -> PartitionKey:
+    return partition_key("responses", {"dataset": "d"}, {}, ["parent"], "1")
+
+
+def make_response(reply: str = "A", latency_s: float = 1.0) -> pl.DataFrame:
+    row = {"dataset": "d", "item_id": "1", "model": "m", "setting": "base", "repetition": 0, "turn": 0, "call_key": "0" * 64}
+    said = {"messages": "[]", "messages_sha256": "0" * 64, "status": "answered", "reply": reply, "left_out_characters": 0}
+    empty = Responses.create_empty()
+    return pl.DataFrame(
+        [{**dict.fromkeys(empty.columns), **row, **said, "latency_s": latency_s, "attempts": 1}], schema=empty.schema
+    )
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake", CODE)
+
+
+def on_disk(lake: Lake, ref: PartitionRef) -> Path:
+    """A partition's file, of a lake that is a folder."""
+    path = lake.path(ref)
+    assert isinstance(path, Path)
+    return path
+
+
+def test_what_is_written_is_found_and_read(lake: Lake) -> None:
+    written = lake.write(make_key(), make_frame(), TaskScores)
+    assert lake.find(make_key()) == written
+    # Rows come back sorted by the primary key (model, setting, task).
+    assert lake.read(written, TaskScores)["task"].to_list() == ["a", "t"]
+    assert written.path == f"task_scores/model=org%2Fmodel/{written.fingerprint}.parquet"
+    assert written.rows == 2
+    assert written.parents == ("parent",)
+
+
+def test_footer_carries_provenance(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    footer = pl.read_parquet_metadata(on_disk(lake, ref))["moodflow"]
+    for part in (ref.fingerprint, ref.content_sha256, '"parent"', '"sample":1', "0.0.test", "c0ffee"):
+        assert part in footer
+
+
+def test_other_settings_are_another_partition(lake: Lake) -> None:
+    lake.write(make_key(), make_frame(), TaskScores)
+    assert lake.find(make_key(sample=2)) is None
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_is_there_with_the_same_content_keeps_its_bytes(lake: Lake, complete: bool) -> None:
+    """Manifests name the bytes; latencies, which the content does not hold, would change them."""
+    first = lake.write(make_responses_key(), make_response(latency_s=1.0), Responses, complete=complete)
+    sealed = lake.file_sha256(first)
+    assert lake.write(make_responses_key(), make_response(latency_s=2.0), Responses, complete=complete) == first
+    assert lake.file_sha256(first) == sealed
+    assert sealed == sha256(lake.path(first).read_bytes()).hexdigest()
+
+
+def test_an_incomplete_partition_that_comes_again_is_the_newest(lake: Lake) -> None:
+    def write(reply: str) -> PartitionRef:
+        return lake.write(make_responses_key(), make_response(reply=reply), Responses, complete=False)
+
+    first, second = write("a"), write("b")
+    assert lake.find_latest(make_responses_key()) == second
+    assert write("a") == first
+    assert lake.find_latest(make_responses_key()) == first
+
+
+def test_a_damaged_file_is_written_anew(lake: Lake, tmp_path: Path) -> None:
+    ref = lake.write(make_responses_key(), make_response(), Responses, complete=False)
+    (tmp_path / "lake" / ref.path).write_bytes(b"no parquet")
+    assert lake.write(make_responses_key(), make_response(), Responses, complete=False) == ref
+    assert lake.read(ref, Responses).height == 1
+
+
+def test_a_footer_says_what_the_fingerprint_was_computed_from(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    footer = lake.read_footer(ref)
+    assert (footer.partition, footer.package_version, footer.git_commit) == (ref, "0.0.test", "c0ffee")
+    assert footer.settings == {"sample": 1, "evaluation_version": "1"}
+    assert fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents) == ref.fingerprint
+    (lake.root / ref.path).unlink()
+    with pytest.raises(LakeError, match="gone"):
+        lake.read_footer(ref)
+    with pytest.raises(LakeError, match="gone"):
+        lake.file_sha256(ref)
+
+
+def test_nothing_temporary_stays(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    assert [path.name for path in lake.path(ref).parent.iterdir()] == [f"{ref.fingerprint}.parquet"]
+
+
+def test_incomplete_partition_is_only_the_latest_and_has_its_own_identity(lake: Lake) -> None:
+    partial = lake.write(make_key(), make_frame(40.0), TaskScores, complete=False)
+    assert lake.find(make_key()) is None
+    assert lake.find_latest(make_key()) == partial
+    assert partial.identity == f"{partial.fingerprint}.{partial.content_sha256[:16]}"
+    complete = lake.write(make_key(), make_frame(50.0), TaskScores)
+    assert lake.find_latest(make_key()) == complete
+    assert complete.identity == complete.fingerprint
+    # A run that refers to the incomplete file can still read it.
+    assert lake.read(partial, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
+
+
+def test_truncated_file_is_named(lake: Lake) -> None:
+    path = on_disk(lake, lake.write(make_key(), make_frame(), TaskScores))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(LakeError, match="a partition of the lake is damaged") as caught:
+        lake.find(make_key())
+    assert str(path) in str(caught.value)
+    assert "next step: move the file away" in str(caught.value)
+
+
+def test_changed_content_is_noticed(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    footer = pl.read_parquet_metadata(on_disk(lake, ref))["moodflow"]
+    changed = pl.read_parquet(on_disk(lake, ref)).with_columns(score_0_100=pl.lit(99.0))
+    changed.write_parquet(on_disk(lake, ref), metadata={"moodflow": footer})
+    with pytest.raises(LakeError, match="damaged"):
+        lake.read(ref, TaskScores)
+
+
+def test_foreign_parquet_file_is_refused(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    make_frame().write_parquet(on_disk(lake, ref))
+    with pytest.raises(LakeError, match="damaged") as caught:
+        lake.find(make_key())
+    assert "a footer written by MoodFlow" in str(caught.value)
+
+
+def test_missing_file_is_an_error_and_not_an_empty_frame(lake: Lake) -> None:
+    ref: PartitionRef = lake.write(make_key(), make_frame(), TaskScores)
+    lake.path(ref).unlink()
+    with pytest.raises(LakeError, match="a partition of the lake is gone") as caught:
+        lake.read(ref, TaskScores)
+    assert "move" not in (caught.value.next_step or "")
+
+
+def test_a_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
+    """A column came since: the rows are still what was written, and moving the record of a past run away would destroy it."""
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    path = on_disk(lake, ref)
+    footer = pl.read_parquet_metadata(path)["moodflow"]
+    older = pl.read_parquet(path, hive_partitioning=False).drop("score_0_100")
+    old = ref.model_copy(update={"content_sha256": content_sha256(older)})
+    older.write_parquet(path, metadata={"moodflow": footer})
+    with pytest.raises(LakeError, match="written by another version") as caught:
+        lake.read(old, TaskScores)
+    assert (caught.value.where, caught.value.got) == (str(path), "no column score_0_100; written by moodflow 0.0.test at c0ffee")
+    assert "leave the file" in (caught.value.next_step or "")
+    # Rows that are not those that were written are damaged, whatever columns they have.
+    with pytest.raises(LakeError, match="damaged"):
+        lake.read(ref, TaskScores)
+
+
+def test_lake_that_is_a_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LakeError, match="the lake folder cannot be written") as caught:
+        Lake(tmp_path / "file" / "lake", CODE).require_writable()
+    assert "--lake" in str(caught.value)
+
+
+def test_writable_check_leaves_nothing(lake: Lake) -> None:
+    lake.require_writable()
+    assert list(lake.root.iterdir()) == []
+
+
+class OldMoods(dy.Schema):
+    name = dy.String(primary_key=True)
+    mood = dy.Enum(["calm", "glad"])
+
+
+class Moods(dy.Schema):
+    name = dy.String(primary_key=True)
+    mood = dy.Enum(["angry", "calm", "glad"])
+
+
+class FewerMoods(dy.Schema):
+    name = dy.String(primary_key=True)
+    mood = dy.Enum(["angry", "calm"])
+
+
+def test_a_partition_from_before_a_word_was_added_can_be_read(lake: Lake) -> None:
+    frame = pl.DataFrame({"name": ["a", "b"], "mood": ["glad", "calm"]}, schema=pl.Schema(OldMoods))
+    ref = lake.write(make_key(), frame, OldMoods)
+    assert lake.read(ref, Moods).rows() == [("a", "glad"), ("b", "calm")]
+    with pytest.raises(LakeError, match="damaged"):
+        lake.read(ref, FewerMoods)

@@ -1,0 +1,253 @@
+"""A lake in an object store: what a local one does, and what goes wrong in one message each."""
+
+import os
+import pickle
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import polars as pl
+import pytest
+
+from schemas.errors import LakeError, UsageError
+from schemas.folders import Folder, parse_folder
+from schemas.tables.scores import TaskScores
+from tasks.lake.files import TAIL_BYTES
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import list_runs, read_manifest
+from tasks.lake.objects import ObjectStore
+from tasks.lake.state import state_folder
+from tests.object_store import BUCKET, SECRET, client, keys, name_store, object_store
+from tests.tasks.lake.test_lake import CODE, make_frame, make_key
+
+ADDRESS = f"s3://{BUCKET}/nightly/lake"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch, object_store(patch):
+        yield
+    ObjectStore.clear_instance_cache()
+
+
+@pytest.fixture
+def root(server: None, request: pytest.FixtureRequest) -> Folder:  # noqa: ARG001
+    return parse_folder(f"{ADDRESS}/{request.node.name}")
+
+
+@pytest.fixture
+def new_connections() -> Iterator[None]:
+    yield
+    ObjectStore.clear_instance_cache()
+
+
+@pytest.fixture
+def lake(root: Folder) -> Lake:
+    return Lake(root, CODE)
+
+
+def fresh(lake: Lake) -> Lake:
+    """As another process would see it."""
+    copy: Lake = pickle.loads(pickle.dumps(lake))  # noqa: S301  our own bytes
+    return copy
+
+
+def test_bytes_are_those_of_a_local_lake(lake: Lake, tmp_path: Path) -> None:
+    local = Lake(tmp_path, CODE)
+    there, here = (one.write(make_key(), make_frame(), TaskScores) for one in (lake, local))
+    assert there == here
+    assert lake.path(there).read_bytes() == local.path(here).read_bytes()
+    assert lake.file_sha256(there) == local.file_sha256(here)
+    assert lake.read_footer(there) == local.read_footer(here)
+    assert str(lake.path(there)) == f"{lake.root}/task_scores/model=org%2Fmodel/{there.fingerprint}.parquet"
+
+
+def test_what_is_written_is_found_and_read_elsewhere(lake: Lake) -> None:
+    written = lake.write(make_key(), make_frame(), TaskScores)
+    assert fresh(lake).find(make_key()) == written
+    assert fresh(lake).find_latest(make_key()) == written
+    assert fresh(lake).read(written, TaskScores)["task"].to_list() == ["a", "t"]
+    assert fresh(lake).find(make_key(sample=2)) is None
+    assert fresh(lake).find_latest(make_key(sample=2)) is None
+
+
+def test_nothing_else_is_left(lake: Lake) -> None:
+    lake.require_writable()
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    prefix = str(lake.root).removeprefix(f"s3://{BUCKET}/")
+    assert [key for key in keys() if key.startswith(f"{prefix}/")] == [f"{prefix}/{ref.path}"]
+
+
+def test_a_footer_longer_than_the_tail_is_read(lake: Lake) -> None:
+    key = make_key().model_copy(update={"settings": {"long": "x" * TAIL_BYTES}})
+    ref = lake.write(key, make_frame(), TaskScores)
+    assert fresh(lake).find(key) == ref
+    assert fresh(lake).read_footer(ref).settings == key.settings
+
+
+def test_of_two_machines_that_asked_the_same_the_first_counts(lake: Lake) -> None:
+    first = lake.write(make_key(), make_frame(40.0), TaskScores)
+    other = fresh(lake)
+    assert other.write(make_key(), make_frame(60.0), TaskScores) == first
+    assert other.read(first, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
+
+
+def test_incomplete_partitions_stay_beside_each_other(lake: Lake) -> None:
+    partial = lake.write(make_key(), make_frame(40.0), TaskScores, complete=False)
+    assert fresh(lake).find(make_key()) is None
+    assert fresh(lake).find_latest(make_key()) == partial
+    complete = lake.write(make_key(), make_frame(50.0), TaskScores)
+    assert fresh(lake).find_latest(make_key()) == complete
+    assert lake.read(partial, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
+
+
+@pytest.mark.parametrize("content", [b"", b"no parquet", b"x" * 100_000], ids=["empty", "short", "long"])
+def test_an_object_that_is_no_partition_is_named(lake: Lake, content: bytes) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    put(lake, ref.path, content)
+    with pytest.raises(LakeError, match="a partition of the lake is damaged") as caught:
+        fresh(lake).find(make_key())
+    assert caught.value.where == f"{lake.root}/{ref.path}"
+
+
+def test_changed_rows_are_named(lake: Lake, tmp_path: Path) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    footer = pl.read_parquet_metadata(lake.path(ref).read_bytes())["moodflow"]
+    frame = lake.read(ref, TaskScores).with_columns(score_0_100=pl.lit(99.0))
+    frame.write_parquet(tmp_path / "changed", metadata={"moodflow": footer})
+    put(lake, ref.path, (tmp_path / "changed").read_bytes())
+    assert fresh(lake).find(make_key()) == ref
+    with pytest.raises(LakeError, match="damaged") as caught:
+        lake.read(ref, TaskScores)
+    assert caught.value.where == f"{lake.root}/{ref.path}"
+
+
+def test_an_object_that_is_gone_is_an_error(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    lake.path(ref).unlink()
+    assert fresh(lake).find(make_key()) is None
+    with pytest.raises(LakeError, match="gone"):
+        lake.read(ref, TaskScores)
+
+
+def put(lake: Lake, path: str, content: bytes) -> None:
+    prefix = str(lake.root).removeprefix(f"s3://{BUCKET}/")
+    client().put_object(Bucket=BUCKET, Key=f"{prefix}/{path}", Body=content)
+
+
+def uses(lake: Lake) -> list[Any]:
+    """Each way in which a lake is used."""
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    return [
+        lake.require_writable,
+        lambda: lake.find(make_key(sample=3)),
+        lambda: lake.find_latest(make_key(sample=3)),
+        lambda: lake.read(ref, TaskScores),
+        lambda: lake.file_sha256(ref),
+        lambda: lake.write(make_key(sample=3), make_frame(), TaskScores),
+        lambda: list_runs(lake.root),
+        lambda: read_manifest(lake.root, "none"),
+    ]
+
+
+def told(used: list[Any]) -> set[str]:
+    """First lines of what each use says."""
+    said = set()
+    for use in used:
+        with pytest.raises(LakeError) as caught:
+            use()
+        assert caught.value.where is not None
+        assert caught.value.next_step is not None
+        said.add(caught.value.what)
+    return said
+
+
+def elsewhere(lake: Lake, root: Folder) -> list[Any]:
+    """The same uses, of a lake that was moved under them."""
+    used = uses(lake)
+    lake.root = root
+    lake._found.clear()
+    return used
+
+
+def test_a_wrong_bucket_is_told(lake: Lake) -> None:
+    assert told(elsewhere(lake, parse_folder("s3://no-such-bucket/lake"))) == {"there is no such bucket"}
+
+
+@pytest.mark.usefixtures("new_connections")
+def test_lacking_credentials_are_told(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = uses(lake)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    assert told(moved(lake, used)) == {"there are no credentials for the object store"}
+
+
+@pytest.mark.usefixtures("new_connections")
+def test_a_store_that_does_not_answer_is_told(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = uses(lake)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        name_store(monkeypatch, f"http://127.0.0.1:{free.getsockname()[1]}")
+    assert told(moved(lake, used)) == {"the object store cannot be reached"}
+
+
+@pytest.mark.usefixtures("new_connections")
+def test_an_unknown_profile_is_told(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = uses(lake)
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    assert told(moved(lake, used)) == {"there are no credentials for the object store"}
+
+
+def moved(lake: Lake, used: list[Any]) -> list[Any]:
+    """The same lake with a new connection, made from the environment as it is now."""
+    ObjectStore.clear_instance_cache()
+    lake.root = parse_folder(str(lake.root))
+    lake._found.clear()
+    return used
+
+
+def test_its_state_is_on_this_machine(root: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOODFLOW_STATE", str(tmp_path))
+    state = state_folder(root)
+    assert state.parent == tmp_path
+    assert state.name.startswith("s3-moodflow-lake-nightly-lake-")
+    assert state_folder(parse_folder(f"{root}-2")) != state
+    assert state_folder(tmp_path) == tmp_path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"s3://AKIA:{SECRET}@bucket/lake", "s3://bucket/lake?token=x", "s3://Bucket", "s3://", "s3:/bucket/lake", "s3://b/",
+        "gs://bucket/lake", "file:///tmp/lake", "s3://bucket//lake", "",
+    ],
+)  # fmt: skip
+def test_what_is_no_folder_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(UsageError, match="this cannot be the folder of a lake") as caught:
+        parse_folder(text)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["parquet", "/data/lake", "./s3", "a:b"])
+def test_a_local_folder_stays_a_path(text: str) -> None:
+    assert parse_folder(text) == Path(text)
+
+
+@pytest.mark.parametrize("text", ["s3://bucket", "s3://bucket/", "s3://bucket/a/b c/", "s3://my.bucket-1/a"])
+def test_an_address_stays_as_it_is(text: str) -> None:
+    assert str(parse_folder(text)).rstrip("/") == text.rstrip("/")
+
+
+@pytest.mark.usefixtures("new_connections")
+def test_a_refusal_is_told(lake: Lake) -> None:
+    used = uses(lake)
+    post(f"{os.environ['AWS_ENDPOINT_URL']}/moto-api/reset-auth", b"0")  # from now on no key is known
+    try:
+        assert told(moved(lake, used)) == {"the object store denies access"}
+    finally:
+        post(f"{os.environ['AWS_ENDPOINT_URL']}/moto-api/reset-auth", b"inf")
+
+
+def post(address: str, content: bytes) -> None:
+    assert httpx.post(address, content=content).status_code == 200

@@ -1,0 +1,138 @@
+"""What of a lake no run needs: by name, by age, and never through a link."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from tasks.lake.unused import Unused, find_unused
+
+HOUR_NS = 3_600_000_000_000
+NOW_NS = 1_800_000_000 * 1_000_000_000
+KEPT, LEFT, OTHER = ("a" * 64, "b" * 64, "c" * 64)
+PLACE = "items/dataset=d"
+
+
+def put(lake: Path, name: str, hours: float = 48, content: str = "12345") -> Path:
+    """A file that was written so many hours ago."""
+    path = lake / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    age(path, hours)
+    return path
+
+
+def age(path: Path, hours: float) -> None:
+    written = NOW_NS - int(hours * HOUR_NS)
+    os.utime(path, ns=(written, written))
+
+
+def manifest(*paths: str) -> RunManifest:
+    refs = (
+        PartitionRef(
+            layer=path.split("/")[0],
+            place=(("dataset", "d"),),
+            fingerprint=path.rpartition("/")[2][:64],
+            path=path,
+            rows=1,
+            content_sha256="0" * 64,
+            complete="incomplete" not in path,
+        )
+        for path in paths
+    )
+    fixed: dict[str, Any] = {
+        "benchmark": "b",
+        "blueprint": {},
+        "blueprint_sha256": "0" * 64,
+        "plan": {},
+        "package_version": "0",
+        "git_commit": None,
+    }
+    times = {"started_at": "2026-01-01T00:00:00+00:00", "finished_at": "2026-01-01T00:00:00+00:00"}
+    return RunManifest(run="r", partitions=tuple(refs), missing=(), calls=CallCounts(), **fixed, **times)
+
+
+def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> Unused:
+    return find_unused(lake, manifests, NOW_NS, hours)
+
+
+def names(unused: Unused) -> list[str]:
+    return [file.path for file in unused.files]
+
+
+def test_what_a_manifest_lists_stays_with_its_rejected_rows_and_incomplete_partitions(tmp_path: Path) -> None:
+    incomplete = f"responses/dataset=d/{OTHER}.incomplete.{'0' * 16}.parquet"
+    for name in (f"{PLACE}/{KEPT}.parquet", f"items_rejected/dataset=d/{KEPT}.parquet", incomplete):
+        put(tmp_path, name)
+    gone = [put(tmp_path, f"{layer}/dataset=d/{LEFT}.parquet") for layer in ("items", "items_rejected")]
+    gone.append(put(tmp_path, f"responses/dataset=d/{OTHER}.incomplete.{'1' * 16}.parquet"))
+    found = look(tmp_path, manifest(f"{PLACE}/{KEPT}.parquet"), manifest(incomplete))
+    assert names(found) == [path.relative_to(tmp_path).as_posix() for path in gone]
+    assert (found.size, found.younger, found.folders) == (15, 0, ())
+    assert [file.layer for file in found.partitions] == ["items", "items_rejected", "responses"]
+
+
+@pytest.mark.parametrize(("hours", "goes"), [(23.9, False), (24.1, True)])
+def test_what_is_young_stays(tmp_path: Path, hours: float, goes: bool) -> None:
+    put(tmp_path, f"{PLACE}/{LEFT}.parquet", hours)
+    put(tmp_path, f"{PLACE}/.{'b' * 16}-{'f' * 32}.tmp", hours)
+    found = look(tmp_path)
+    assert (len(found.files), found.younger) == ((2, 0) if goes else (0, 2))
+    assert len(look(tmp_path, hours=0).files) == 2
+
+
+def test_only_files_named_as_ours_are_looked_at(tmp_path: Path) -> None:
+    for name in (
+        *("README.md", "items/notes.txt", f"items/{KEPT}.csv", "items/mine.parquet", f"items/{KEPT[:-1]}.parquet"),
+        *(f"{KEPT}.parquet", f"journal/{KEPT}.parquet", f"embeddings/{KEPT}.parquet", f"runs/r/{KEPT}.parquet"),
+        *("journal/replies.sqlite", "journal/replies.sqlite-wal", "journal/models/a.json", "runs/r/manifest.json"),
+        *("items/.hidden-file.tmp", "items/.DS_Store"),
+    ):
+        put(tmp_path, name)
+    assert not look(tmp_path)
+
+
+def test_temporary_files_of_killed_writers_go_wherever_they_are(tmp_path: Path) -> None:
+    temporary = [f"journal/models/.model-{'1' * 32}.tmp", f"runs/r/.manifest-{'2' * 32}.tmp", f".probe-{'3' * 32}"]
+    for name in (*temporary, "journal/models/a.json", "runs/r/report.md"):
+        put(tmp_path, name)
+    found = look(tmp_path)
+    assert sorted(file.path for file in found.temporary) == sorted(temporary)
+    assert (found.partitions, found.folders) == ((), ())
+
+
+def test_links_are_neither_followed_nor_removed(tmp_path: Path) -> None:
+    outside = put(tmp_path / "elsewhere", f"{PLACE}/{LEFT}.parquet")
+    lake = tmp_path / "lake"
+    inside = put(lake, f"{PLACE}/{OTHER}.parquet")
+    (lake / "responses").symlink_to(outside.parents[1], target_is_directory=True)
+    (lake / f"{PLACE}/{LEFT}.parquet").symlink_to(outside)
+    (lake / "items/loop").symlink_to(lake, target_is_directory=True)
+    found = look(lake)
+    assert names(found) == [inside.relative_to(lake).as_posix()]
+    assert found.folders == ()
+
+
+def test_folders_that_end_up_empty_go_inner_ones_first(tmp_path: Path) -> None:
+    put(tmp_path, f"chunks/dataset=d/chunking=1/{LEFT}.parquet")
+    put(tmp_path, f"items/dataset=d/{KEPT}.parquet")
+    put(tmp_path, f"items/dataset=e/{LEFT}.parquet")
+    for name, hours in (("old", 48), ("new", 1)):
+        folder = tmp_path / "contexts" / f"dataset={name}"
+        folder.mkdir(parents=True)
+        age(folder, hours)
+    (tmp_path / "journal" / "empty").mkdir(parents=True)
+    age(tmp_path / "journal" / "empty", 48)
+    (tmp_path / "runs").mkdir()
+    age(tmp_path / "runs", 48)
+    found = look(tmp_path, manifest(f"items/dataset=d/{KEPT}.parquet"))
+    assert set(found.folders) == {
+        *("chunks", "chunks/dataset=d", "chunks/dataset=d/chunking=1", "items/dataset=e", "contexts/dataset=old"),
+    }
+    assert (
+        found.folders.index("chunks/dataset=d/chunking=1")
+        < found.folders.index("chunks/dataset=d")
+        < found.folders.index("chunks")
+    )

@@ -1,0 +1,130 @@
+from pathlib import Path
+
+import pytest
+
+from schemas.blueprint import BlueprintDataset
+from schemas.dataset import DatasetSpec, LocalFile
+from tasks.datasets.catalogue import CATALOGUE
+from tasks.metrics.reference.methods import (
+    NOT_COMPARABLE,
+    REASONS,
+    REFERENCE_METRICS,
+    is_asked,
+    reference_blueprint,
+    reference_gap,
+    reference_method,
+)
+from tasks.scoring.blueprints import load_blueprint
+
+MOODBENCH = load_blueprint("moodbench")
+
+
+def test_each_of_the_sixty_datasets_has_a_method_or_a_reason() -> None:
+    assert not set(REFERENCE_METRICS) & set(NOT_COMPARABLE)
+    assert set(REFERENCE_METRICS) | set(NOT_COMPARABLE) == set(MOODBENCH.datasets)
+    assert (len(REFERENCE_METRICS), len(NOT_COMPARABLE)) == (47, 13)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "metric"),
+    [
+        ("semeval2018_task1", "accuracy"),
+        ("vua20", "accuracy"),  # F1 in the paper
+        ("folio", "accuracy"),  # recall and MRR in the paper
+        ("bbq", "accuracy"),
+        ("goemotions", "micro_f1"),
+        ("cmrc2018", "rouge_1"),
+        ("vcsum", "rouge_1"),  # judged in the paper
+        ("iri30", "questionnaire_points"),
+        ("longmemeval", "word_recall"),
+    ],
+)
+def test_the_metric_is_the_released_one(dataset: str, metric: str) -> None:
+    method = reference_method(dataset)
+    assert method is not None
+    assert [spec.metric for spec in method.metrics] == [metric]
+    assert (method.profile, method.judged) == ("reference", False)
+
+
+@pytest.mark.parametrize("dataset", sorted(NOT_COMPARABLE))
+def test_what_cannot_be_compared_has_no_method_but_a_reason(dataset: str) -> None:
+    assert reference_method(dataset) is None
+    gap = reference_gap(dataset, MOODBENCH.datasets[dataset])
+    assert gap is not None
+    assert gap.startswith("has no reference score: the released code ")
+
+
+def test_safetybench_was_asked_by_other_questions() -> None:
+    names = [name for name in MOODBENCH.datasets if name.startswith("safetybench_")]
+    gaps = {reference_gap(name, MOODBENCH.datasets[name]) for name in names}
+    asked = "asks the five few-shot examples of the category, none of which is among the stored items"
+    assert (len(names), gaps) == (7, {f"has no reference score: the released code {asked}"})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "subset", "row", "asked"),
+    [
+        ("moodbench1", None, 0, False),
+        ("moodbench1", None, 1, True),
+        ("goemotions", None, 0, False),
+        ("semeval2018_task1", "anger", 0, False),
+        ("ag_news", None, 0, True),  # no header either, but the released code knows
+        ("agieval", "sat-math", 7, False),
+        ("agieval", "sat-en", 0, True),
+    ],
+)
+def test_what_the_released_code_leaves_out(dataset: str, subset: str | None, row: int, asked: bool) -> None:
+    assert is_asked({"dataset": dataset, "subset": subset, "source_row": row}) is asked
+
+
+def test_reasons_are_sentences_about_datasets_that_are_scored() -> None:
+    assert set(REASONS) <= set(REFERENCE_METRICS)
+    for name, reasons in REASONS.items():
+        assert reasons, name
+        for cause, sentence in reasons.items():
+            assert sentence.startswith("The released code ")
+            assert sentence.endswith(".")
+            corrected = [spec.metric for method in MOODBENCH.datasets[name].methods for spec in method.metrics]
+            assert (cause == "metric") <= (corrected != [REFERENCE_METRICS[name]])
+
+
+def test_every_other_metric_has_its_reason() -> None:
+    for name, metric in REFERENCE_METRICS.items():
+        corrected = [spec.metric for method in MOODBENCH.datasets[name].methods for spec in method.metrics]
+        assert ("metric" in REASONS.get(name, {})) == (corrected != [metric]), name
+
+
+def test_bundled_sets_and_own_files_are_unknown_to_the_released_code() -> None:
+    mini = load_blueprint("moodbench-mini")
+    gaps = {reference_gap(name, entry) for name, entry in mini.datasets.items()}
+    assert gaps == {"has no reference score: it is none of the sixty datasets that the released code scores"}
+    own = BlueprintDataset(
+        title="COPA", methods=mini.datasets["mini_text_matching"].methods, source=LocalFile(path=Path("copa.csv"))
+    )
+    assert reference_gap("copa", own) == "has no reference score: it is a file of your own, unknown to the released code"
+
+
+def test_the_reference_blueprint_differs_in_name_and_methods_only() -> None:
+    changed = reference_blueprint(MOODBENCH)
+    assert changed.name == "moodbench-reference"
+    assert changed.abilities == MOODBENCH.abilities
+    assert (changed.gate, changed.level_rules) == (MOODBENCH.gate, MOODBENCH.level_rules)
+    for name, entry in changed.datasets.items():
+        assert entry.title == MOODBENCH.datasets[name].title
+        expected = MOODBENCH.datasets[name].methods if name in NOT_COMPARABLE else (reference_method(name),)
+        assert entry.methods == expected
+    type(changed).model_validate(changed.model_dump())
+
+
+@pytest.mark.parametrize("spec", [spec for spec in CATALOGUE if spec.id in REFERENCE_METRICS], ids=lambda spec: spec.id)
+def test_the_method_suits_the_items_of_the_catalogue(spec: DatasetSpec) -> None:
+    suited = {
+        "accuracy": {"single_choice", "multiple_answer", "ranking", "extractive"},
+        "micro_f1": {"multiple_answer"},
+        "rouge_1": {"extractive", "judged_summary"},
+        "questionnaire_points": {"questionnaire"},
+        "word_recall": {"open_ended"},
+    }
+    assert set(spec.question_types) <= suited[REFERENCE_METRICS[spec.id]]
+    # Only AGIEval mixes in questions that the released code leaves out.
+    assert "extractive" not in spec.question_types or spec.id in {"agieval", "cmrc2018"}

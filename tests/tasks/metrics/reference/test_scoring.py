@@ -1,0 +1,142 @@
+"""Item scores of the reference profile on hand-made items; real files are in test_ceilings.py."""
+
+from string import ascii_lowercase
+from typing import Any
+
+import pytest
+
+from schemas.errors import ScoringError
+from tasks.metrics.reference.methods import reference_method
+from tasks.metrics.reference.scoring import score_reference
+from tasks.scoring.reduction import reduce_item_scores
+from tests.tasks.metrics.reference.rows import item, items, response, responses
+
+TWO = ["Listening", "Leaving"]
+SCALE = ["never", "rarely", "sometimes", "often", "mostly"]
+EMOTIONS = [f"emotion {name}" for name in (*ascii_lowercase, "surprise", "neutral")]
+
+COPA = item("copa", "single_choice", options=TWO, gold_indices=[1])
+ANTI = item("crows_pairs", "single_choice", options=TWO, gold_indices=[1], reference_gold_indices=[0])
+UNMATCHED = item("cped", "single_choice", options=TWO, gold_indices=[1], reference_gold_indices=[])
+EDOS = item("edos", "single_choice", options=EMOTIONS, gold_indices=[26])
+FOLIO = item("folio", "ranking", options=["True", "False", "Uncertain"], gold_indices=[2])
+JEC = item(
+    "agieval", "multiple_answer", options=[*TWO, "Talking"], gold_indices=[0, 1], reference_gold_indices=[], subset="jec-qa-ca"
+)
+SEVERAL = item("agieval", "multiple_answer", options=[*TWO, "Talking"], gold_indices=[0, 1], subset="gaokao-mathqa")
+SKIPPED = item("agieval", "single_choice", options=TWO, gold_indices=[1], subset="sat-math")
+FIRST = item("moodbench3", "single_choice", options=TWO, gold_indices=[1], source_row=0)
+SECOND = item("moodbench3", "single_choice", options=TWO, gold_indices=[1], source_row=1)
+TYPED = item("agieval", "extractive", references=["7"], subset="gaokao-mathcloze")
+FEELINGS = item("goemotions", "multiple_answer", options=EMOTIONS, gold_indices=[0, 26])
+SPAN = item("cmrc2018", "extractive", references=["小明", "李小明"])
+SUMMARY = item("lcsts", "judged_summary", references=["我们真的很开心"])
+WORDS = item("cnewsum", "judged_summary", references=["New York 开心"])
+FORM = item("eq60", "questionnaire", options=SCALE, option_points=[2.0, 1.0, 0.0, 0.0, 0.0])
+FILLER = item("eq60", "questionnaire", options=SCALE, option_points=[None] * 5)
+KEYED = item("interpersonal_relationship", "questionnaire", options=SCALE[:3], option_points=[2.0, 3.0, 1.0])
+MEMORY = item("longmemeval", "open_ended", references=["the blue box"])
+
+
+def score(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, Any]:
+    method = reference_method(of["dataset"])
+    assert method is not None
+    scores = score_reference(items(of), responses(response(of, reply, **fields)), method)
+    assert scores.height == 1
+    return scores.row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("of", "reply", "read", "value", "status"),
+    [
+        (COPA, "B", "B", 1, "scored"),
+        (COPA, "A", "A", 0, "scored"),
+        (COPA, "I think it is B.", "I", 0, "scored"),  # a letter no option has is an answer there
+        (COPA, "选B", "UNKNOWN", 0, "unparsed"),
+        (COPA, None, "UNKNOWN", 0, "unparsed"),  # a failed call counts as wrong
+        (ANTI, "A", "A", 1, "scored"),
+        (ANTI, "B", "B", 0, "scored"),
+        (UNMATCHED, "B", "B", 0, "scored"),
+        (UNMATCHED, "A", "A", 0, "scored"),
+        # The 27th option is a in the released prompt and AA in ours; neither can be read.
+        (EDOS, "a", "A", 0, "scored"),
+        (EDOS, "AA", "UNKNOWN", 0, "unparsed"),
+        (EDOS, "A", "A", 0, "scored"),
+        (FOLIO, "C, A, B", "C", 1, "scored"),
+        (FOLIO, "A > C > B", "A", 0, "scored"),
+        (JEC, "A", "A", 0, "scored"),
+        (JEC, "A, B", "A", 0, "scored"),
+        (SEVERAL, "A, B", "A", 0, "scored"),
+        (SKIPPED, "B", None, None, "not_counted"),
+        (FIRST, "B", None, None, "not_counted"),
+        (FIRST, None, None, None, "not_counted"),
+        (SECOND, "B", "B", 1, "scored"),
+        (TYPED, "7", None, None, "not_counted"),
+        # 1 hit of 2 named and 2 right: 2 * 1 / 4; the lower-case a of the 27th option is not the A that was named
+        (FEELINGS, "A, B", "A,B", 0.5, "scored"),
+        (FEELINGS, "A, AA", "A,UNKNOWN", 0.5, "scored"),
+        (FEELINGS, "A", "A", 2 / 3, "scored"),
+        (FEELINGS, "joy", "UNKNOWN", 0, "unparsed"),
+        (FEELINGS, None, "UNKNOWN", 0, "unparsed"),
+        # The first reference only.
+        (SPAN, "答案是小明。", "小明", 1, "scored"),
+        (SPAN, None, "UNKNOWN", 0, "unparsed"),
+        # 2 * 4 / (9 + 4) = 0.61538...
+        (SUMMARY, "我们在动物园玩得很开心，真的很开心。", "我们在动物园玩得很开心，真的很开心。", 0.6154, "scored"),
+        (SUMMARY, None, None, 0, "unparsed"),
+        # The reference loses its blanks and is NewYork开心, the reply keeps its own: 开心 is the only word shared, 2 / (2 + 3).
+        (WORDS, "New York 开心", "New York 开心", 0.4, "scored"),
+        (WORDS, "NewYork开心", "NewYork开心", 1, "scored"),
+        # Points 1 to 5 upwards whatever our key says: (4 - 1) / (5 - 1).
+        (FORM, "D", "D", 0.75, "scored"),
+        (FILLER, "E", "E", 1, "scored"),
+        (FORM, "F", "F", 0, "unparsed"),
+        (FORM, None, "UNKNOWN", 0, "unparsed"),
+        (KEYED, "B", "B", 1, "scored"),
+        (KEYED, "A", "A", 0.5, "scored"),
+        (MEMORY, "In the blue box.", "In the blue box.", 2 / 3, "scored"),
+        (MEMORY, None, None, 0, "unparsed"),
+    ],
+)
+def test_a_reply_is_read_and_scored_as_released(
+    of: dict[str, Any], reply: str | None, read: str | None, value: float | None, status: str
+) -> None:
+    row = score(of, reply)
+    assert (row["parsed_answer"], row["status"]) == (read, status)
+    assert row["value"] == (None if value is None else pytest.approx(value, abs=1e-12))
+
+
+@pytest.mark.parametrize(("reply", "value", "chosen"), [("A", 1, 0), ("B", 0, 1), ("C", 0, None)])
+def test_letters_are_those_of_the_places_shown(reply: str, value: float, chosen: int | None) -> None:
+    row = score(COPA, reply, option_order=[1, 0])
+    assert (row["value"], row["chosen_place"], row["gold_place"]) == (value, chosen, 0)
+    assert (row["predicted"], row["gold"]) == ([reply], ["A"])
+
+
+def test_a_gold_that_cannot_match_has_no_place() -> None:
+    assert (score(UNMATCHED, "B")["gold"], score(UNMATCHED, "B")["gold_place"]) == ([], None)
+    assert (score(EDOS, "a")["gold"], score(EDOS, "a")["gold_place"]) == (["a"], 26)
+
+
+def test_letters_start_again_after_52_options() -> None:
+    long = item("goemotions", "multiple_answer", options=[f"option {n}" for n in range(55)], gold_indices=[53])
+    assert score(long, "B")["gold"] == ["B"]
+    assert score(long, "B")["value"] == 1
+
+
+def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
+    first, second = FEELINGS | {"item_id": "1", "gold_indices": [0]}, FEELINGS | {"item_id": "2", "gold_indices": [1]}
+    replies = responses(response(first, "A, "), response(second, None))
+    method = reference_method("goemotions")
+    assert method is not None
+    raw = reduce_item_scores(score_reference(items(first, second), replies, method).lazy()).row(0, named=True)
+    # 1 hit; named: A, UNKNOWN, UNKNOWN; right: A, B. 2 * 1 / (3 + 2)
+    assert raw["value"] == pytest.approx(0.4)
+    assert (raw["n_scored"], raw["n_unparsed"], raw["n_total"]) == (2, 1, 2)
+
+
+def test_an_item_without_response_is_an_error() -> None:
+    method = reference_method("copa")
+    assert method is not None
+    with pytest.raises(ScoringError, match="Items have no response row"):
+        score_reference(items(COPA, COPA | {"item_id": "2"}), responses(response(COPA, "B")), method)

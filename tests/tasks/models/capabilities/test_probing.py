@@ -1,0 +1,376 @@
+"""Probing over real HTTP: which calls are sent, and what is concluded from the answers."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from schemas.chat import ModelEntry
+from schemas.errors import LakeError
+from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit
+from schemas.vocabulary import FAILURES
+from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
+from tasks.models.capabilities.probing import LONGEST_EVIDENCE, PROBE_VERSION, probe
+from tasks.models.http.client import HttpChat
+from tasks.models.http.retry import RetryPolicy
+from tasks.text.backoff import Retry
+from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
+from tests.tasks.models.making_calls import closed_port
+
+FULL = {"model", "messages", "temperature", "top_p", "seed", "max_tokens", "response_format", "logprobs", "top_logprobs"}
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+NEW_LIMIT: TokenLimit = "max_completion_tokens"
+ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
+
+
+async def probed(base_url: str, name: str = "listener", *, timeout_s: float = 10.0, **options: Any) -> ModelProbe:
+    # As a copy, since an entry of its own cannot hold an address with a password.
+    entry = ModelEntry(name=name, base_url="http://localhost/v1", timeout_s=timeout_s).model_copy(update={"base_url": base_url})
+    async with HttpChat(entry, base_url, policy=ONCE) as chat:
+        return await probe(entry, chat, now=lambda: NOW, **options)
+
+
+async def probed_with(script: Script, name: str = "listener", **options: Any) -> tuple[ModelProbe, list[dict[str, Any]]]:
+    with ProbedServer(script) as server:
+        return await probed(server.base_url, name, **options), server.bodies
+
+
+def verdicts(found: ModelProbe) -> dict[str, str]:
+    return {name: finding.verdict for name, finding in found.findings.items()}
+
+
+async def test_where_everything_works_one_call_says_so() -> None:
+    found, bodies = await probed_with(lambda body, _: completed(body))
+    assert found.calls == len(bodies) == 1
+    assert set(bodies[0]) == FULL
+    assert (bodies[0]["temperature"], bodies[0]["top_p"], bodies[0]["seed"], bodies[0]["max_tokens"]) == (0, 1, 0, 512)
+    assert bodies[0]["response_format"]["json_schema"]["strict"] is True
+    works = dict.fromkeys(CAPABILITIES, "yes") | {"max_completion_tokens": "unknown", "reasoning": "no"}
+    assert verdicts(found) == works
+    assert (found.answers, found.token_limit, found.unsent, found.reasoning_in) == (True, "max_tokens", (), None)
+    assert (found.model, found.echoed_model, found.probed_at) == ("listener", "listener", "2026-11-21T12:00:00+00:00")
+    assert found.latency_s is not None
+    assert 0 < found.latency_s < 10
+    assert found.findings["usage"].evidence == "14 tokens in, 9 out"
+    assert found.findings["logprobs"].evidence == "2 tokens at the first place"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "capability"),
+    [
+        ("temperature", "temperature"),
+        ("top_p", "top_p"),
+        ("seed", "seed"),
+        ("response_format", "json_schema"),
+        ("logprobs", "logprobs"),
+    ],
+)
+async def test_a_parameter_that_is_named_is_left_out_and_no_other(parameter: str, capability: Capability) -> None:
+    found, bodies = await probed_with(refusing(parameter))
+    assert FULL - set(bodies[1]) == {parameter, *({"top_logprobs"} if parameter == "logprobs" else ())}
+    assert len(bodies) == 2
+    assert found.findings[capability] == Finding(
+        "no", f"HTTP 400: Unsupported parameter: '{parameter}' is not supported with this model."
+    )
+    assert [name for name, verdict in verdicts(found).items() if verdict == "no"] == sorted(
+        {capability, "reasoning"}, key=CAPABILITIES.index
+    )
+    assert found.unsent == (() if capability == "logprobs" else (capability,))
+
+
+async def test_the_other_limit_is_tried_where_the_first_is_refused() -> None:
+    message = "Unsupported parameter: '{}' is not supported with this model. Use 'max_completion_tokens' instead."
+    found, bodies = await probed_with(refusing("max_tokens", message=message))
+    assert [FULL - set(body) for body in bodies] == [set(), {"max_tokens"}]
+    assert bodies[1]["max_completion_tokens"] == 512
+    assert (found.findings["max_tokens"].verdict, found.findings["max_completion_tokens"].verdict) == ("no", "yes")
+    assert found.token_limit == NEW_LIMIT
+
+
+async def test_the_limit_known_to_be_right_is_offered_first() -> None:
+    found, bodies = await probed_with(refusing("max_tokens"), token_limit=NEW_LIMIT)
+    assert len(bodies) == 1
+    assert found.token_limit == NEW_LIMIT
+    assert found.findings["max_tokens"] == Finding("unknown", "not tried, the other limit is accepted")
+
+
+async def test_a_server_without_any_limit() -> None:
+    found, bodies = await probed_with(refusing(*get_args(TokenLimit)))
+    assert len(bodies) == 3
+    assert not {"max_tokens", "max_completion_tokens"} & set(bodies[2])
+    assert (found.answers, found.token_limit) == (True, None)
+
+
+async def test_several_names_in_one_refusal_are_told_apart() -> None:
+    def gemini(body: dict[str, Any], _: str) -> Answer:
+        unknown = [name for name in ("seed", "logprobs") if name in body]
+        message = "\n".join(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.' for name in unknown)
+        return Answer(400, [{"error": {"code": 400, "message": message}}]) if unknown else completed(body)
+
+    found, bodies = await probed_with(gemini)
+    assert [FULL - set(body) for body in bodies] == [
+        set(),
+        {"logprobs", "top_logprobs"},
+        {"logprobs", "top_logprobs", "seed"},
+        {"seed"},  # was logprobs named for seed's sake?
+    ]
+    assert (found.findings["seed"].verdict, found.findings["logprobs"].verdict) == ("no", "no")
+    assert found.findings["temperature"].verdict == "yes"
+
+
+@pytest.mark.parametrize("name", ["m", "temp", "org/p:free", "doubao-seed"])
+async def test_a_models_name_is_no_part_of_another_word(name: str) -> None:
+    """A model `m` makes no "teperature" of a message; one that holds a parameter's name is not taken for the parameter."""
+    for message in (f"{name}: unsupported parameter '{{}}'", f"模型{name}不支持{{}}", f"'{{}}' does not work with {name}-2026."):
+        found, bodies = await probed_with(refusing("temperature", message=message), name)
+        assert len(bodies) == 2
+        assert found.unsent == ("temperature",)
+
+
+async def test_a_parameter_that_was_only_mentioned_is_cleared() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("seed is not supported; top_p is") if "seed" in body else completed(body)
+
+    found, bodies = await probed_with(script)
+    assert (found.findings["seed"].verdict, found.findings["top_p"].verdict) == ("no", "yes")
+    assert [FULL - set(body) for body in bodies] == [set(), {"seed"}]
+
+
+async def test_of_two_that_exclude_each_other_temperature_stays() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        both = {"temperature", "top_p"} <= set(body)
+        return refused("`temperature` and `top_p` cannot both be specified for this model.") if both else completed(body)
+
+    found, bodies = await probed_with(script)
+    assert [FULL - set(body) for body in bodies] == [set(), {"top_p"}]
+    assert found.unsent == ("top_p",)
+
+
+async def test_a_refusal_without_a_name_is_narrowed_down() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("bad request") if "response_format" in body else completed(body)
+
+    found, bodies = await probed_with(script)
+    without_logprobs = {"logprobs", "top_logprobs"}
+    assert [FULL - set(body) for body in bodies] == [
+        set(),
+        FULL - {"model", "messages"},  # is it about parameters at all?
+        without_logprobs,
+        {*without_logprobs, "response_format"},
+        {"response_format"},  # logprobs were left out for nothing
+    ]
+    assert (found.findings["json_schema"].verdict, found.findings["logprobs"].verdict) == ("no", "yes")
+    assert found.findings["json_schema"].evidence == "accepted without it; with it HTTP 400: bad request"
+
+
+async def test_two_that_are_refused_without_a_name_stay_in_doubt() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("bad request") if {"seed", "logprobs"} & set(body) else completed(body)
+
+    found, bodies = await probed_with(script)
+    expected = {"logprobs": "unknown", "json_schema": "unknown", "seed": "no", "top_p": "yes", "temperature": "yes"}
+    assert expected.items() <= verdicts(found).items()
+    assert len(bodies) == 6
+
+
+async def test_a_request_refused_without_parameters_too_is_no_matter_of_parameters() -> None:
+    found, bodies = await probed_with(lambda *_: refused("Model Not Exist"))
+    assert (found.calls, set(bodies[1])) == (2, {"model", "messages"})
+    assert found.findings["answers"] == Finding("no", "HTTP 400: Model Not Exist")
+    assert set(verdicts(found).values()) == {"no", "unknown"}
+
+
+async def test_a_parameter_in_the_name_of_the_model_is_not_meant() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("doubao-seed-1-6 takes no temperature") if "temperature" in body else completed(body)
+
+    found, bodies = await probed_with(script, "doubao-seed-1-6")
+    assert (found.unsent, len(bodies)) == (("temperature",), 2)
+
+
+async def test_a_feature_the_server_was_not_started_for() -> None:
+    def llama(body: dict[str, Any], _: str) -> Answer:
+        return refused("This server does not support logprobs.", 501) if "logprobs" in body else completed(body)
+
+    found, _ = await probed_with(llama)
+    assert (found.answers, found.findings["logprobs"].verdict) == (True, "no")
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 413, 429, 500, 503])
+async def test_what_is_no_matter_of_parameters_takes_one_call(status: int) -> None:
+    found, bodies = await probed_with(lambda *_: refused("no temperature, no seed for you", status))
+    assert len(bodies) == found.calls == 1
+    assert verdicts(found) == dict.fromkeys(CAPABILITIES, "unknown") | {"answers": "no"}
+    assert found.findings["answers"].evidence == f"HTTP {status}: no temperature, no seed for you"
+    assert (found.answers, found.latency_s, found.token_limit) == (False, None, None)
+
+
+async def test_a_spent_account_is_no_matter_of_parameters_whatever_the_status() -> None:
+    error = {"message": "You exceeded your current quota.", "code": "insufficient_quota"}
+    found, bodies = await probed_with(lambda *_: Answer(400, {"error": error}))
+    assert (len(bodies), found.answers, found.findings["seed"].verdict) == (1, False, "unknown")
+
+
+async def test_a_slow_server_is_not_waited_for() -> None:
+    found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=1.0), timeout_s=0.2)
+    assert found.findings["answers"] == Finding("no", "no whole answer within 0.2 s")
+
+
+async def test_no_server() -> None:
+    found = await probed(f"http://127.0.0.1:{closed_port()}/v1")
+    assert found.findings["answers"].verdict == "no"
+    assert "no connection" in found.findings["answers"].evidence
+
+
+async def test_a_server_that_fails_after_a_refusal_leaves_what_was_learned() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return refused("no temperature") if "temperature" in body else refused("out of order", 500)
+
+    found, _ = await probed_with(script)
+    assert (found.answers, found.findings["temperature"].verdict, found.findings["seed"].verdict) == (False, "no", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("changes", "capability", "finding"),
+    [
+        ({"usage": None}, "usage", Finding("no", "not reported")),
+        ({"usage": {"prompt_tokens": 3}}, "usage", Finding("no", "not reported")),
+        ({"finish_reason": None}, "finish_reason", Finding("no", "not sent")),
+        ({"finish_reason": "stop"}, "finish_reason", Finding("yes", "stop")),
+        ({"model": "other-1"}, "same_model", Finding("no", "asked listener, answered by other-1")),
+        ({"model": None}, "same_model", Finding("unknown", "the reply names no model")),
+        ({"logprobs": None}, "logprobs", Finding("no", "accepted, but none are sent")),
+        ({"text": "7"}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
+        ({"text": '{"days": 7}'}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
+        ({"text": "[7]"}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
+    ],
+)
+async def test_what_the_reply_shows(changes: dict[str, Any], capability: Capability, finding: Finding) -> None:
+    found, _ = await probed_with(lambda body, _: completed(body, **changes))
+    assert found.findings[capability] == finding
+
+
+@pytest.mark.parametrize(
+    ("place", "changes"),
+    [
+        ("reasoning_content", {"reasoning_content": "Monday, Tuesday"}),
+        ("reasoning", {"reasoning": "Monday, Tuesday"}),
+        ("think", {"text": '<think>Monday, Tuesday</think>{"count_of_weekdays": 7}'}),
+        (
+            "content_part",
+            {"text": [{"type": "thinking", "thinking": "Monday"}, {"type": "text", "text": '{"count_of_weekdays": 7}'}]},
+        ),
+    ],
+)
+async def test_where_the_reasoning_is(place: str, changes: dict[str, Any]) -> None:
+    found, _ = await probed_with(lambda body, _: completed(body, logprobs=None, **changes))
+    assert (found.reasoning_in, found.findings["reasoning"]) == (place, Finding("yes", f"in {place}"))
+    assert found.findings["json_schema"].verdict == "yes"
+    assert found.findings["logprobs"] == Finding("unknown", "accepted, but the reply begins with reasoning")
+
+
+async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_same() -> None:
+    def script(body: dict[str, Any], _: str) -> Answer:
+        return completed(body, None, reasoning_content="Monday, ...", finish_reason="length")
+
+    found, _ = await probed_with(script)
+    assert (found.answers, found.reasoning_in, found.token_limit) == (True, "reasoning_content", "max_tokens")
+    assert found.findings["answers"].evidence.endswith("no answer within 512 tokens")
+    assert found.findings["json_schema"].verdict == found.findings["logprobs"].verdict == "unknown"
+
+
+async def test_reasoning_that_is_not_even_shown_counts_too() -> None:
+    found, _ = await probed_with(lambda body, _: completed(body, "", finish_reason="length"))
+    assert (found.answers, found.reasoning_in, found.findings["temperature"].verdict) == (True, None, "yes")
+
+
+async def test_a_reply_without_words_is_no_answer() -> None:
+    found, _ = await probed_with(lambda body, _: completed(body, ""))
+    assert (found.answers, found.findings["answers"].evidence) == (False, "no text, finish_reason stop")
+
+
+async def test_what_the_server_wrote_is_shown_without_secrets_and_on_one_line() -> None:
+    found, _ = await probed_with(
+        lambda body, _: completed(body, model="a\x1b[31m s3cret", finish_reason=f"s3cret\n{'x' * 500}"),
+        hide=lambda text: text.replace("s3cret", "[key]"),
+    )
+    assert found.echoed_model == "a [31m [key]"
+    assert found.findings["finish_reason"].evidence == f"[key] {'x' * (LONGEST_EVIDENCE - 6)}..."
+    assert "s3cret" not in repr(found)
+
+
+async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) -> None:
+    with ProbedServer(refusing("temperature")) as server:
+        found = await probed(server.base_url)
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
+    assert recall(tmp_path, entry) is None
+    file = remember(tmp_path, entry, found)
+    assert file == probe_file(tmp_path, entry)
+    assert file.parent == tmp_path / "journal" / "models"
+    assert recall(tmp_path, entry) == found
+    assert list_probes(tmp_path) == [found]
+    for other in (entry.model_copy(update={"name": "speaker"}), ModelEntry(name="listener", base_url="http://two.example/v1")):
+        assert recall(tmp_path, other) is None
+    remember(tmp_path, entry, found)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    assert json.loads(file.read_text())["findings"]["temperature"]["verdict"] == "no"
+
+
+async def test_a_password_in_the_url_is_not_kept(tmp_path: Path) -> None:
+    with ProbedServer(lambda body, _: completed(body)) as server:
+        url = server.base_url.replace("//", "//user:pa55@")
+        found = await probed(url)
+    assert found.server == server.base_url.replace("//", "//...@")
+    assert "pa55" not in remember(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1"), found).read_text()
+
+
+async def test_what_an_older_version_found_is_not_used(tmp_path: Path) -> None:
+    with ProbedServer(lambda body, _: completed(body)) as server:
+        found = await probed(server.base_url)
+        entry = ModelEntry(name="listener", base_url=server.base_url)
+    file = remember(tmp_path, entry, found)
+    file.write_text(file.read_text().replace(f'"version": {PROBE_VERSION}', '"version": 0'))
+    assert recall(tmp_path, entry) is None
+    assert list_probes(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", f'{{"version": {PROBE_VERSION}, "model": "x"}}', "\xff"])
+def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path, content: str) -> None:
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
+    file = probe_file(tmp_path, entry)
+    file.parent.mkdir(parents=True)
+    file.write_text(content, encoding="latin-1")
+    with pytest.raises(LakeError, match="cannot be read") as raised:
+        recall(tmp_path, entry)
+    assert raised.value.where == str(file)
+    assert "--again" in str(raised.value)
+
+
+async def test_one_at_a_time_probes_a_model(tmp_path: Path) -> None:
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
+    inside: list[str] = []
+
+    async def probing(name: str) -> None:
+        async with alone(tmp_path, entry):
+            inside.append(f"{name} begins")
+            await asyncio.sleep(0.05)
+            inside.append(f"{name} ends")
+
+    await asyncio.gather(probing("a"), probing("b"))
+    assert sorted(inside[:2]) in (["a begins", "a ends"], ["b begins", "b ends"])
+    assert len(inside) == 4
+    assert list_probes(tmp_path) == []
+
+
+async def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with ProbedServer(lambda body, _: completed(body)) as server:
+        found = await probed(server.base_url)
+    (tmp_path / "journal").write_text("a file where a folder should be")
+    with pytest.raises(LakeError, match="cannot be written"):
+        remember(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1"), found)
+    with pytest.raises(LakeError, match="cannot be written"):
+        async with alone(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1")):
+            pass

@@ -1,0 +1,148 @@
+"""The providers that ship, and finding them by name."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.provider import Provider
+from tasks.models.capabilities.providers import entry_for, find_provider, load_providers, provider_at
+
+NAMED = {
+    "openai": "https://api.openai.com/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "deepseek": "https://api.deepseek.com",
+    "qwen": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    "qwen_intl": "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    "doubao": "https://ark.cn-beijing.volces.com/api/v3",
+    "zhipu": "https://open.bigmodel.cn/api/paas/v4",
+    "moonshot": "https://api.moonshot.cn/v1",
+    "moonshot_intl": "https://api.moonshot.ai/v1",
+    "minimax": "https://api.minimaxi.com/v1",
+    "minimax_intl": "https://api.minimax.io/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "anthropic": "https://api.anthropic.com/v1",
+    "vllm": "http://localhost:8000/v1",
+    "sglang": "http://localhost:30000/v1",
+    "llama_cpp": "http://localhost:8080/v1",
+    "ollama": "http://localhost:11434/v1",
+}
+LOCAL = {"vllm", "sglang", "llama_cpp", "ollama"}
+ENTRY = {"id": "a", "title": "A", "base_url": "https://a.example/v1", "api_key_env": None, "verified": "not verified"}
+
+
+def test_every_provider_is_there_once_at_its_address() -> None:
+    assert {provider.id: provider.base_url for provider in load_providers()} == NAMED
+
+
+@pytest.mark.parametrize("provider", load_providers(), ids=lambda provider: provider.id)
+def test_a_provider_is_a_model_entry_away(provider: Provider) -> None:
+    entry = ModelEntry(**entry_for(provider, "some-model"))
+    assert (entry.name, entry.base_url, entry.identity) == ("some-model", provider.base_url, provider.base_url)
+    assert (entry.api_key_env is None) == (provider.id in LOCAL)
+    url = httpx.URL(provider.base_url)
+    assert (url.scheme == "http") == (url.host == "localhost") == (provider.id in LOCAL)
+
+
+@pytest.mark.parametrize("provider", load_providers(), ids=lambda provider: provider.id)
+def test_what_is_stated_has_a_source_or_says_that_it_has_none(provider: Provider) -> None:
+    assert provider.sources
+    stated = {name for name, value in provider.quirks.model_dump().items() if value not in ("unknown", (), None)}
+    assert set(provider.not_verified) <= stated | {"base_url", "api_key_env"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "token_limit", "temperature"),
+    [
+        ("openai", "gpt-4o-mini", "max_completion_tokens", "some"),
+        ("openai", "o3-mini", "max_completion_tokens", "no"),
+        ("openai", "gpt-5-mini", "max_completion_tokens", "no"),
+        ("openai", "gpt-5-chat-latest", "max_completion_tokens", "yes"),
+        ("moonshot", "kimi-k2.6", "max_completion_tokens", "no"),
+        ("moonshot_intl", "moonshot-v1-8k", "max_completion_tokens", "yes"),
+        ("deepseek", "deepseek-reasoner", "max_tokens", "ignored"),
+        ("vllm", "Qwen/Qwen3-8B", "max_tokens", "yes"),
+    ],
+)
+def test_quirks_of_a_model(provider: str, model: str, token_limit: str, temperature: str) -> None:
+    quirks = find_provider(provider).quirks_of(model)
+    assert (quirks.token_limit, quirks.temperature) == (token_limit, temperature)
+
+
+def test_a_special_model_keeps_what_is_not_special_about_it() -> None:
+    provider = find_provider("openai")
+    assert provider.quirks_of("o3").json_schema == provider.quirks.json_schema
+    assert provider.quirks_of("o3").rate_limit_headers == provider.quirks.rate_limit_headers
+
+
+@pytest.mark.parametrize(
+    ("base_url", "provider"),
+    [
+        ("https://api.openai.com/v1", "openai"),
+        ("https://api.moonshot.ai/v1/", "moonshot_intl"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("https://api.openai.com", None),
+        ("http://localhost:1234/v1", None),
+        (None, None),
+    ],
+)
+def test_a_provider_is_found_by_its_address(base_url: str | None, provider: str | None) -> None:
+    found = provider_at(base_url)
+    assert (found and found.id) == provider
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("opena", "openai"), ("moonshoot", "moonshot"), ("llama.cpp", "llama_cpp")])
+def test_an_unknown_name_raises_and_suggests_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UsageError, match=f"there is no provider '{name}'") as raised:
+        find_provider(name)
+    assert f"did you mean {nearest}" in str(raised.value)
+    assert "deepseek" in str(raised.value.expected)
+
+
+def test_a_name_like_no_other_is_met_with_another_way() -> None:
+    with pytest.raises(UsageError) as raised:
+        find_provider("xyzzy")
+    assert raised.value.next_step == "name its server with --base-url"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"base_url": "https://a.example/v1/"}, "base_url"),
+        ({"base_url": "https://user:pa55@a.example/v1"}, "base_url"),
+        ({"api_key_env": "sk-123"}, "api_key_env"),
+        ({"quirks": {"temprature": "yes"}}, "temprature"),
+        ({"quirks": {"seed": True}}, "seed"),
+        ({"not_verified": ["headers"]}, "not_verified names no field: headers"),
+        ({"verified": "undated"}, "the sources say not verified"),
+        ({"sources": [{"url": "https://a.example/doc", "verified": "2026-01-02"}]}, "the sources say 2026-01-02"),
+    ],
+)
+def test_a_wrong_entry_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    path = tmp_path / "providers.yaml"
+    path.write_text(yaml.safe_dump([{**ENTRY, **changes}]))
+    with pytest.raises(UsageError) as raised:
+        load_providers(path)
+    assert message in str(raised.value)
+    assert raised.value.where == str(path)
+
+
+def test_entries_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "providers.yaml"
+    path.write_text(yaml.safe_dump([ENTRY, ENTRY]))
+    with pytest.raises(UsageError, match="the list of providers") as raised:
+        load_providers(path)
+    assert raised.value.got == "more than one entry named a"
+
+
+@pytest.mark.parametrize("content", [b"- {", b"\xff", b"42"])
+def test_a_file_that_is_no_list_of_providers_is_an_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "providers.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="the list of providers cannot be read"):
+        load_providers(path)
+    with pytest.raises(UsageError, match="the list of providers cannot be read"):
+        load_providers(tmp_path / "absent.yaml")

@@ -1,0 +1,123 @@
+"""Price tables: read, found, refused, applied."""
+
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.pricing import FREE, PriceTable
+from schemas.settings import Plan
+from schemas.usage import Usage
+from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage, require_rates
+
+ROOT = Path(__file__).resolve().parents[4]
+SERVER = "https://api.example.org/v1"
+TABLE = """
+currency: USD
+prices:
+  - {model: "large-mini*", input_per_million: 0.5, output_per_million: 2, as_of: 2026-01-31, source: "https://example.org/a"}
+  - {model: "large*", input_per_million: 2.5, output_per_million: 10, as_of: 2026-01-31, source: "https://example.org/a"}
+  - {model: "*", base_url: "http://localhost:80", input_per_million: 0, output_per_million: 0, as_of: 2026-01-31, source: own}
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> PriceTable:
+    path = tmp_path / "prices.yaml"
+    path.write_text(TABLE, encoding="utf-8")
+    return load_prices(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "expected"),
+    [
+        ("large-mini-2", SERVER, 2.0),
+        ("large-2", SERVER, 10.0),
+        ("Large-2", SERVER, None),
+        ("small", SERVER, None),
+        ("small", "http://localhost:80/v1", 0.0),
+        # Port 80 is not the beginning of port 8000.
+        ("small", "http://localhost:8000/v1", None),
+    ],
+)
+def test_the_first_price_that_fits_counts(table: PriceTable, model: str, base_url: str, expected: float | None) -> None:
+    rate = find_rate(model, base_url, table)
+    assert (rate and rate.output_per_million) == expected
+
+
+def test_without_a_table_only_the_embedded_model_has_a_price() -> None:
+    assert find_rate("large", SERVER, None) is None
+    assert find_rate("smollm2", None, None) == FREE
+
+
+def test_a_cost_by_hand(table: PriceTable) -> None:
+    # 400,000 x 2.5 / 1,000,000 = 1; 30,000 x 10 / 1,000,000 = 0.3
+    rate = find_rate("large", SERVER, table)
+    assert rate is not None
+    assert rate.cost(400_000, 30_000) == pytest.approx(1.3)
+
+
+def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
+    row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
+    judge = row.model_copy(update={"role": "judge"})
+    uncounted = row.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
+    rates = {("large", "tested"): find_rate("large", SERVER, table), ("large", "judge"): None}
+    costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], rates)]
+    # 1,000 x 2.5 + 100 x 10 = 3,500 millionths; of this paid now 400 x 2.5 = 1,000.
+    assert costs == [(pytest.approx(0.0035), pytest.approx(0.001)), (None, None), (None, pytest.approx(0.001))]
+
+
+def test_a_budget_in_money_needs_every_price(table: PriceTable) -> None:
+    entries = [ModelEntry(name=name, base_url=SERVER) for name in ("large", "small")]
+    require_rates([entries[0], ModelEntry(name="smollm2")], table)
+    with pytest.raises(UsageError, match="there is none for small") as caught:
+        require_rates(entries, table)
+    assert "3 prices in USD" in str(caught.value)
+    with pytest.raises(UsageError, match="there is none for large, small"):
+        require_rates(entries, None)
+
+
+@pytest.mark.parametrize("role", ["judge", "panel", "sage", "critic"])
+def test_a_budget_in_money_needs_the_price_of_every_helper(role: str, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    entry = "{model: core, input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}"
+    prices.write_text(f"currency: USD\nprices: [{entry}]\n")
+    core, helper = ({"name": name, "base_url": SERVER} for name in ("core", "helper"))
+    fields = {"benchmark": "longemotion", "models": [core], "budget": 1, "prices": prices}
+    assert check_budget(Plan.model_validate(fields)) is not None
+    with pytest.raises(UsageError, match="there is none for helper"):
+        check_budget(Plan.model_validate({**fields, role: [helper] if role == "panel" else helper}))
+
+
+def test_the_table_of_the_documentation(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    path = tmp_path / "prices.yaml"
+    path.write_text(text, encoding="utf-8")
+    found = load_prices(path).find("my-model-2", "https://api.example.org/v1")
+    assert (found and found.cost(1_000_000, 0)) == 2.5
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("currency: dollars\nprices: []", "currency"),
+        (TABLE.replace("2.5", "-1"), "prices.1.input_per_million"),
+        (TABLE.replace("as_of: 2026-01-31, ", ""), "prices.0.as_of"),
+        (TABLE.replace("model:", "modle:"), "prices.0.model"),
+        ("- a list", "valid dictionary"),
+        ("a: [", "parsing"),
+    ],
+)
+def test_a_table_that_breaks_a_rule_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="price table cannot be read") as caught:
+        load_prices(path)
+    assert str(path) in str(caught.value)
+    assert complaint in f"{caught.value.got}"
+
+
+def test_a_table_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="price table cannot be read"):
+        load_prices(tmp_path / "none.yaml")

@@ -1,0 +1,142 @@
+"""The budget: what would exceed it is not sent, what is in flight is reserved, counts replace estimates."""
+
+import asyncio
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.dialect import Sampling
+from schemas.pricing import Price, PriceTable
+from tasks.models.cost.spending import Account, Budget
+from tasks.models.http.client import HttpChat
+from tasks.models.journal.journal import Journal, JournaledChat
+from tests.model_server import ModelServer
+from tests.tasks.models.making_calls import request
+
+SERVER = "http://localhost/v1"
+ENTRY = ModelEntry(name="listener", base_url=SERVER)
+CALL = replace(request("x" * 384), sampling=Sampling(max_tokens=400))
+"""Estimated at first: 384 / 4 + 4 = 100 prompt tokens, 400 / 4 = 100 of the reply."""
+
+REPLY = ChatReply(text="B", prompt_tokens=50, completion_tokens=10)
+
+
+def prices(sent: float = 2.0, received: float = 10.0) -> PriceTable:
+    price = Price(model="listener", input_per_million=sent, output_per_million=received, as_of=date(2026, 1, 31), source="a test")
+    return PriceTable(currency="USD", prices=(price,))
+
+
+def spend(account: Account, call: ChatRequest = CALL, reply: ChatReply = REPLY) -> bool:
+    """Make one call if the budget allows it."""
+    reserved = account.reserve(call)
+    if reserved is None:
+        return False
+    account.settle(reserved, reply)
+    return True
+
+
+def test_counts_replace_estimates() -> None:
+    budget = Budget(tokens=300)
+    account = budget.account(ENTRY)
+    # 200 estimated, 60 counted. From then on 60 are expected: 60, 120, 180, 240, 300, and no more.
+    assert [spend(account) for _ in range(7)] == [True] * 5 + [False] * 2
+    assert (budget.spent_tokens, budget.refused) == (300, 2)
+
+
+def test_what_is_in_flight_is_reserved() -> None:
+    account = Budget(tokens=500).account(ENTRY)
+    first, second = account.reserve(CALL), account.reserve(CALL)
+    assert first is not None
+    assert second is not None
+    assert account.reserve(CALL) is None
+    account.settle(first, REPLY)
+    # 60 spent, 200 reserved by the second call, 60 expected of the next ones: 320, 380, 440, 500.
+    assert [account.reserve(CALL) is not None for _ in range(5)] == [True] * 4 + [False]
+
+
+def test_one_budget_for_all_endpoints() -> None:
+    budget = Budget(tokens=230)
+    assert spend(budget.account(ENTRY))
+    # Nothing is known of the other model: 60 spent and 200 estimated are too many.
+    assert not spend(budget.account(ModelEntry(name="other", base_url=SERVER)), replace(CALL, model="other"))
+    assert spend(budget.account(ENTRY))
+
+
+def test_money_by_hand() -> None:
+    # 50 x 2 + 10 x 10 = 200 millionths per call, estimated at first 100 x 2 + 100 x 10 = 1,200.
+    budget = Budget(money=0.0013, prices=prices())
+    account = budget.account(ENTRY)
+    assert [spend(account) for _ in range(8)] == [True] * 6 + [False] * 2
+    assert budget.spent_money == pytest.approx(0.0012)
+
+
+def test_sums_of_fractions_do_not_cost_a_call() -> None:
+    # 10 calls of 0.1 x 3 = 0.3 millionths are exactly the budget, though floats add up to a little more.
+    account = Budget(money=3e-6, prices=prices(0.1, 0)).account(ENTRY)
+    call, reply = request("x" * 40), ChatReply(text="B", prompt_tokens=3, completion_tokens=0)
+    assert [spend(account, call, reply) for _ in range(11)] == [True] * 10 + [False]
+
+
+def test_the_embedded_model_costs_nothing_but_tokens() -> None:
+    entry = ModelEntry(name="smollm2")
+    call = replace(CALL, model="smollm2")
+    assert all(spend(Budget(money=1e-9).account(entry), call) for _ in range(3))
+    assert not spend(Budget(tokens=199).account(entry), call)
+
+
+def test_a_failed_call_sets_its_reservation_free_unless_it_was_counted() -> None:
+    budget = Budget(tokens=200)
+    account = budget.account(ENTRY)
+    assert all(spend(account, reply=ChatReply(failure="http_5xx")) for _ in range(5))
+    assert budget.spent_tokens == 0
+    assert spend(account, reply=replace(REPLY, text=None, failure="empty_content"))
+    assert budget.spent_tokens == 60
+    # An empty answer is no measure of the others: 60 + 200 are too many.
+    assert not spend(account)
+
+
+def test_a_server_that_counts_nothing_is_counted_by_estimate() -> None:
+    budget = Budget(tokens=500)
+    account = budget.account(ENTRY)
+    # Each takes 100 for the prompt and 40 / 4 for the reply, and 200 are expected of the next one: 330 + 200 are too many.
+    assert [spend(account, reply=ChatReply(text="x" * 40)) for _ in range(4)] == [True, True, True, False]
+    assert (budget.spent_tokens, budget.uncounted) == (330, 3)
+
+
+def test_a_probe_is_paid_for_and_teaches_nothing() -> None:
+    budget = Budget(tokens=259)
+    assert spend(budget.account(ENTRY, learns=False))
+    assert budget.spent_tokens == 60
+    # Still 200 are expected of a call of the run, which is 1 too many.
+    assert not spend(budget.account(ENTRY))
+
+
+def test_without_a_limit_nothing_is_refused() -> None:
+    budget = Budget()
+    assert all(spend(budget.account(ENTRY)) for _ in range(3))
+    assert (budget.is_limited, budget.refused) == (False, 0)
+
+
+async def test_over_http_the_calls_counted_by_hand_are_sent_and_journaled_ones_are_free(tmp_path: Path) -> None:
+    # The server counts 11 + 2 tokens per call. Expected of the first: 18 characters make 4.5 + 4 tokens, the reply a quarter of
+    # 16, 12.5 in all. Five calls use 65 of 70, a sixth would need 13 more.
+    async def run(tokens: int) -> list[str | None]:
+        budget = Budget(tokens=tokens)
+        entry = ModelEntry(name="listener", base_url=server.base_url, concurrency=1)
+        async with (
+            Journal(tmp_path / "replies.sqlite") as journal,
+            HttpChat(entry, server.base_url, spending=budget.account(entry)) as client,
+        ):
+            chat = JournaledChat(client, journal)
+            calls = [request(f"How are you, no {number:02}?", base_url=server.base_url) for number in range(8)]
+            return [reply.failure for reply in await asyncio.gather(*(chat(call) for call in calls))]
+
+    with ModelServer(lambda _messages: "B") as server:
+        assert (await run(70)).count("budget") == 3
+        assert server.calls == 5
+        # The five are free now; the other three need 39.
+        assert await run(39) == [None] * 8
+        assert (server.calls, server.repeated) == (8, 0)

@@ -1,0 +1,251 @@
+"""The model that comes with the install: it answers, and it leaves no process behind."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from math import exp
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import EMBEDDED_MODEL, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
+from schemas.errors import EndpointError
+from tasks.models.embedded import serving
+from tasks.models.embedded.machine import Machine
+from tasks.models.embedded.serving import RESTART_RETRY, find_weights, serve_embedded
+from tasks.models.embedded.supervision import Patience
+from tasks.models.http.client import HttpChat
+from tasks.models.http.failures import RETRIES
+from tasks.models.http.retry import RetryPolicy
+from tasks.text.backoff import Retry
+from tests.tasks.models.embedded.embedded_parent import restarted
+
+ROOT = Path(__file__).resolve().parents[4]
+ENTRY = ModelEntry(name=EMBEDDED_MODEL)
+RATING = json.dumps(
+    {
+        "type": "object",
+        "properties": {"clarity": {"type": "integer", "minimum": 1, "maximum": 5}},
+        "required": ["clarity"],
+        "additionalProperties": False,
+    }
+)
+
+PATIENT = RetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+LISTENS = """
+import socket, sys
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("127.0.0.1", int(sys.argv[-1])))
+listener.listen()
+"""
+DIES = (
+    LISTENS
+    + """
+connection, _ = listener.accept()
+connection.recv(1000)
+connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
+sys.stderr.write("out of ideas")
+sys.exit(3)
+"""
+)
+"""A program that answers one check and dies."""
+
+
+def alive(pid: int) -> bool:
+    # An ended process whose parent is gone too may stay as a zombie where nobody reaps orphans.
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def left(pid: int) -> bool:
+    """Whether anything is left of a process, be it a zombie."""
+    return Path(f"/proc/{pid}").exists()
+
+
+def call(text: str, max_tokens: int, json_schema: str | None = None, top_logprobs: int | None = None) -> ChatRequest:
+    messages = (Message(role="user", content=text),)
+    sampling = Sampling(max_tokens=max_tokens)
+    return ChatRequest(ENTRY.name, ENTRY.identity, messages, sampling, json_schema=json_schema, top_logprobs=top_logprobs)
+
+
+@pytest.fixture
+def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose server starts quickly."""
+    monkeypatch.setattr(serving, "read_machine", lambda: Machine(2, 800 * 2**20))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110  nothing announces it
+            await asyncio.sleep(0.05)
+
+
+async def test_it_answers_and_is_gone_afterwards(capfd: pytest.CaptureFixture[str]) -> None:
+    async with serve_embedded() as server:
+        assert server.base_url.startswith("http://127.0.0.1:")
+        assert server.identity == ENTRY.identity
+        assert alive(server.pid)
+        async with HttpChat(ENTRY, server.base_url) as chat:
+            reply = await chat(call("Hi", 3))
+            rated = await chat(call("How clear is this text? Good day to you, dear reader.", 40, RATING))
+            likeliest = await chat(call("Which is warmer?\nA. ice\nB. fire\n\nReply with the letter only.", 1, top_logprobs=20))
+            too_long = await chat(call("word " * 9000, 3))
+    assert (reply.failure, reply.error, reply.http_status, reply.model) == (None, None, 200, EMBEDDED_MODEL)
+    assert str(reply.text).strip()
+    assert reply.completion_tokens is not None
+    assert 1 <= reply.completion_tokens <= 3
+    # <|im_start|> user \n H i <|im_end|> \n <|im_start|> assistant \n, and no system message, which would be 21 tokens more.
+    assert reply.prompt_tokens == 10
+    # Left to itself this model never writes JSON: the server holds it to the schema.
+    assert 1 <= json.loads(str(rated.text))["clarity"] <= 5
+    # At temperature 0 the reply is the likeliest token, whose log probability is the highest.
+    assert reply.top_logprobs is None
+    assert likeliest.top_logprobs is not None
+    assert len(likeliest.top_logprobs) == 20
+    assert likeliest.top_logprobs[0][0].strip() == str(likeliest.text).strip()
+    values = [logprob for _, logprob in likeliest.top_logprobs]
+    assert values == sorted(values, reverse=True)
+    assert 0.2 < sum(exp(value) for value in values) <= 1.0001
+    assert {"A", "B"} <= {token.strip() for token, _ in likeliest.top_logprobs}
+    assert too_long.failure == "context_too_long"
+    assert "exceeds the available context size" in str(too_long.error)
+    assert not alive(server.pid)
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_server_that_ends_at_once_is_told_with_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "broken.py"
+    program.write_text("import sys; sys.stderr.write('no room for the weights'); sys.exit(3)")
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    with pytest.raises(EndpointError, match="does not start") as caught:
+        async with serve_embedded():
+            pass
+    assert caught.value.got == "no room for the weights"
+
+
+@pytest.mark.parametrize("listens", ["", LISTENS])
+async def test_a_server_that_never_answers_is_given_up_and_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listens: str
+) -> None:
+    program = tmp_path / "hanging.py"
+    program.write_text(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{listens}time.sleep(60)")
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    with pytest.raises(EndpointError, match="does not start") as caught:
+        async with serve_embedded(patience=Patience(start_limit_s=1)):
+            pass
+    assert (caught.value.expected, caught.value.got) == ("an answer within 1 s", "no answer")
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.usefixtures("one_slot")
+async def test_a_server_that_dies_is_replaced_while_calls_go_on() -> None:
+    told: list[str] = []
+    async with serve_embedded(told.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
+        first, url = server.pid, server.base_url
+        # 200 tokens to write: more than the 0.3 s on any machine this runs on.
+        in_flight = asyncio.create_task(chat(call("Write a long story about a dog and the sea.", 200)))
+        await asyncio.sleep(0.3)
+        os.kill(first, signal.SIGKILL)
+        reply = await in_flight
+        assert (reply.failure, reply.error) == (None, None)
+        assert reply.attempts > 1
+        assert (server.base_url, server.restarts, server.failure) == (url, 1, None)
+        assert server.pid != first
+        assert not left(first)
+    assert len(told) == 1
+    assert told[0].startswith("the embedded model server is restarted: ended by SIGKILL")
+    assert not alive(server.pid)
+
+
+@pytest.mark.usefixtures("one_slot")
+async def test_a_server_that_hangs_is_replaced() -> None:
+    told: list[str] = []
+    patience = Patience(check_period_s=0.1, check_limit_s=0.5, missed_checks=2)
+    async with serve_embedded(told.append, patience) as server, HttpChat(ENTRY, server.base_url) as chat:
+        first = server.pid
+        os.kill(first, signal.SIGSTOP)
+        await restarted(server)
+        assert (await chat(call("Hi", 3))).failure is None
+        assert not left(first)
+    assert told[0] == "the embedded model server is restarted: no answer to 2 checks of 0.5 s"
+
+
+async def test_a_server_that_keeps_dying_is_given_up_with_its_last_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "dying.py"
+    program.write_text(DIES)
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    told: list[str] = []
+    async with serve_embedded(told.append, Patience(most_restarts=2)) as server:
+        await until(lambda: server.failure is not None)
+        async with HttpChat(ENTRY, server.base_url, policy=RetryPolicy({"connect": Retry(attempts=1)})) as chat:
+            assert (await chat(call("Hi", 3))).failure == "connect"
+    assert server.failure is not None
+    failure = "exit status 3: out of ideas"
+    assert server.failure.got == f"2 restarts in a row; the last failure: {failure}"
+    assert told == [f"the embedded model server is restarted: {failure}"] * 2 + [str(server.failure)]
+    assert "is given up" in told[2]
+
+
+async def test_a_server_that_answered_for_long_enough_may_be_restarted_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "dying.py"
+    program.write_text(DIES)
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    async with serve_embedded(lambda _: None, Patience(most_restarts=1, steady_s=0)) as server:
+        await until(lambda: server.restarts >= 3)
+        assert server.failure is None
+
+
+async def test_a_block_that_ends_during_a_restart_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pids, program = tmp_path / "pids", tmp_path / "dying.py"
+    start = f"import os, time\nwith open({str(pids)!r}, 'a+') as file:\n    file.write(f'{{os.getpid()}}\\n')\n    file.seek(0)\n"
+    program.write_text(f"{start}    again = len(file.readlines()) > 1\nif again:\n    time.sleep(60)\n{DIES}")
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    async with serve_embedded(lambda _: None):
+        await until(lambda: pids.read_text().count("\n") == 2)
+    assert [left(int(pid)) for pid in pids.read_text().split()] == [False, False]
+
+
+async def test_a_context_shortened_for_want_of_memory_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "dying.py"
+    program.write_text(DIES)
+    monkeypatch.setattr(serving, "PROGRAM", program)
+    monkeypatch.setattr(serving, "read_machine", lambda: Machine(2, 600 * 2**20))
+    told: list[str] = []
+    async with serve_embedded(told.append) as server:
+        assert (server.slots, server.size.slot_tokens) == (1, 4352)
+    assert told[0] == server.remark
+    assert "a context of 4352 tokens instead of 8192" in told[0]
+
+
+def test_it_ends_with_its_parent_also_after_a_restart() -> None:
+    command = [sys.executable, "-m", "tests.tasks.models.embedded.embedded_parent"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        first, second = (int(pid) for pid in parent.stdout.readline().split())
+        assert not alive(first)
+        assert alive(second)
+        parent.kill()
+    deadline = time.monotonic() + 5
+    while alive(second) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(second)
+
+
+def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "EMBEDDED_WEIGHTS_SHA256", "0" * 64)
+    with pytest.raises(EndpointError, match="not the known ones") as caught:
+        find_weights()
+    assert caught.value.expected == f"sha256 {'0' * 64}"
+    assert "requirements-weights.txt" in str(caught.value.next_step)

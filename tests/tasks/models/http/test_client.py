@@ -1,0 +1,455 @@
+"""The client against a server that misbehaves on purpose."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from pydantic import SecretStr
+
+from schemas.chat import ChatReply, ChatRequest
+from schemas.errors import EndpointError
+from schemas.vocabulary import Failure
+from tasks.models.http.client import LONGEST_ERROR, HttpChat
+from tasks.models.http.retry import DEAD_AFTER_CALLS, RetryPolicy
+from tests.model_server import Fault, ModelServer
+from tests.tasks.models.making_calls import Pauses, ask_once, client, closed_port, entry, request
+
+
+def only_first(fault: Fault) -> Callable[[int], Fault | None]:
+    return lambda number: fault if number == 0 else None
+
+
+async def test_an_answer_is_read() -> None:
+    with ModelServer(lambda messages: messages[0]["content"].upper()) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.text, reply.failure, reply.attempts, reply.http_status) == ("HOW ARE YOU?", None, 1, 200)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.from_journal) == (11, 2, False)
+    assert 0 < reply.latency_s < 10
+    assert server.bodies == [request().body()]
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure", "attempts", "status"),
+    [
+        ("close", "connect", 4, None),
+        ("429", "http_429", 8, 429),
+        ("500", "http_5xx", 5, 500),
+        ("401", "auth", 1, 401),
+        ("truncated", "truncated_body", 3, 200),
+        ("not_json", "invalid_json", 3, 200),
+        ("no_choices", "missing_choices", 3, 200),
+        ("null_content", "empty_content", 2, 200),
+    ],
+)
+async def test_each_fault_is_named_and_tried_as_often_as_it_deserves(
+    fault: Fault, failure: Failure, attempts: int, status: int | None
+) -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.failure, reply.attempts, reply.http_status, reply.text) == (failure, attempts, status, None)
+    assert reply.error
+    assert server.calls == attempts
+    assert len(pauses.seconds) == attempts - 1
+
+
+async def test_a_slow_server_is_a_timeout() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "slow") as server:
+        reply = await ask_once(entry(server.base_url, timeout_s=0.2), Pauses())
+    assert (reply.failure, reply.attempts, reply.http_status) == ("timeout_total", 2, None)
+    assert reply.error == "no whole answer within 0.2 s"
+
+
+async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_not_end() -> None:
+    kinds: dict[int, Fault] = {0: "slow", 1: "slow", 2: "drip", 3: "drip"}
+    with ModelServer(lambda _: "B", fault=kinds.get) as server:
+        model = entry(server.base_url, timeout_s=0.8).model_copy(update={"first_byte_timeout_s": 0.3})
+        async with client(model, Pauses()) as chat:
+            replies = [await chat(request(name)) for name in ("slow", "drip")]
+    assert [(reply.failure, reply.error) for reply in replies] == [
+        ("timeout_first_byte", "no answer began within 0.3 s"),
+        ("timeout_total", "no whole answer within 0.8 s"),
+    ]
+
+
+async def test_the_servers_message_is_the_error() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "401") as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.error == "HTTP 401: unknown key"
+
+
+async def test_success_after_two_failures() -> None:
+    faults: dict[int, Fault] = {0: "500", 1: "not_json"}
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.failure, reply.error, reply.attempts) == ("B", None, None, 3)
+    # First delay of a 5xx is 1 s, first delay of an answer that is no JSON 0.5 s; both times a factor from 0.5 to 1.
+    assert 0.5 <= pauses.seconds[0] <= 1
+    assert 0.25 <= pauses.seconds[1] <= 0.5
+
+
+async def test_each_kind_of_failure_has_its_own_attempts() -> None:
+    # Two refusals for being too fast do not use up the three attempts of an answer that is no JSON.
+    faults: dict[int, Fault] = {0: "429", 1: "429", 2: "not_json", 3: "429", 4: "not_json", 5: "not_json"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
+
+
+async def test_retry_after_is_honoured() -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="17") as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.attempts) == ("B", 2)
+    # Never sooner, and up to half of the table's delay of 1 s later.
+    assert len(pauses.seconds) == 1
+    assert 17 <= pauses.seconds[0] <= 17.5
+
+
+async def test_retry_after_may_be_a_date() -> None:
+    pauses = Pauses()
+    until = datetime.now(UTC) + timedelta(seconds=30)
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=format_datetime(until, usegmt=True)) as server:
+        await ask_once(entry(server.base_url), pauses)
+    # Both dates are cut to whole seconds; half a second of spread comes on top.
+    assert 28 <= pauses.seconds[0] <= 31.5
+
+
+@pytest.mark.parametrize("retry_after", ["soon", "-5", "1e9", "2026-01-01", ""])
+async def test_a_retry_after_that_cannot_be_read_leaves_it_to_the_table(retry_after: str) -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=retry_after) as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.text, reply.attempts) == ("B", 2)
+    # First delay of a 429 is 1 s, by a factor from 0.5 to 1.
+    assert 0.5 <= pauses.seconds[0] <= 1
+
+
+async def test_a_pause_beyond_the_budget_ends_the_call() -> None:
+    pauses = Pauses()
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
+        reply = await ask_once(entry(server.base_url), pauses)
+    assert (reply.failure, reply.attempts, pauses.seconds) == ("http_429", 1, [])
+
+
+async def test_an_answer_that_drips_in_is_a_timeout() -> None:
+    started = time.monotonic()
+    with ModelServer(lambda _: "B", fault=lambda _: "drip") as server:
+        reply = await ask_once(entry(server.base_url, timeout_s=0.3), Pauses())
+    assert (reply.failure, reply.attempts, reply.error) == ("timeout_total", 2, "no whole answer within 0.3 s")
+    # Two attempts of 0.3 s each; every single byte came sooner than that.
+    assert time.monotonic() - started < 3
+
+
+async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
+    with ModelServer(lambda _: "B", fault=lambda _: "echo") as server:
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-not-to-be-seen"))
+    assert reply.error == "HTTP 401: who is Bearer [key]?"
+
+
+async def test_a_password_in_the_address_is_not_told() -> None:
+    address = f"http://ada:secret-word@127.0.0.1:{closed_port()}/v1"
+    async with HttpChat(entry("http://localhost/v1"), address, policy=RetryPolicy(sleep=Pauses())) as chat:
+        reply = await chat(request())
+    assert reply.failure == "connect"
+    assert "secret-word" not in str(reply.error)
+
+
+async def test_an_answer_is_kept_before_the_call_gives_up_its_slot() -> None:
+    kept: list[str | None] = []
+
+    async def keep(_: ChatRequest, reply: ChatReply) -> None:
+        await asyncio.sleep(0.05)  # time enough for another call to come, if it could
+        assert len(kept) == server.calls - 1
+        kept.append(reply.text)
+
+    with ModelServer(lambda _: "B", fault=only_first("401")) as server:
+        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
+            refused = await chat(request("first"), keep)
+            kept.append(refused.text)
+            await asyncio.gather(*(chat(request(str(number)), keep) for number in range(3)))
+    # The refused call was not kept by the client; the three answers were, one at a time.
+    assert kept == [None, "B", "B", "B"]
+
+
+async def test_connections_are_used_again() -> None:
+    with ModelServer(lambda _: "B") as server:
+        async with client(entry(server.base_url, concurrency=3), Pauses()) as chat:
+            for number in range(5):
+                await asyncio.gather(*(chat(request(f"{number}, {place}")) for place in range(3)))
+    assert server.calls == 15
+    assert server.connections <= 3
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    # A key must not travel to where another server points.
+    with ModelServer(lambda _: "B", fault=lambda _: "redirect") as server:
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert (reply.failure, reply.http_status, server.calls) == ("missing_choices", 307, 3)
+
+
+async def test_a_refused_connection_is_a_connection_failure() -> None:
+    pauses = Pauses()
+    reply = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), pauses)
+    assert (reply.failure, reply.attempts, reply.http_status) == ("connect", 4, None)
+    assert str(reply.error).startswith("no connection to http://127.0.0.1:")
+    assert len(pauses.seconds) == 3
+
+
+async def test_a_dead_server_is_given_up_and_every_call_gets_its_reply() -> None:
+    model = entry(f"http://127.0.0.1:{closed_port()}/v1", concurrency=4)
+    async with client(model, Pauses()) as chat:
+        replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(40)))
+    assert [reply.failure for reply in replies] == ["connect"] * 40
+    unsent = [reply for reply in replies if str(reply.error).startswith("not sent: ")]
+    # A further attempt goes first, so about 4 calls are tried until the third one that ends opens the breaker.
+    assert DEAD_AFTER_CALLS <= len(replies) - len(unsent) <= DEAD_AFTER_CALLS + 5
+    assert all(reply.latency_s == 0 for reply in unsent)
+
+
+async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
+    key = "sk-not-to-be-seen"
+    faults: dict[int, Fault] = {0: "401", 1: "truncated", 2: "not_json", 3: "truncated", 4: "no_choices", 5: "truncated"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        model = entry(server.base_url)
+        async with client(model, Pauses(), SecretStr(key)) as chat:
+            replies = [await chat(request(f"call {number}")) for number in range(2)]
+            shown = repr(vars(chat))
+    dead = await ask_once(entry(f"http://127.0.0.1:{closed_port()}/v1"), Pauses(), SecretStr(key))
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {key}"}
+    # The first is refused; the second is cut short three times, which is its last attempt.
+    assert [reply.failure for reply in replies] == ["auth", "truncated_body"]
+    assert key not in repr([*replies, dead]) + shown
+    assert all(key not in str(body) for body in server.bodies)
+
+
+@pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        client(entry("http://localhost/v1"), Pauses(), SecretStr(value))
+    assert "sk-" not in str(caught.value)
+    assert caught.value.next_step == "set the variable to the key alone"
+
+
+async def test_a_long_error_is_shortened() -> None:
+    # An answer that is no completion is quoted in the error.
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda *_: b"x" * 9000  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses())
+    assert reply.failure == "invalid_json"
+    assert len(str(reply.error)) == LONGEST_ERROR + len("...")
+
+
+async def test_without_a_key_no_authorization_is_sent() -> None:
+    with ModelServer(lambda _: "B") as server:
+        await ask_once(entry(server.base_url), Pauses())
+    assert "Authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize("concurrency", [3, 10])
+async def test_no_more_calls_are_in_flight_than_allowed(concurrency: int) -> None:
+    lock, levels, running = threading.Lock(), [], 0
+
+    def answer(_: list[dict[str, str]]) -> str:
+        nonlocal running
+        with lock:
+            running += 1
+            levels.append(running)
+        time.sleep(0.1)
+        with lock:
+            running -= 1
+        return "B"
+
+    with ModelServer(answer, latency_s=0.02) as server:
+        async with client(entry(server.base_url, concurrency=concurrency), Pauses()) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(4 * concurrency)))
+    assert [reply.text for reply in replies] == ["B"] * 4 * concurrency
+    # Never more, and not needlessly fewer either.
+    assert concurrency - 1 <= max(levels) <= concurrency
+
+
+async def test_nobody_starts_a_call_while_the_server_wants_to_be_left_alone() -> None:
+    # The first call is told to wait 17 s; the second comes meanwhile and is not sent before that is over.
+    order: list[str] = []
+    told, over = asyncio.Event(), asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        order.append(f"wait {seconds:.0f}")
+        told.set()
+        await over.wait()
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        order.append(messages[0]["content"])
+        return "B"
+
+    with ModelServer(answer, fault=only_first("429"), retry_after="17") as server:
+        async with client(entry(server.base_url), wait) as chat:
+            first = asyncio.ensure_future(chat(request("first")))
+            await told.wait()
+            second = asyncio.ensure_future(chat(request("second")))
+            await asyncio.sleep(0.1)
+            assert order == ["wait 17"]
+            over.set()
+            replies = await asyncio.gather(first, second)
+    assert [reply.text for reply in replies] == ["B", "B"]
+    assert sorted(order[1:]) == ["first", "second"]
+
+
+async def test_a_budget_that_is_spent_stops_calls_before_they_are_sent() -> None:
+    settled: list[tuple[float, str | None]] = []
+
+    class Two:
+        """Pays for two calls."""
+
+        def reserve(self, _: ChatRequest) -> float | None:
+            return 5.0 if len(settled) < 2 else None
+
+        def settle(self, reserved: float, reply: ChatReply) -> None:
+            settled.append((reserved, reply.text))
+
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url)
+        async with HttpChat(model, server.base_url, spending=Two()) as chat:
+            replies = [await chat(request(f"call {number}")) for number in range(4)]
+    assert [reply.failure for reply in replies] == [None, None, "budget", "budget"]
+    assert server.calls == 2
+    assert settled == [(5.0, "B"), (5.0, "B")]
+
+
+async def test_another_model_is_a_failure_only_where_that_is_asked_for() -> None:
+    with ModelServer(lambda _: "B") as server:
+        plain = server.completion
+        server.completion = lambda *sent: plain(*sent).replace(b'"choices"', b'"model": "other-7b", "choices"', 1)  # type: ignore[method-assign]
+        noticed = await ask_once(entry(server.base_url), Pauses())
+        refused = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), Pauses())
+    assert (noticed.text, noticed.remark, noticed.model) == ("B", "other_model", "other-7b")
+    assert (refused.failure, refused.text) == ("wrong_model", None)
+    assert "asked listener, answered by other-7b" in str(refused.error)
+
+
+async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
+        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
+            replies = [await chat(request(f"call {number}")) for number in range(5)]
+    assert [reply.failure for reply in replies] == ["http_429"] * 5
+    assert server.calls == 1
+    assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
+
+
+async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
+    class OneCall:
+        """Pays for the first call alone."""
+
+        left = 1
+
+        def reserve(self, _: ChatRequest) -> float | None:
+            self.left -= 1
+            return 1.0 if self.left >= 0 else None
+
+        def settle(self, reserved: float, reply: ChatReply) -> None:
+            pass
+
+    pauses = Pauses()
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
+        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=pauses), spending=OneCall()) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
+    assert [reply.failure for reply in replies].count("budget") == 59
+    assert pauses.seconds == []
+
+
+async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_failed() -> None:
+    class OneAttempt:
+        """Pays for one attempt."""
+
+        asked = 0
+
+        def reserve(self, _: ChatRequest) -> float | None:
+            self.asked += 1
+            return 1.0 if self.asked == 1 else None
+
+        def settle(self, reserved: float, reply: ChatReply) -> None:
+            pass
+
+    with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
+        model = entry(server.base_url)
+        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
+            reply = await chat(request())
+    assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
+
+
+async def test_a_pause_outlives_the_call_that_was_told_of_it() -> None:
+    over = asyncio.Event()
+    told = asyncio.Event()
+
+    async def wait(_: float) -> None:
+        told.set()
+        await over.wait()
+
+    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="17") as server:
+        async with client(entry(server.base_url), wait) as chat:
+            first = asyncio.ensure_future(chat(request("first")))
+            await told.wait()
+            first.cancel()
+            second = asyncio.ensure_future(chat(request("second")))
+            await asyncio.sleep(0.1)
+            assert server.calls == 1
+            over.set()
+            assert (await second).text == "B"
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "kept"),
+    [
+        ("sk-SECRET/abc+def==", r"your key is sk-SECRET\/abc\u002bdef==", "your key is [key]"),
+        ("sk-SECRET/abc+def==", "your key is sk-SECRET/abc+def==", "your key is [key]"),
+        # No secret but a word that local servers are given.
+        ("x", "The capital is x", "The capital is x"),
+        ("null", "null and void", "null and void"),
+    ],
+)
+async def test_a_key_in_an_answer_is_taken_out_and_nothing_else(key: str, said: str, kept: str) -> None:
+    message = f'{{"content": "{said}", "reasoning_content": "{said}"}}'
+    body = f'{{"model": "listener", "choices": [{{"message": {message}}}]}}'
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda *_: body.encode()  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr(key))
+    assert (reply.text, reply.reasoning, reply.failure) == (kept, kept, None)
+
+
+async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> None:
+    with ModelServer(lambda _: "B") as server:
+        server.completion = lambda *_: rb"{no JSON: sk-SECRET\/abc\u002Bdef=="  # type: ignore[method-assign]
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-SECRET/abc+def=="))
+    assert reply.failure == "invalid_json"
+    assert "SECRET" not in str(reply.error)
+    assert "[key]" in str(reply.error)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "places"),
+    # Up to 64 every call keeps its place; of 24 more, two may be without one while their replies are written.
+    [(64, 3), (88, 1)],
+)
+async def test_places_while_replies_are_kept(concurrency: int, places: int) -> None:
+    held: list[int] = []
+    together = asyncio.Event()
+
+    with ModelServer(lambda _: "B") as server:
+        async with client(entry(server.base_url, concurrency=concurrency), Pauses()) as chat:
+
+            async def keep(_: ChatRequest, __: ChatReply) -> None:
+                held.append(1)
+                if len(held) == 3:
+                    held.append(chat._pace._in_flight)
+                    together.set()
+                await together.wait()
+
+            await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), 10)
+            assert held == [1, 1, 1, places]
+            assert chat._pace._in_flight == 0

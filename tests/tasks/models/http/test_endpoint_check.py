@@ -1,0 +1,179 @@
+"""What is refused before the first call, and what is not."""
+
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.errors import EndpointError, UsageError
+from tasks.models.http import endpoint_check as preflight
+from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
+from tests.model_server import ModelServer
+from tests.tasks.models.making_calls import closed_port, entry
+
+NO_ROUTE = ("255.255.255.255", 80)
+"""The broadcast address, to which the operating system opens no connection."""
+
+KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env="LISTENER_KEY")
+
+
+def addresses(*found: tuple[str, int]) -> Callable[[preflight.Place], Awaitable[list[preflight.Place]]]:
+    async def look_up(_: preflight.Place) -> list[preflight.Place]:
+        return [preflight.Place(*address) for address in found]
+
+    return look_up
+
+
+def slow_dns(*_: Any, **__: Any) -> list[Any]:
+    time.sleep(0.5)
+    return []
+
+
+@contextmanager
+def full_socket() -> Iterator[int]:
+    """Port of a listener whose queue is full: further connections wait."""
+    with socket.socket() as listener, ExitStack() as stack:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def test_the_key_comes_from_the_variable_the_entry_names() -> None:
+    key = resolve_api_key(KEYED, {"LISTENER_KEY": " sk-1\n", "OTHER": "sk-2"})
+    assert key is not None
+    assert key.get_secret_value() == "sk-1"
+    assert "sk-1" not in repr(key)
+
+
+def test_an_entry_without_a_variable_has_no_key() -> None:
+    assert resolve_api_key(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "got"),
+    [({}, "no such variable"), ({"LISTENER_KEY": ""}, "an empty value"), ({"LISTENER_KEY": " \n"}, "an empty value")],
+)
+def test_a_missing_key_is_told_with_its_variable(environ: dict[str, str], got: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        resolve_api_key(KEYED, environ)
+    assert str(caught.value) == (
+        "the API key of model listener is missing\n"
+        "  where: environment variable LISTENER_KEY\n"
+        "  expected: the key\n"
+        f"  got: {got}\n"
+        "  next step: export LISTENER_KEY=... and run again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("base_url", "got"),
+    [
+        ("ftp://localhost/v1", "not an http or https URL"),
+        ("ftp://localhost:8000/v1", "not an http or https URL"),
+        ("localhost:8000/v1", "not an http or https URL"),
+        ("no url at all", "not an http or https URL"),
+        ("http://", "not an http or https URL"),
+        ("http://localhost:port/v1", "Invalid port"),
+        ("http://[::1/v1", ""),
+        ("http://localhost:99999/v1", "port 99999, the last one is 65535"),
+        ("http://two..dots/v1", "host name two..dots"),
+        (f"http://{'a' * 70}/v1", ""),
+        ("http://no-such-host.invalid/v1", "host name no-such-host.invalid has no address"),
+    ],
+)
+async def test_a_wrong_address_is_told_with_the_next_step(base_url: str, got: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        await check_endpoint(entry(base_url))
+    assert caught.value.where == f"base URL {base_url}"
+    assert caught.value.next_step == "correct --base-url (or --judge-base-url), or start the server"
+    assert got in str(caught.value.got)
+
+
+async def test_a_server_that_is_down_passes() -> None:
+    await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
+
+
+async def test_a_server_that_is_up_passes_and_is_not_called() -> None:
+    with ModelServer(lambda _: "B") as server:
+        await check_endpoint(entry(server.base_url))
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        resolve_api_key(KEYED, {"LISTENER_KEY": value})
+    assert caught.value.where == "environment variable LISTENER_KEY"
+    assert "sk-" not in str(caught.value)
+
+
+async def test_one_address_of_several_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A host of the documentation range first, as with a broken IPv6 route; the one behind it refuses, so it is there.
+    monkeypatch.setattr(preflight, "_look_up", addresses(NO_ROUTE, ("127.0.0.1", closed_port())))
+    await check_endpoint(entry("http://two-addresses.invalid/v1"))
+
+
+async def test_no_address_that_leads_anywhere_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "_look_up", addresses(NO_ROUTE, NO_ROUTE))
+    with pytest.raises(EndpointError) as caught:
+        await check_endpoint(entry("http://nowhere.invalid/v1"))
+    # Told once, although both addresses fail so.
+    assert str(caught.value.got).startswith("nowhere.invalid:80: ")
+    assert "," not in str(caught.value.got)
+
+
+async def test_a_host_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.2)
+    with full_socket() as port, pytest.raises(EndpointError) as caught:
+        await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
+    assert caught.value.got == f"127.0.0.1:{port}: no answer within 0.2 s"
+
+
+async def test_a_name_that_is_not_found_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(socket, "getaddrinfo", slow_dns)
+    with pytest.raises(EndpointError) as caught:
+        await check_endpoint(entry("http://slow.invalid/v1"))
+    assert caught.value.got == "no address of host name slow.invalid within 0.1 s"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "part"),
+    [
+        ("http://ada:secret@localhost/v1", "a user name or password before @"),
+        ("http://localhost/v1?key=secret", "a query after ?"),
+        ("http://localhost/v1#secret", "a fragment after #"),
+    ],
+)
+async def test_a_secret_in_the_address_is_refused_and_not_told(base_url: str, part: str) -> None:
+    # No entry can hold such an address; the check does not rely on that.
+    model = entry("http://localhost/v1").model_copy(update={"base_url": base_url})
+    with pytest.raises(UsageError) as caught:
+        await check_endpoint(model)
+    assert caught.value.got == part
+    assert "--api-key-env" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["http", "all"])
+async def test_behind_a_proxy_the_proxy_is_checked(name: str) -> None:
+    # Only the proxy can look the name up; it is there, if down.
+    await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: f"http://127.0.0.1:{closed_port()}"})
+    with pytest.raises(EndpointError, match="host name no-such-proxy"):
+        await check_endpoint(entry("http://no-such-host.invalid/v1"), {name: "no-such-proxy.invalid:3128"})
+
+
+async def test_a_server_on_this_machine_is_not_looked_for_behind_a_proxy() -> None:
+    await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"), {"http": "http://no-such-proxy.invalid:3128"})
+
+
+async def test_the_embedded_model_has_no_address_to_check() -> None:
+    await check_endpoint(ModelEntry(name=EMBEDDED_MODEL))

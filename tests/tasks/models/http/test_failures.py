@@ -1,0 +1,309 @@
+"""Errors as servers word them, and the failures they are; every mark of the table has an example here."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from schemas.vocabulary import FAILURES, Failure
+from tasks.models.http.error_patterns import LONGEST_CONTEXT, MARKS, PASSING, UNDER_SUCCESS
+from tasks.models.http.failures import (
+    FAILURE_KINDS,
+    RETRIES,
+    ServerError,
+    describe_error,
+    find_error,
+    read_error,
+    read_max_context,
+)
+
+
+def error(message: str = "", **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+def base_resp(code: int, message: str = "") -> dict[str, Any]:
+    return {"base_resp": {"status_code": code, "status_msg": message}}
+
+
+CODED: list[tuple[int, Any, Failure]] = [
+    (400, error(code="context_length_exceeded", type="invalid_request_error"), "context_too_long"),
+    (400, error(code="string_above_max_length"), "context_too_long"),
+    (500, error(type="exceed_context_size_error", code=500), "context_too_long"),
+    (400, error(type="request_too_large"), "context_too_long"),
+    (400, error("Prompt 超长", code="1261"), "context_too_long"),
+    (400, error(code="tokens_too_long", type="invalid_request_error"), "context_too_long"),
+    (400, error(code="content_filter"), "content_filter"),
+    (400, error(type="content_filter"), "content_filter"),
+    (400, error(code="content_policy_violation"), "content_filter"),
+    (400, error(code="400", innererror={"code": "ResponsibleAIPolicyViolation"}), "content_filter"),
+    (400, error(code="data_inspection_failed", type="data_inspection_failed"), "content_filter"),
+    (400, {"code": "DataInspectionFailed", "message": "no", "request_id": "1"}, "content_filter"),
+    (400, error(code="InputTextSensitiveContentDetected"), "content_filter"),
+    (400, error(code="SensitiveContentDetected.Violence"), "content_filter"),
+    (400, error(code="OutputTextRiskDetection"), "content_filter"),
+    (500, error(code="sensitive_words_detected", type="one_api_error"), "content_filter"),
+    (400, error("系统检测到输入或生成内容可能包含不安全或敏感内容", code="1301"), "content_filter"),
+    (200, base_resp(1026, "input new_sensitive"), "content_filter"),
+    (200, base_resp(1027), "content_filter"),
+    (429, error("check your plan", type="insufficient_quota", code="insufficient_quota"), "quota"),
+    (429, error(type="insufficient_quota", code="project_spend_limit_exceeded"), "quota"),
+    (429, error(code="organization_usage_limit_exceeded"), "quota"),
+    (400, error(code="billing_hard_limit_reached"), "quota"),
+    (429, error("Your account is suspended", type="exceeded_current_quota_error"), "quota"),
+    (400, error("Access denied", code="Arrearage", type="Arrearage"), "quota"),
+    (403, error(code="AllocationQuota.FreeTierOnly"), "quota"),
+    (403, error(code="AccountOverdueError", type="Forbidden"), "quota"),
+    (429, error(code="QuotaExceeded", type="TooManyRequests"), "quota"),
+    (429, error("您的账户已欠费,请充值后重试", code="1113"), "quota"),
+    (429, error(code="1310"), "quota"),
+    (429, error(type="insufficient_balance_error", http_code="429"), "quota"),
+    (200, base_resp(1008, "low"), "quota"),
+    (403, error(type="billing_error"), "quota"),
+    (400, error(code="invalid_api_key"), "auth"),
+    (400, {"code": "InvalidApiKey", "message": "no"}, "auth"),
+    (400, error(type="authentication_error"), "auth"),
+    (400, error(code="AuthenticationError"), "auth"),
+    (400, error(code="1002"), "auth"),
+    (200, base_resp(1004), "auth"),
+    (200, base_resp(2049), "auth"),
+    (400, error(type="rate_limit_error"), "http_429"),
+    (403, error(type="rate_limit_reached_error"), "http_429"),
+    (400, error(code="1302"), "http_429"),
+    (200, base_resp(1002), "http_429"),
+    (200, base_resp(1039), "http_429"),
+    (200, error(type="overloaded_error"), "http_5xx"),
+    (200, error(code="server_error"), "http_5xx"),
+    (200, base_resp(1013), "http_5xx"),
+]
+"""Told by their code; the messages of MiniMax and Zhipu differ, their numbers do not."""
+
+WORDED: list[tuple[int, str, Failure]] = [
+    (400, "This model's maximum context length is 4096 tokens. However, you requested 4226 tokens", "context_too_long"),
+    (400, "The decoder prompt (length 163840) is longer than the maximum model length of 131072.", "context_too_long"),
+    (400, "The input (61709 tokens) is longer than the model's context length (40960 tokens).", "context_too_long"),
+    (400, "Requested token count exceeds the model's maximum context length of 131072 tokens.", "context_too_long"),
+    (400, "prompt is too long: 208656 tokens > 200000 maximum", "context_too_long"),
+    (400, "Input prompt (15681 tokens) is too long and exceeds limit of 2560", "context_too_long"),
+    (400, "Input is too long for requested model.", "context_too_long"),
+    (400, "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease", "context_too_long"),
+    (500, "the request exceeds the available context size. try increasing the context size", "context_too_long"),
+    (400, "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", "context_too_long"),
+    (500, "Requested tokens (516) exceed context window of 512", "context_too_long"),
+    (400, "prompt too long; exceeded max context length by 12 tokens", "context_too_long"),
+    (400, "invalid params, context window exceeds limit (2013)", "context_too_long"),
+    (400, "the input length exceeds the context length", "context_too_long"),
+    (400, "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", "context_too_long"),
+    (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 258048]", "context_too_long"),
+    (400, "The input token count (132478) exceeds the maximum number of tokens allowed (131072).", "context_too_long"),
+    (400, "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)", "context_too_long"),
+    (400, "Input token length too long", "context_too_long"),
+    (400, "Total tokens of image and text exceed max message tokens. Request id: 0217", "context_too_long"),
+    (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", "context_too_long"),
+    (400, "Content Exists Risk", "content_filter"),
+    (400, "The request was rejected because it was considered high risk", "content_filter"),
+    (403, 'x-ai/grok requires moderation on OpenInference. Your input was flagged for "violence".', "content_filter"),
+    (400, "Input data may contain inappropriate content.", "content_filter"),
+    (400, "The response was filtered due to the prompt triggering the content management policy.", "content_filter"),
+    (403, "Your account has insufficient balance", "quota"),
+    (400, "insufficient balance (1008)", "quota"),
+    (429, "You exceeded your current quota, please check your plan and billing details.", "quota"),
+    (400, "Your credit balance is too low to access the Anthropic API.", "quota"),
+    (400, "This request requires more credits, or fewer max_tokens.", "quota"),
+    (400, "Access denied, please make sure your account is in good standing.", "quota"),
+    (403, "The request failed because your account has an overdue balance.", "quota"),
+    (403, "You've reached your usage limit for this billing cycle", "quota"),
+    (400, "API key not valid. Please pass a valid API key.", "auth"),
+    (400, "Incorrect API key provided: sk-...", "auth"),
+]
+
+STATED: list[tuple[int, Failure]] = [
+    (300, "missing_choices"),
+    (302, "missing_choices"),
+    (307, "missing_choices"),
+    (400, "http_4xx"),
+    (401, "auth"),
+    (402, "quota"),
+    (403, "auth"),
+    (404, "http_4xx"),
+    (408, "timeout_total"),
+    (409, "http_4xx"),
+    (413, "context_too_long"),
+    (422, "http_4xx"),
+    (425, "http_429"),
+    (429, "http_429"),
+    (500, "http_5xx"),
+    (503, "http_5xx"),
+    (529, "http_5xx"),
+]
+
+
+def test_every_failure_has_its_kind_and_its_retry() -> None:
+    assert set(FAILURE_KINDS) == set(RETRIES) == set(FAILURES)
+    assert all(kind.meaning and kind.remedy for kind in FAILURE_KINDS.values())
+
+
+def test_what_no_second_try_can_mend_is_asked_once() -> None:
+    once = {failure for failure, retry in RETRIES.items() if retry.attempts == 1}
+    assert once == {"tls", "auth", "quota", "context_too_long", "content_filter", "http_4xx", "length", "budget"}
+    assert all(retry.first_delay_s <= retry.longest_delay_s for retry in RETRIES.values())
+    assert all(retry.first_delay_s > 0 for failure, retry in RETRIES.items() if failure not in once)
+
+
+@pytest.mark.parametrize(("status", "document", "failure"), CODED)
+def test_a_code_names_the_failure(status: int, document: Any, failure: Failure) -> None:
+    reply = read_error(status, json.dumps(document).encode())
+    assert (reply.failure, reply.http_status, reply.text) == (failure, status, None)
+    assert str(reply.error).startswith(f"HTTP {status}: ")
+
+
+@pytest.mark.parametrize(("status", "message", "failure"), WORDED)
+def test_a_wording_names_the_failure(status: int, message: str, failure: Failure) -> None:
+    reply = read_error(status, json.dumps(error(message, type="invalid_request_error", code=status)).encode())
+    assert (reply.failure, reply.error) == (failure, f"HTTP {status}: {message}")
+
+
+@pytest.mark.parametrize(("status", "failure"), STATED)
+def test_a_status_names_the_failure_where_nothing_else_does(status: int, failure: Failure) -> None:
+    for body in (b"", b"sorry", json.dumps(error("sorry", type="invalid_request_error")).encode()):
+        assert read_error(status, body).failure == failure
+
+
+@pytest.mark.parametrize("mark", [*MARKS, *UNDER_SUCCESS], ids=lambda mark: f"{mark.servers}: {mark.pattern}")
+def test_every_mark_has_an_example_that_it_decides(mark: Any) -> None:
+    coded = [find_error(document) for _, document, failure in CODED if failure == mark.failure]
+    worded = [ServerError((), message) for _, message, failure in WORDED if failure == mark.failure]
+    assert any(mark.is_in(found.codes, found.message) for found in (*coded, *worded) if found)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "You exceeded your current quota, please check your plan and billing details. Please retry in 36.6s.",
+        "Allocated quota exceeded, please increase your quota limit.",
+        "Rate limit reached for gpt-4o on requests per min (RPM): Limit 3. Please try again in 20s.",
+        "Request too large on tokens per min (TPM): Limit 30000, Requested 31000. Your input is too long.",
+    ],
+)
+def test_a_limit_that_passes_is_not_a_quota_that_is_used_up(message: str) -> None:
+    assert PASSING.is_in((), message)
+    document = error(message, code="insufficient_quota", status="RESOURCE_EXHAUSTED")
+    assert read_error(429, json.dumps(document).encode()).failure == "http_429"
+
+
+@pytest.mark.parametrize(
+    ("document", "failure", "told"),
+    [
+        (
+            [error("The input token count (9) exceeds the maximum number of tokens allowed (8).", code=400)],
+            "context_too_long",
+            "The",
+        ),
+        (error("upstream is down", code=502), "http_5xx", "upstream"),
+        (error("no credits", code=402), "quota", "no credits"),
+        (error("slow down", http_code="429"), "http_429", "slow down"),
+        (error("who are you", code=401), "auth", "who"),
+        (error("bad", code=404), "http_4xx", "bad"),
+        ({"object": "error", "message": "bad", "type": "BadRequestError", "code": 400}, "http_4xx", "bad"),
+        ({"choices": [{"error": {"code": 503, "message": "gone"}, "message": {"content": "Sa"}}]}, "http_5xx", "gone"),
+        ({"error": "out of memory"}, "missing_choices", "out of memory"),
+        (base_resp(4711, "who knows"), "missing_choices", "who knows"),
+    ],
+)
+def test_an_error_may_come_with_http_200(document: Any, failure: Failure, told: str) -> None:
+    reply = read_error(200, json.dumps(document).encode())
+    assert (reply.failure, reply.http_status) == (failure, 200)
+    assert str(reply.error).startswith(f"HTTP 200: {told}")
+
+
+def test_what_the_provider_behind_a_gateway_said_counts() -> None:
+    raw = '{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}'
+    body = json.dumps(error("Provider returned error", code=400, metadata={"raw": raw})).encode()
+    reply = read_error(400, body)
+    assert reply.failure == "context_too_long"
+    assert read_max_context(str(reply.error)) == 8
+
+
+def test_a_redirect_says_that_it_is_not_followed() -> None:
+    assert read_error(307, b"{}").error == "HTTP 307: a redirect, which is not followed: {}"
+
+
+STATED_CONTEXTS: list[tuple[str, int | None]] = [
+    ("This model's maximum context length is 4,096 tokens. However, you requested 4226 tokens", 4096),
+    ("The decoder prompt (length 163840) is longer than the maximum model length of 131072.", 131072),
+    ("The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960),
+    ("You passed 5000 input tokens and requested 64 output tokens. However, the model's context length is only 4096.", 4096),
+    ("request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", 8192),
+    ("the request exceeds the available context size (n_ctx 256)", 256),
+    ("Requested tokens (516) exceed context window of 512", 512),
+    ("Input prompt (15681 tokens) is too long and exceeds limit of 2560", 2560),
+    ("prompt is too long: 208656 tokens > 200000 maximum", 200000),
+    ("input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease", 200000),
+    ("The input token count (132478) exceeds the maximum number of tokens allowed (131072).", 131072),
+    ("Your request exceeded model token limit : 262144 (requested: 269030)", 262144),
+    ("Range of input length should be [1, 30720]", 30720),
+    ("Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 59862),
+    ("Input length 33000 exceeds the maximum length 32768", 32768),
+    ("Prompt contains 50000 tokens, too large for model with 32768 maximum context length", 32768),
+    ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", 4096),
+    ("invalid params, context window exceeds limit (2013)", None),
+    ("Input is too long for requested model.", None),
+    ("max_tokens: 9000 > 8192", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("text", "tokens"), STATED_CONTEXTS)
+def test_the_longest_context_is_read_where_an_error_states_it(text: str, tokens: int | None) -> None:
+    assert read_max_context(text) == tokens
+
+
+@pytest.mark.parametrize("pattern", LONGEST_CONTEXT)
+def test_every_wording_of_a_longest_context_has_an_example(pattern: str) -> None:
+    texts = (text.replace(",", "") for text, _ in STATED_CONTEXTS)
+    assert any(re.search(pattern.replace(", ?", " ?"), text, re.IGNORECASE) for text in texts)
+
+
+def test_the_context_size_that_llama_cpp_states_in_a_field_is_told() -> None:
+    document = error("the request exceeds the available context size", type="exceed_context_size_error", n_ctx=256)
+    reply = read_error(400, json.dumps(document).encode())
+    assert reply.error == "HTTP 400: the request exceeds the available context size (n_ctx 256)"
+    assert read_max_context(str(reply.error)) == 256
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"choices": [{"message": {"content": "B"}}], "error": None, "base_resp": {"status_code": 0}},
+        {},
+        [],
+        None,
+        7,
+        "x",
+        {"code": 1},
+    ],
+)
+def test_what_states_no_error_is_none(document: Any) -> None:
+    assert find_error(document) is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "described"),
+    [
+        (b'{"error": {"message": "no such model"}}', "no such model"),
+        (b'{"error": "out of memory"}', "out of memory"),
+        (b'{"object": "error", "message": "too long"}', "too long"),
+        (b'[{"error": {"message": "no such model"}}]', "no such model"),
+        (b'{"detail": "Not Found"}', '{"detail": "Not Found"}'),
+        (b'{"error": {"code": 4}}', '{"error": {"code": 4}}'),
+        (b"[1]", "[1]"),
+        (b"Bad gateway", "Bad gateway"),
+        (b'{"error": "two\\nlines"}', "two lines"),
+        (b"", "an empty body"),
+        (b'{"error": "half \\ud83d"}', "half \ufffd"),
+        (b"[" * 99_999, "[" * 99_999),
+    ],
+)
+def test_the_servers_own_message_describes_an_error(sent: bytes, described: str) -> None:
+    assert describe_error(sent) == described

@@ -1,0 +1,294 @@
+"""Bodies as OpenAI-compatible servers send them, and what is read from them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from schemas.chat import ChatReply
+from schemas.vocabulary import Failure
+from tasks.models.http.parse_reply import read_completion, split_reasoning
+
+
+def body(message: Any, **more: Any) -> bytes:
+    return json.dumps({"choices": [{"finish_reason": "stop", "message": message}], **more}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "reasoning", "text"),
+    [
+        ("B", None, "B"),
+        ("<think>Sad, so A.</think>\n\nA", "Sad, so A.", "A"),
+        ("\n<thinking>two\nlines</thinking> A", "two\nlines", "A"),
+        ("Sad, so A.</think>A", "Sad, so A.", "A"),
+        ("<think>\n\n</think>\n\nA", None, "A"),
+        ("<think>Sad, so", "Sad, so", ""),
+        ("<think>one</think>\n<think>two</think>A", "one\n\ntwo", "A"),
+        ("<think>one</think><think>two, so", "one\n\ntwo, so", ""),
+        ("<think>one</think>A, not </think>", "one", "A, not </think>"),
+        ("A thought: <think> is a tag", None, "A thought: <think> is a tag"),
+    ],
+)
+def test_a_think_block_is_reasoning_and_not_answer(content: str, reasoning: str | None, text: str) -> None:
+    assert split_reasoning(content) == (reasoning, text)
+
+
+def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
+    reply = read_completion(body({"content": "<think>x</think>B"}, usage={"prompt_tokens": 7, "completion_tokens": 3}))
+    assert (reply.text, reply.reasoning, reply.finish_reason) == ("B", "x", "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.http_status) == (7, 3, 200)
+    assert (reply.failure, reply.error) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_in_a_field_of_its_own_is_kept_apart(name: str) -> None:
+    reply = read_completion(body({"content": "B", name: "It is B."}))
+    assert (reply.text, reply.reasoning) == ("B", "It is B.")
+
+
+@pytest.mark.parametrize("usage", [{}, {"usage": None}])
+def test_usage_that_is_not_sent_is_null_and_not_zero(usage: dict[str, Any]) -> None:
+    reply = read_completion(body({"content": "B"}, **usage))
+    assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
+
+
+def test_content_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "A"}, {"type": "text", "text": ", C"}]
+    assert read_completion(body({"content": parts})).text == "A, C"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"content": None}, {}, {"content": ""}, {"content": " \n"}, {"content": []}, {"content": "<think>cut off"}],
+)
+def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
+    reply = read_completion(body(message))
+    assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_content", None, "stop", 200)
+    assert str(reply.error).startswith("no text")
+    assert str(reply.error).endswith(", finish_reason stop")
+
+
+def test_a_model_that_refuses_has_answered() -> None:
+    reply = read_completion(body({"content": None, "refusal": "I cannot help with that."}))
+    assert (reply.text, reply.failure, reply.remark) == ("I cannot help with that.", None, "refusal")
+
+
+def test_thinking_among_the_parts_is_reasoning() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Sad, so B."}]}
+    reply = read_completion(body({"content": [thinking, {"type": "text", "text": "B"}]}))
+    assert (reply.text, reply.reasoning) == ("B", "Sad, so B.")
+
+
+def test_reasoning_that_used_up_the_limit_is_told() -> None:
+    choice = {"finish_reason": "length", "message": {"content": "<think>Well, if"}}
+    reply = read_completion(json.dumps({"choices": [choice]}).encode())
+    assert (reply.failure, reply.reasoning) == ("length", "Well, if")
+    assert reply.error == "no text besides reasoning, finish_reason length; the limit max_tokens was reached before the answer"
+
+
+def test_an_empty_reply_keeps_its_reasoning_and_usage() -> None:
+    reply = read_completion(body({"content": None, "reasoning_content": "Let me see"}, usage={"completion_tokens": 16}))
+    assert (reply.failure, reply.reasoning, reply.completion_tokens) == ("empty_content", "Let me see", 16)
+
+
+MALFORMED: dict[str, tuple[bytes, Failure]] = {
+    "html": (b"<html>busy</html>", "invalid_json"),
+    "nothing": (b"", "invalid_json"),
+    "cut off": (b'{"choices": [{"mess', "invalid_json"),
+    "not UTF-8": (b"\xff\xfe\xfa", "invalid_json"),
+    "deep": (b"[" * 99_999, "invalid_json"),
+    "null": (b"null", "missing_choices"),
+    "a list": (b"[]", "missing_choices"),
+    "no choices": (b"{}", "missing_choices"),
+    "choices empty": (b'{"choices": []}', "missing_choices"),
+    "choices null": (b'{"choices": null}', "missing_choices"),
+    "no message": (b'{"choices": [{"text": "B"}]}', "missing_choices"),
+    "message null": (body(None), "missing_choices"),
+    "message a string": (body("B"), "missing_choices"),
+    "content a number": (body({"content": 5}), "missing_choices"),
+    "part without text": (body({"content": [{"text": None}]}), "missing_choices"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
+    sent, failure = MALFORMED[name]
+    reply = read_completion(sent)
+    assert (reply.failure, reply.text, reply.http_status) == (failure, None, 200)
+
+
+def test_an_error_that_comes_as_a_success_is_that_error() -> None:
+    reply = read_completion(b'{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": null}')
+    assert (reply.failure, reply.error, reply.http_status) == ("quota", "HTTP 200: insufficient balance", 200)
+
+
+def finished(reason: str, **message: Any) -> ChatReply:
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    return read_completion(json.dumps({"choices": [{"finish_reason": reason, "message": message}], "usage": usage}).encode())
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "failure"),
+    [
+        ("tool_calls", {"content": None, "tool_calls": [{"id": "1"}]}, "tool_call"),
+        ("stop", {"content": "", "tool_calls": [{"id": "1"}]}, "tool_call"),
+        ("function_call", {"content": None, "function_call": {"name": "f"}}, "tool_call"),
+        ("tool_calls", {"content": None}, "tool_call"),
+        ("stop", {"content": None, "tool_calls": []}, "empty_content"),
+        ("length", {"content": None, "reasoning_content": "Let me"}, "length"),
+        ("length", {"content": ""}, "length"),
+        ("content_filter", {"content": None}, "content_filter"),
+        ("content_filter: PROHIBITED_CONTENT", {}, "content_filter"),
+        ("sensitive", {"content": ""}, "content_filter"),
+        ("refusal", {"content": ""}, "content_filter"),
+        # cut off by the filter, or by a server that failed: not what the model has to say
+        ("content_filter", {"content": "I th"}, "content_filter"),
+        ("insufficient_system_resource", {"content": "I th"}, "http_5xx"),
+        ("error", {"content": "I th"}, "http_5xx"),
+    ],
+)
+def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str, Any], failure: Failure) -> None:
+    reply = finished(reason, **message)
+    assert (reply.failure, reply.text, reply.remark, reply.finish_reason) == (failure, None, None, reason)
+    assert reason in str(reply.error)
+    # What was paid for is counted.
+    assert (reply.prompt_tokens, reply.completion_tokens) == (7, 3)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "remark"),
+    [
+        ("stop", {"content": "B"}, None),
+        ("stop", {"content": "B", "tool_calls": [{"id": "1"}]}, None),
+        ("stop", {"content": "B", "refusal": None}, None),
+        ("length", {"content": "B, since"}, "length"),
+        ("length", {"refusal": "I cannot"}, "length"),
+        ("stop", {"refusal": "I cannot"}, "refusal"),
+        ("refusal", {"content": "I cannot"}, "refusal"),
+    ],
+)
+def test_an_odd_answer_has_a_remark(reason: str, message: dict[str, Any], remark: str | None) -> None:
+    reply = finished(reason, **message)
+    assert (reply.failure, reply.remark) == (None, remark)
+    assert reply.text
+
+
+def test_an_answer_of_another_model_is_remarked_upon() -> None:
+    reply = read_completion(body({"refusal": "No"}, model="gpt-4o-mini"), asked="gpt-4o")
+    assert (reply.text, reply.failure, reply.remark, reply.model) == ("No", None, "other_model", "gpt-4o-mini")
+
+
+def test_an_answer_of_another_model_is_a_failure_where_the_same_is_required() -> None:
+    sent = body({"content": "B"}, model="gpt-4o-mini", usage={"prompt_tokens": 7, "completion_tokens": 3})
+    reply = read_completion(sent, asked="gpt-4o", require_same_model=True)
+    assert (reply.text, reply.failure, reply.remark, reply.model) == (None, "wrong_model", None, "gpt-4o-mini")
+    assert (reply.error, reply.completion_tokens) == ("asked gpt-4o, answered by gpt-4o-mini", 3)
+
+
+@pytest.mark.parametrize("more", [{}, {"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
+def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any]) -> None:
+    reply = read_completion(body({"content": "B"}, **more), asked="gpt-4o", require_same_model=True)
+    assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
+
+
+@pytest.mark.parametrize(
+    ("details", "reasoning"),
+    [
+        ([{"type": "reasoning.text", "text": "Sad, "}, {"type": "reasoning.text", "text": "so B."}], "Sad, so B."),
+        ([{"type": "reasoning.summary", "summary": "Short."}, {"type": "reasoning.encrypted", "data": "x"}], "Short."),
+        ([], None),
+        ([None, 3], None),
+        ("text", None),
+    ],
+)
+def test_reasoning_in_a_list_of_details_is_kept_apart(details: Any, reasoning: str | None) -> None:
+    reply = read_completion(body({"content": "B", "reasoning_details": details}))
+    assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", reasoning, "reasoning" if reasoning else None)
+
+
+def test_reasoning_that_is_sent_twice_is_kept_once() -> None:
+    details = [{"type": "reasoning.text", "text": "Sad, so B."}]
+    reply = read_completion(body({"content": "B", "reasoning": "Sad, so B.", "reasoning_details": details}))
+    assert reply.reasoning == "Sad, so B."
+
+
+def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
+    reply = read_completion(body({"content": "B \ud83d", "reasoning_content": "\ude00"}))
+    assert (reply.text, reply.reasoning) == ("B \ufffd", "\ufffd")
+
+
+@pytest.mark.parametrize("usage", [[1], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}])
+def test_usage_of_another_form_is_null(usage: Any) -> None:
+    reply = read_completion(body({"content": "B"}, usage=usage))
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("B", None, None)
+
+
+def test_the_error_of_a_malformed_reply_shows_what_came() -> None:
+    assert "<html>busy</html>" in str(read_completion(b"<html>busy</html>").error)
+
+
+def with_logprobs(logprobs: Any, **message: Any) -> bytes:
+    choice = {"finish_reason": "stop", "message": {"content": "B, A", **message}, "logprobs": logprobs}
+    return json.dumps({"choices": [choice]}).encode()
+
+
+def place(token: str, *likeliest: tuple[Any, Any]) -> dict[str, Any]:
+    found = [{"token": other, "logprob": logprob, "bytes": None} for other, logprob in likeliest]
+    return {"token": token, "logprob": -0.1, "top_logprobs": found}
+
+
+BEST = place("B", ("B", -0.1), (" A", -2))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [([BEST], {}), ([place(" \n", ("x", -1.0)), BEST, place(",", (",", 0.0))], {"content": " \nB, A"})],
+)
+def test_log_probabilities_are_those_of_the_first_token_that_is_not_blank(content: Any, message: dict[str, Any]) -> None:
+    reply = read_completion(with_logprobs({"content": content}, **message))
+    assert reply.top_logprobs == (("B", -0.1), (" A", -2.0))
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        None,
+        [],
+        "B",
+        {},
+        {"content": None},
+        {"content": []},
+        {"content": [None]},
+        {"content": [{"token": "B"}]},
+        {"content": [{"token": None, "top_logprobs": []}]},
+        {"content": [place(" ", ("B", -0.1))]},
+        {"content": [place("B")]},
+        {"content": [{"token": "B", "top_logprobs": {"B": -0.1}}]},
+        {"content": [{"token": "B", "top_logprobs": [{"token": "B"}]}]},
+        {"content": [place("B", ("B", -0.1), (None, -1.0))]},
+        {"content": [place("B", ("B", -0.1), ("A", None))]},
+        {"content": [place("B", ("B", "-0.1"))]},
+        {"content": [place("B", ("B", True))]},
+        {"content": [place("B", ("B", float("-inf")))]},
+        {"content": [place("B", ("B", float("nan")))]},
+        {"content": [place("B", ("B", 10**400))]},
+        # the form of the older completions
+        {"tokens": ["B"], "top_logprobs": [{"B": -0.1, "A": -2.0}]},
+        # not how the answer begins: a header that the server took off
+        {"content": [place("<|channel|>", ("A", -0.1), ("B", -0.2))]},
+    ],
+)
+def test_log_probabilities_of_another_form_are_null_and_the_reply_stays(logprobs: Any) -> None:
+    reply = read_completion(with_logprobs(logprobs))
+    assert (reply.text, reply.failure, reply.top_logprobs) == ("B, A", None, None)
+
+
+@pytest.mark.parametrize("message", [{"content": "<think>B?</think>B"}, {"content": "B?</think>B"}, {"reasoning_content": "B?"}])
+def test_log_probabilities_of_reasoning_are_not_those_of_the_answer(message: dict[str, str]) -> None:
+    reply = read_completion(with_logprobs({"content": [BEST]}, **message))
+    assert (str(reply.text)[0], reply.reasoning, reply.top_logprobs) == ("B", "B?", None)
+
+
+def test_half_a_character_in_a_token_can_be_stored() -> None:
+    reply = read_completion(with_logprobs({"content": [place("B", ("B", -0.1), ("\ud83d", -3.0))]}))
+    assert reply.top_logprobs == (("B", -0.1), ("\ufffd", -3.0))

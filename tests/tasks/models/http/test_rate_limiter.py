@@ -1,0 +1,181 @@
+"""Places, limits per minute and pauses of one endpoint."""
+
+import asyncio
+
+import pytest
+
+from schemas.chat import ChatReply, ModelEntry
+from tasks.models.http.rate_limiter import Pace, Sleep, Spacing
+from tests.tasks.models.making_calls import Pauses, request
+
+
+def pace(sleep: Sleep, **limits: int) -> Pace:
+    entry = ModelEntry.model_validate({"name": "paced", "base_url": "http://localhost/v1", **limits})
+    return Pace(entry, lambda: 0.0, sleep)
+
+
+async def started(tasks: list[asyncio.Task[None]]) -> list[int]:
+    """Which of the tasks have got their place."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+    return [number for number, task in enumerate(tasks) if task.done()]
+
+
+def enter(paced: Pace, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
+    return [asyncio.ensure_future(paced.enter(again=again)) for _ in range(calls)]
+
+
+async def test_no_more_calls_start_than_the_window_has_places() -> None:
+    paced = pace(Pauses(), concurrency=2)
+    tasks = enter(paced, 4)
+    assert await started(tasks) == [0, 1]
+    paced.leave()
+    assert await started(tasks) == [0, 1, 2]
+    paced.leave()
+    assert await started(tasks) == [0, 1, 2, 3]
+
+
+async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
+    paced = pace(Pauses(), concurrency=1)
+    first, second = enter(paced, 2)
+    await started([first, second])
+    (again,) = enter(paced, 1, again=True)
+    await started([again])
+    paced.leave()
+    assert await started([second, again]) == [1]
+
+
+class Gate:
+    """Stands in for asyncio.sleep: waits until the test lets it go on."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.over = asyncio.Event()
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        await self.over.wait()
+
+
+async def test_a_pause_holds_back_every_call_until_it_is_over() -> None:
+    gate = Gate()
+    paced = pace(gate, concurrency=8)
+    pause = paced.pause(20)
+    tasks = enter(paced, 2)
+    assert await started(tasks) == []
+    assert (paced.is_paused, gate.seconds) == (True, [20])
+    gate.over.set()
+    await pause
+    assert await started(tasks) == [0, 1]
+    assert not paced.is_paused
+
+
+async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
+    # It has its place and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
+    pausing, spacing = asyncio.Event(), asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        await {6.0: spacing, 20.0: pausing}[seconds].wait()
+
+    paced = pace(sleep, requests_per_minute=10)
+    await paced.keep_to_limits(request())
+    second = asyncio.ensure_future(paced.keep_to_limits(request()))
+    await started([])
+    paced.pause(20.0)
+    spacing.set()
+    await started([])
+    assert not second.done()
+    pausing.set()
+    assert await asyncio.wait_for(second, 5) is None
+
+
+async def test_two_pauses_are_over_when_the_longer_is() -> None:
+    gates = {5.0: asyncio.Event(), 9.0: asyncio.Event()}
+    paced = pace(lambda seconds: wait(gates[seconds]), concurrency=8)
+    pauses = [paced.pause(seconds) for seconds in gates]
+    await started([])
+    gates[5.0].set()
+    await pauses[0]
+    assert paced.is_paused
+    gates[9.0].set()
+    await pauses[1]
+    assert not paced.is_paused
+
+
+async def wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
+    now_s = [100.0]
+    paced = Pace(ModelEntry(name="paced", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
+    await paced.pause(3600)
+    assert (paced.is_paused, paced.closed_for_s) == (False, 3600)
+    now_s[0] += 3000
+    assert paced.closed_for_s == 600
+    now_s[0] += 600
+    assert paced.closed_for_s == 0
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_place_taken() -> None:
+    paced = pace(Pauses(), concurrency=1)
+    first, second, third = enter(paced, 3)
+    await started([first])
+    second.cancel()
+    paced.leave()
+    assert await started([third]) == [0]
+    # The moment between getting the place and being told of it.
+    waiting = enter(paced, 1)[0]
+    await started([])
+    paced.leave()
+    waiting.cancel()
+    assert await started(enter(paced, 1)) == [0]
+
+
+def test_requests_per_minute_are_spread_evenly() -> None:
+    spacing = Spacing(120)
+    assert [spacing.book(1, 0.0) for _ in range(4)] == [0.0, 0.5, 1.0, 1.5]
+    # 10 s later there is nothing to wait for, and what was not used then is not saved up.
+    assert [spacing.book(1, 10.0) for _ in range(2)] == [0.0, 0.5]
+
+
+def test_a_minute_never_holds_more_than_its_limit() -> None:
+    spacing, now_s, starts = Spacing(90), 0.0, []
+    for _ in range(500):
+        now_s += spacing.book(1, now_s)
+        starts.append(now_s)
+    fullest = max(sum(start <= other < start + 60 for other in starts) for start in starts)
+    # One more where both ends of the minute hold one.
+    assert 90 <= fullest <= 91
+
+
+def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
+    spacing = Spacing(6000)
+    assert spacing.book(1000, 0.0) == 0.0
+    # 1,000 of 6,000 per minute take 10 s; it used 400 instead, 4 s.
+    spacing.correct(-600)
+    assert spacing.book(1, 0.0) == pytest.approx(4.0)
+
+
+async def test_the_stricter_limit_decides() -> None:
+    pauses = Pauses()
+    paced = pace(pauses, requests_per_minute=60, tokens_per_minute=600)
+    booked = await paced.keep_to_limits(request("w" * 384))
+    # 384 letters are 96 tokens and the message 4, by guess; the reply a quarter of its limit of 16.
+    assert booked is not None
+    assert booked.prompt_tokens + booked.completion_tokens == 104
+    await paced.keep_to_limits(request())
+    # 1 s for the request, 10.4 s for the tokens of the first call.
+    assert pauses.seconds == [pytest.approx(10.4)]
+
+
+async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() -> None:
+    pauses = Pauses()
+    paced = pace(pauses, tokens_per_minute=600)
+    booked = await paced.keep_to_limits(request("w" * 384))
+    paced.note_reply(ChatReply(text="B", prompt_tokens=200, completion_tokens=10), booked)
+    again = await paced.keep_to_limits(request("w" * 384))
+    # 210 tokens of 600 a minute: 21 s. The same prompt is now known to have 200 tokens, and its reply 10.
+    assert pauses.seconds == [pytest.approx(21.0)]
+    assert again is not None
+    assert [again.prompt_tokens, again.completion_tokens] == pytest.approx([200, 10])

@@ -1,0 +1,336 @@
+"""Nothing that was answered is asked or lost."""
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import ChatReply
+from schemas.errors import LakeError
+from schemas.lineage import CallCounts
+from tasks.models.journal.files import merge_replies
+from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.models.journal.table import JOURNAL
+from tests.model_server import Fault, ModelServer
+from tests.tasks.models.making_calls import Pauses, client, entry, request
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+async def test_what_was_put_is_got_back(tmp_path: Path) -> None:
+    reply = ChatReply(text="B，因为", reasoning="x", finish_reason="stop", prompt_tokens=3, latency_s=0.25, attempts=2)
+    path = tmp_path / "new" / "journal.sqlite"
+    async with Journal(path) as journal:
+        assert journal.get(request().key) is None
+        await journal.put(request(), reply)
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+    async with Journal(path) as journal:
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+
+
+async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "journal.sqlite") as journal:
+        await asyncio.gather(*(journal.put(request(), ChatReply(text=text)) for text in "ABC"))
+        assert journal.get(request().key) == ChatReply(text="A", from_journal=True)
+
+
+async def test_a_second_identical_call_asks_nobody(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B") as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            first, second = await chat(request()), await chat(request())
+    assert server.calls == 1
+    assert second == replace(first, from_journal=True)
+    assert chat.counts == CallCounts(sent=1, answered=1, from_journal=1)
+
+
+async def test_log_probabilities_are_kept(tmp_path: Path) -> None:
+    reply = ChatReply(text="B", top_logprobs=(("B", -0.25), (" A", -1.75)))
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.put(request(), reply)
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+
+
+async def test_a_row_written_before_log_probabilities_were_kept_is_read(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.put(request(), ChatReply(text="B"))
+    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as connection, connection:
+        connection.execute("UPDATE replies SET reply = json_remove(reply, '$.top_logprobs')")
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
+
+
+async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B", latency_s=0.1) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            replies = await asyncio.gather(*(chat(request()) for _ in range(5)))
+    assert server.calls == 1
+    assert [reply.text for reply in replies] == ["B"] * 5
+    assert [reply.from_journal for reply in replies] == [False, True, True, True, True]
+    assert chat.counts == CallCounts(sent=1, answered=1, from_journal=4)
+
+
+async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 0 else None) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            replies = await asyncio.gather(*(chat(request()) for _ in range(4)))
+    assert server.calls == 2
+    assert [reply.failure for reply in replies] == ["auth", None, None, None]
+    assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
+
+
+async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "B") as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            for call in (request(), request(repetition=1), request(base_url="http://elsewhere/v1")):
+                await chat(call)
+    assert server.calls == 3
+    assert chat.counts == CallCounts(sent=3, answered=3)
+
+
+async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) -> None:
+    faults: dict[int, Fault] = {0: "401"}
+    with ModelServer(lambda _: "B", fault=faults.get) as server:
+        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+            chat = JournaledChat(http, journal)
+            failed = await chat(request())
+            assert journal.get(request().key) is None
+            answered = await chat(request())
+    assert (failed.failure, answered.text, answered.from_journal) == ("auth", "B", False)
+    assert chat.counts == CallCounts(sent=2, answered=1, failed=1)
+
+
+async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        with pytest.raises(LakeError, match="surrogates"):
+            await asyncio.wait_for(journal.put(request(), ChatReply(text="half \ud83d")), 2)
+        await asyncio.wait_for(journal.put(request(), ChatReply(text="whole")), 2)
+        assert journal.get(request().key) == ChatReply(text="whole", from_journal=True)
+
+
+async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        puts = [asyncio.create_task(journal.put(request(str(number)), ChatReply(text="B"))) for number in range(50)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*puts)
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert all(journal.get(request(str(number)).key) for number in range(50))
+
+
+async def test_a_reply_is_kept_even_if_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        put = asyncio.create_task(journal.put(request(), ChatReply(text="B")))
+        await asyncio.sleep(0)
+        put.cancel()
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
+
+
+async def test_replies_that_come_together_share_commits(tmp_path: Path) -> None:
+    statements: list[str] = []
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        journal._writing.set_trace_callback(statements.append)
+        started = time.perf_counter()
+        await asyncio.gather(*(journal.put(request(str(number)), ChatReply(text="B")) for number in range(300)))
+        written_s = time.perf_counter() - started
+        started = time.perf_counter()
+        assert all(journal.get(request(str(number)).key) for number in range(300))
+        read_s = time.perf_counter() - started
+    # The first few go alone; all others gather while that commit is on its way.
+    assert 1 <= statements.count("COMMIT") <= 30
+    assert written_s < 3
+    assert read_s < 1
+
+
+async def test_two_runs_share_a_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as one, Journal(path) as other:
+        await asyncio.gather(one.put(request("a"), ChatReply(text="A")), other.put(request("b"), ChatReply(text="B")))
+        assert (one.get(request("b").key), other.get(request("a").key)) == (
+            ChatReply(text="B", from_journal=True),
+            ChatReply(text="A", from_journal=True),
+        )
+
+
+async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
+    path, noon = tmp_path / "j.sqlite", datetime(2026, 1, 2, 12, tzinfo=UTC)
+    async with Journal(path, now=lambda: noon) as journal:
+        await journal.put(request(repetition=2), ChatReply(text="B"))
+    with closing(sqlite3.connect(path)) as connection:
+        ((key, identity, repetition, body, created),) = connection.execute(
+            "SELECT key, identity, repetition, request, created FROM replies"
+        )
+    assert (key, identity, repetition) == (request(repetition=2).key, "http://localhost/v1", 2)
+    assert json.loads(body) == request().body()
+    assert created == "2026-01-02T12:00:00.000+00:00"
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ('{"text": "B', "EOF while parsing a string"),
+        ('{"text": "B", "words": "B"}', "words: Unexpected keyword argument"),
+        ("[]", "should be an object"),
+        ("7", "should be an object"),
+        ('{"text": 5}', "text: Input should be a valid string"),
+        ('{"text": "B", "attempts": "1"}', "attempts: Input should be a valid integer"),
+        ('{"text": "B", "remark": "odd"}', "remark: Input should be 'refusal', 'length' or 'other_model'"),
+        ('{"text": "B", "top_logprobs": 7}', "top_logprobs: Input should be a valid array"),
+        ('{"text": "B", "top_logprobs": [["B"]]}', "top_logprobs: 0: 1: Field required"),
+        ('{"text": "B", "failure": "auth"}', "not an answer: failure auth"),
+        ("{}", "not an answer: failure None"),
+    ],
+)
+async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str, said: str) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request(), ChatReply(text="B"))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE replies SET reply = ?", (damaged,))
+        with pytest.raises(LakeError) as caught:
+            journal.get(request().key)
+    assert caught.value.where == f"{path}, key {request().key}"
+    assert said in str(caught.value.got)
+    assert f"moodflow journal merge MOVED_FOLDER/{path.name}" in str(caught.value.next_step)
+
+
+async def test_what_the_error_about_a_damaged_entry_says_to_do_saves_the_others(tmp_path: Path) -> None:
+    path, moved = tmp_path / JOURNAL, tmp_path / "moved"
+    async with Journal(path) as journal:
+        await asyncio.gather(*(journal.put(request(text), ChatReply(text=text.upper())) for text in "abc"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE replies SET reply = '{\"text\": 5}' WHERE key = ?", (request("b").key,))
+    path.parent.rename(moved)
+    taken = merge_replies(moved / path.name, path)
+    assert (taken.added, taken.refused, taken.rules) == (2, 1, {"row_is_an_answer": 1})
+    async with Journal(path) as journal:
+        found = [journal.get(request(text).key) for text in "abc"]
+    assert [reply and reply.text for reply in found] == ["A", None, "C"]
+
+
+async def test_log_probabilities_without_end_are_read(tmp_path: Path) -> None:
+    reply = ChatReply(text="B", top_logprobs=(("B", 0.0), ("A", float("-inf"))))
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.put(request(), reply)
+        assert journal.get(request().key) == replace(reply, from_journal=True)
+
+
+async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_text("my diary, not a database\n" * 100)
+    with pytest.raises(LakeError, match="not a database") as caught:
+        async with Journal(path):
+            pass
+    assert caught.value.where == str(path)
+    assert path.read_text() == "my diary, not a database\n" * 100
+
+
+@pytest.mark.parametrize("name", ["file/journal.sqlite", "folder"])
+async def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    # The superuser may write anywhere, so permissions prove nothing: a file stands where a folder is needed, and the reverse.
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LakeError) as caught:
+        async with Journal(tmp_path / name):
+            pass
+    assert caught.value.where == str(tmp_path / name)
+    assert caught.value.next_step
+
+
+async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request("before"), ChatReply(text="B"))
+        (pages,) = journal._writing.execute("PRAGMA page_count").fetchone()
+        journal._writing.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(LakeError, match="the disk is full") as caught:
+            await asyncio.wait_for(journal.put(request("full"), ChatReply(text="B" * 100_000)), 10)
+        assert journal.get(request("full").key) is None
+    assert (caught.value.where, "free space" in str(caught.value.next_step)) == (str(path), True)
+    await _go_on(path)
+
+
+async def test_a_file_that_may_not_grow_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    async with Journal(path) as journal:
+        await journal.put(request("before"), ChatReply(text="B"))
+    program = f"ulimit -f 64; exec {sys.executable} -m tests.tasks.models.journal.journal_writer {path}"
+    ended = await asyncio.to_thread(
+        subprocess.run, ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.strip().splitlines()[-5].startswith("schemas.errors.LakeError: the journal of replies cannot be used")
+    keys = ended.stdout.split()
+    async with Journal(path) as journal:
+        assert [key for key in keys if journal.get(key) is None] == []
+    await _go_on(path)
+
+
+async def _go_on(path: Path) -> None:
+    """What was kept is there, the file is whole, and replies are kept again."""
+    async with Journal(path) as journal:
+        assert journal.get(request("before").key) == ChatReply(text="B", from_journal=True)
+        await journal.put(request("full"), ChatReply(text="B" * 100_000))
+        assert journal.get(request("full").key) == ChatReply(text="B" * 100_000, from_journal=True)
+        assert journal._reading.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE replies (key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, "
+            "request TEXT NOT NULL, reply TEXT NOT NULL, created TEXT NOT NULL)"
+        )
+        reply = (
+            '{"text": "B", "reasoning": null, "finish_reason": "stop", "prompt_tokens": 3, "completion_tokens": 1, '
+            '"failure": null, "error": null, "http_status": 200, "latency_s": 0.25, "attempts": 1, "from_journal": false}'
+        )
+        row = (request().key, "http://localhost/v1", 0, request().body_json, reply, "2026-01-02T12:00:00.000+00:00")
+        connection.execute("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
+    old = ChatReply("B", None, "stop", 3, 1, http_status=200, latency_s=0.25, from_journal=True)
+    async with Journal(path) as journal:
+        await journal.put(request("new"), ChatReply(text="N"))
+        assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))
+
+
+async def test_more_replies_than_one_statement_takes_are_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    async with Journal(path) as journal:
+        with closing(sqlite3.connect(path)) as busy:
+            busy.execute("BEGIN IMMEDIATE")  # nothing is written before all are there
+            puts = [
+                asyncio.ensure_future(journal.put(request(str(number)), ChatReply(text=str(number)))) for number in range(1203)
+            ]
+            await asyncio.sleep(0.1)
+        await asyncio.gather(*puts)
+        found = [journal.get(request(str(number)).key) for number in range(1203)]
+    assert found == [ChatReply(text=str(number), from_journal=True) for number in range(1203)]
+
+
+async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    command = [sys.executable, "-m", "tests.tasks.models.journal.journal_writer", str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220  nothing else runs
+        assert process.stdout is not None
+        keys = [process.stdout.readline().strip() for _ in range(20)]
+        process.kill()
+        # What was printed between the twentieth line and the signal counts too; a cut line does not.
+        keys += [line.strip() for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+    assert process.returncode == -9
+    assert len(set(keys)) >= 20
+    async with Journal(path) as journal:
+        assert [key for key in keys if journal.get(key) is None] == []
+        assert journal.get(keys[0]) == ChatReply(text="answer 0", from_journal=True)

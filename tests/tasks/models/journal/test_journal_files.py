@@ -1,0 +1,332 @@
+"""Journals that are shared: nothing is lost on the way, and nothing that is not a reply gets in."""
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.chat import ChatReply, ChatRequest, Message
+from schemas.dialect import Dialect, Sampling
+from schemas.errors import LakeError, UsageError
+from schemas.tables.journal import JournalReplies
+from tasks.models.journal import files
+from tasks.models.journal.files import export_replies, import_replies, merge_replies, summarise
+from tasks.models.journal.journal import Journal
+from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, recompute_key
+from tests.tasks.models.making_calls import request
+
+NOON = datetime(2026, 1, 2, 12, 30, 0, 250_000, tzinfo=UTC)
+FULL = ChatReply(
+    text="B，因为她很难过",
+    reasoning="她说…\n\nso B",
+    finish_reason="stop",
+    prompt_tokens=41,
+    completion_tokens=7,
+    top_logprobs=(("B", -0.1), (" A", -2.302585092994046), ("", -1e-300)),
+    model="listener-2026",
+    reasoning_in="think",
+    remark="other_model",
+    http_status=200,
+    latency_s=0.1 + 0.2,
+    attempts=3,
+)
+REPLIES = {"full": FULL, "bare": ChatReply(text=""), "none likely": ChatReply(text="C", top_logprobs=(), remark="length")}
+DIALECTS = {
+    "usual": Dialect(),
+    "otherwise named": Dialect(token_limit="max_completion_tokens", unsent=("temperature", "top_p")),  # noqa: S106
+    "effort": Dialect(reasoning_effort="low", effort_path="reasoning.effort"),
+    "extra": Dialect(extra='{"top_k": 1, "thinking": {"type": "disabled"}, "漢": 0.1}'),
+}
+
+
+async def keep(path: Path, replies: dict[str, ChatReply] = REPLIES, **changed: Any) -> Path:
+    async with Journal(path, now=lambda: NOON) as journal:
+        for text, reply in replies.items():
+            await journal.put(request(text, **changed), reply)
+    return path
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT * FROM replies ORDER BY key").fetchall()
+
+
+def change(path: Path, statement: str, *values: Any) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def counts(taken: files.Taken) -> tuple[int, int, int, int, int]:
+    assert taken.good + taken.refused == taken.read
+    return taken.read, taken.added, taken.same, taken.kept_ours, taken.refused
+
+
+async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite")
+    assert export_replies(ours, tmp_path / "shared.parquet") == (3, 0)
+    assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "new" / "theirs.sqlite")) == (3, 3, 0, 0, 0)
+    assert rows(tmp_path / "new" / "theirs.sqlite") == rows(ours)
+    async with Journal(tmp_path / "new" / "theirs.sqlite") as journal:
+        found = {text: journal.get(request(text).key) for text in REPLIES}
+    expected = {text: ChatReply(**{**vars(reply), "from_journal": True}) for text, reply in REPLIES.items()}
+    assert found == expected
+
+
+async def test_what_is_exported_is_typed(tmp_path: Path) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite", {"full": FULL}), tmp_path / "shared.parquet")
+    (row,) = JournalReplies.validate(pl.read_parquet(tmp_path / "shared.parquet")).to_dicts()
+    assert row == {
+        "key": request("full").key,
+        "identity": "http://localhost/v1",
+        "model": "listener",
+        "repetition": 0,
+        "request": request("full").body_json,
+        "text": "B，因为她很难过",
+        "reasoning": "她说…\n\nso B",
+        "finish_reason": "stop",
+        "prompt_tokens": 41,
+        "completion_tokens": 7,
+        "top_logprobs": [
+            {"token": "B", "logprob": -0.1},
+            {"token": " A", "logprob": -2.302585092994046},
+            {"token": "", "logprob": -1e-300},
+        ],
+        "answered_by": "listener-2026",
+        "reasoning_in": "think",
+        "remark": "other_model",
+        "http_status": 200,
+        "latency_s": 0.30000000000000004,
+        "attempts": 3,
+        "created": NOON,
+    }
+
+
+def test_every_field_of_a_reply_has_a_column() -> None:
+    columns = {OTHERWISE_NAMED.get(field.name, field.name) for field in fields(ChatReply) if field.name not in NOT_SHARED}
+    call = {"key", "identity", "model", "repetition", "request", "created"}
+    assert set(JournalReplies.column_names()) == columns | call
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
+@pytest.mark.parametrize("seed", [None, 7])
+def test_the_key_follows_from_what_was_sent(dialect: Dialect, seed: int | None) -> None:
+    call = ChatRequest(
+        model="listener",
+        identity="http://localhost/v1",
+        messages=(Message(role="system", content="你好 \u2028"), Message(role="user", content='"\\')),
+        sampling=Sampling(temperature=0.7, max_tokens=16, seed=seed),
+        repetition=3,
+        json_schema='{"type": "object", "properties": {"b": {}, "a": {}}}',
+        top_logprobs=5,
+        dialect=dialect,
+    )
+    assert recompute_key(call.identity, json.loads(call.body_json), call.repetition) == call.key
+
+
+async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite", {"full": FULL, "bare": ChatReply(text="ours")})
+    theirs = await keep(tmp_path / "theirs.sqlite")
+    before = rows(ours)
+    export_replies(theirs, tmp_path / "shared.parquet")
+    assert counts(import_replies(tmp_path / "shared.parquet", ours)) == (3, 1, 1, 1, 0)
+    assert [row for row in rows(ours) if row in before] == before
+    assert counts(import_replies(tmp_path / "shared.parquet", ours)) == (3, 0, 2, 1, 0)
+
+
+async def test_a_merge_takes_what_an_import_takes_and_leaves_the_other_as_it_is(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite", {"full": FULL, "bare": ChatReply(text="ours")})
+    theirs = await keep(tmp_path / "theirs.sqlite")
+    before = rows(theirs)
+    assert counts(merge_replies(theirs, ours)) == (3, 1, 1, 1, 0)
+    assert rows(theirs) == before
+    assert len(rows(ours)) == 3
+
+
+async def test_rows_written_before_a_field_was_kept_are_shared(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite", {"full": FULL})
+    change(ours, "UPDATE replies SET reply = json_remove(reply, '$.remark', '$.top_logprobs')")
+    export_replies(ours, tmp_path / "shared.parquet")
+    assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "theirs.sqlite")) == (1, 1, 0, 0, 0)
+    async with Journal(tmp_path / "theirs.sqlite") as journal:
+        reply = journal.get(request("full").key)
+    assert reply is not None
+    assert (reply.text, reply.remark, reply.top_logprobs) == (FULL.text, None, None)
+    # The same reply as ours, though not the same text of JSON.
+    assert counts(import_replies(tmp_path / "shared.parquet", ours)) == (1, 0, 1, 0, 0)
+
+
+WRONG: dict[str, tuple[pl.Expr, str]] = {
+    "another key": (pl.lit("0" * 64).alias("key"), "key_is_that_of_the_call"),
+    "another endpoint": (pl.lit("http://elsewhere").alias("identity"), "key_is_that_of_the_call"),
+    "another repetition": (pl.lit(1, pl.Int64).alias("repetition"), "key_is_that_of_the_call"),
+    "another question": (pl.col("request").str.replace("bare", "bear"), "key_is_that_of_the_call"),
+    "another model": (pl.lit("talker").alias("model"), "model_is_that_of_the_request"),
+    "no JSON": (pl.lit("{ }}").alias("request"), "request_is_a_call"),
+    "no messages": (pl.lit('{"model": "listener"}').alias("request"), "request_is_a_call"),
+    "deep JSON": (pl.lit("[" * 100_000).alias("request"), "request_is_a_call"),
+    "no answer": (pl.lit(None, pl.String).alias("text"), "text|nullability"),
+    "no key": (pl.lit("abc").alias("key"), "key|regex"),
+    "a remark nobody knows": (pl.lit("odd").alias("remark"), "remark_is_known"),
+    "a place nobody knows": (pl.lit("odd").alias("reasoning_in"), "place_of_reasoning_is_known"),
+    "no attempt": (pl.lit(0, pl.Int64).alias("attempts"), "attempts|min"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "rule"), WRONG.values(), ids=WRONG.keys())
+async def test_a_row_that_breaks_a_rule_is_refused_and_the_others_are_taken(tmp_path: Path, wrong: pl.Expr, rule: str) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
+    frame = pl.read_parquet(tmp_path / "shared.parquet")
+    is_bare = pl.col("key") == request("bare").key
+    pl.concat([frame.filter(is_bare).with_columns(wrong), frame.filter(~is_bare)]).write_parquet(tmp_path / "changed.parquet")
+    taken = import_replies(tmp_path / "changed.parquet", tmp_path / "theirs.sqlite")
+    assert counts(taken) == (3, 2, 0, 0, 1)
+    assert dict(taken.rules) == {rule: 1}
+    assert {row[0] for row in rows(tmp_path / "theirs.sqlite")} == {request("full").key, request("none likely").key}
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 2, 1000])
+async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
+) -> None:
+    monkeypatch.setattr(files, "ROWS_AT_ONCE", rows_at_once)
+    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
+    frame = pl.read_parquet(tmp_path / "shared.parquet")
+    assert frame.height == 3
+    pl.concat([frame, frame.head(1).with_columns(text=pl.lit("second"))]).write_parquet(tmp_path / "twice.parquet")
+    taken = import_replies(tmp_path / "twice.parquet", tmp_path / "theirs.sqlite")
+    assert counts(taken) == (4, 3, 0, 0, 1)
+    assert dict(taken.rules) == {"key_is_unique": 1}
+    assert rows(tmp_path / "theirs.sqlite") == rows(tmp_path / "ours.sqlite")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "reply = '{'",
+        "reply = '[]'",
+        "reply = json_set(reply, '$.failure', 'timeout_total', '$.text', null)",
+        "reply = json_set(reply, '$.prompt_tokens', 'many')",
+        "reply = json_set(reply, '$.remark', 'odd')",
+        "reply = json_set(reply, '$.other', 1)",
+        "request = '{'",
+        "created = 'yesterday'",
+        "identity = x'00'",
+    ],
+)
+async def test_a_damaged_row_is_not_merged_and_stops_an_export(tmp_path: Path, damage: str) -> None:
+    theirs = await keep(tmp_path / "theirs.sqlite")
+    change(theirs, f"UPDATE replies SET {damage} WHERE key = ?", request("bare").key)  # noqa: S608  no user's text
+    taken = merge_replies(theirs, tmp_path / "ours.sqlite")
+    assert counts(taken) == (3, 2, 0, 0, 1)
+    assert sum(taken.rules.values()) == 1
+    with pytest.raises(LakeError) as caught:
+        export_replies(theirs, tmp_path / "shared.parquet")
+    assert caught.value.where == f"{theirs}, key {request('bare').key}"
+    assert "moodflow journal merge" in str(caught.value.next_step)
+    assert not [name for name in os.listdir(tmp_path) if "parquet" in name]  # noqa: PTH208
+
+
+async def test_a_damaged_row_of_ours_is_told_by_an_import(tmp_path: Path) -> None:
+    ours = await keep(tmp_path / "ours.sqlite")
+    export_replies(ours, tmp_path / "shared.parquet")
+    change(ours, "UPDATE replies SET reply = ? WHERE key = ?", '{"text": 5}', request("bare").key)
+    with pytest.raises(LakeError, match="is damaged") as caught:
+        import_replies(tmp_path / "shared.parquet", ours)
+    assert caught.value.where == f"{ours}, key {request('bare').key}"
+
+
+async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
+    path = await keep(tmp_path / "ours.sqlite")
+    other = ChatRequest("talker", "http://localhost/v1", (Message(role="user", content="full"),), Sampling())
+    async with Journal(path) as journal:
+        await journal.put(other, ChatReply(text="T"))
+    assert export_replies(path, tmp_path / "talker.parquet", "talker") == (1, 0)
+    assert pl.read_parquet(tmp_path / "talker.parquet")["key"].to_list() == [other.key]
+    with pytest.raises(UsageError, match="no reply by this model"):
+        export_replies(path, tmp_path / "nobody.parquet", "nobody")
+    assert not (tmp_path / "nobody.parquet").exists()
+
+
+async def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
+    path = await keep(tmp_path / "ours.sqlite")
+    (tmp_path / "shared.parquet").write_text("mine")
+    with pytest.raises(UsageError, match="exists already"):
+        export_replies(path, tmp_path / "shared.parquet")
+    assert (tmp_path / "shared.parquet").read_text() == "mine"
+    with pytest.raises(UsageError, match="cannot be written") as caught:
+        export_replies(path, tmp_path / "no" / "folder.parquet")
+    assert caught.value.where == str(tmp_path / "no" / "folder.parquet")
+
+
+async def test_a_file_with_other_columns_is_refused_whole(tmp_path: Path) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
+    frame = pl.read_parquet(tmp_path / "shared.parquet")
+    for wrong, said in {
+        "less": (frame.drop("remark"), "remark: missing instead of String"),
+        "more": (frame.with_columns(note=pl.lit("x")), "note: String instead of nothing"),
+        "other": (frame.cast({"attempts": pl.String}), "attempts: String instead of Int64"),
+    }.values():
+        wrong.write_parquet(tmp_path / "wrong.parquet")
+        with pytest.raises(UsageError) as caught:
+            import_replies(tmp_path / "wrong.parquet", tmp_path / "theirs.sqlite")
+        assert caught.value.got == said
+    assert not (tmp_path / "theirs.sqlite").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1 no table PAR1", b"text" * 100])
+def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "shared.parquet").write_bytes(content)
+    with pytest.raises(UsageError, match="cannot be read") as caught:
+        import_replies(tmp_path / "shared.parquet", tmp_path / "theirs.sqlite")
+    assert caught.value.where == str(tmp_path / "shared.parquet")
+
+
+async def test_columns_in_another_order_are_taken(tmp_path: Path) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
+    frame = pl.read_parquet(tmp_path / "shared.parquet")
+    frame.select(reversed(frame.columns)).write_parquet(tmp_path / "reversed.parquet")
+    assert counts(import_replies(tmp_path / "reversed.parquet", tmp_path / "theirs.sqlite")) == (3, 3, 0, 0, 0)
+
+
+async def test_a_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
+    export_replies(await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet")
+    async with Journal(tmp_path / "theirs.sqlite") as journal:
+        await journal.put(request("running"), ChatReply(text="R"))
+        assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "theirs.sqlite")) == (3, 3, 0, 0, 0)
+        await journal.put(request("still running"), ChatReply(text="S"))
+        assert journal.get(request("full").key) == ChatReply(**{**vars(FULL), "from_journal": True})
+    assert len(rows(tmp_path / "theirs.sqlite")) == 5
+
+
+async def test_a_summary_counts_by_endpoint_and_model(tmp_path: Path) -> None:
+    path = await keep(tmp_path / "ours.sqlite")
+    await keep(path, {"bare": ChatReply(text="é")}, base_url="http://elsewhere/v1")
+    size = len(request("bare").body_json.encode()) + len(json.dumps(vars(ChatReply(text="é")), ensure_ascii=False).encode())
+    elsewhere, here = summarise(path)
+    stamp = "2026-01-02T12:30:00.250+00:00"
+    assert elsewhere == {
+        "identity": "http://elsewhere/v1",
+        "model": "listener",
+        "replies": 1,
+        "bytes": size,
+        "first": stamp,
+        "last": stamp,
+    }
+    assert (here["identity"], here["replies"]) == ("http://localhost/v1", 3)
+
+
+def test_there_has_to_be_a_journal(tmp_path: Path) -> None:
+    for use in (summarise, lambda path: export_replies(path, tmp_path / "x"), lambda path: merge_replies(path, tmp_path / "y")):
+        with pytest.raises(UsageError, match="there is no journal"):
+            use(tmp_path / "nothing.sqlite")
+    (tmp_path / "other.sqlite").write_text("my diary" * 1000)
+    with pytest.raises(LakeError, match="cannot be used"):
+        summarise(tmp_path / "other.sqlite")

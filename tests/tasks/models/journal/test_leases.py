@@ -1,0 +1,205 @@
+"""A call is claimed by one at a time, and a claim ends with its process."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from schemas.errors import LakeError
+from tasks.models.journal.leases import FILES, Leases, News, Queue
+from tests.tasks.models.making_calls import request
+
+ROOT = Path(__file__).resolve().parents[4]
+KEYS = [request(str(number)).key for number in range(200)]
+KEY, OTHER = KEYS[:2]
+
+
+class Holder(NamedTuple):
+    """Another process that holds leases."""
+
+    process: subprocess.Popen[str]
+    claimed: int
+    child: int
+
+
+@contextmanager
+def holder(folder: Path, *keys: str, how: str = "alone") -> Iterator[Holder]:
+    command = [sys.executable, "-m", "tests.tasks.models.journal.lease_holder", how, str(folder), *keys]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        claimed, child = process.stdout.readline().split()
+        try:
+            yield Holder(process, int(claimed), int(child))
+        finally:
+            process.kill()
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_claim_holds_until_it_is_released(tmp_path: Path) -> None:
+    with Leases(tmp_path / "new" / "leases") as one, Leases(tmp_path / "new" / "leases") as other:
+        assert one.claim(KEY)
+        assert not other.claim(KEY)
+        assert not one.claim(KEY)  # by another caller
+        assert other.claim(OTHER)
+        one.release(OTHER)  # not its own
+        assert not one.claim(OTHER)
+        one.release(KEY)
+        assert other.claim(KEY)
+
+
+def test_claims_end_when_the_leases_are_closed(tmp_path: Path) -> None:
+    with Leases(tmp_path) as other:
+        with Leases(tmp_path) as one:
+            assert all(one.claim(key) for key in KEYS)
+            assert not any(other.claim(key) for key in KEYS)
+        assert all(other.claim(key) for key in KEYS)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"{number:02}" for number in range(FILES)]
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) == 0
+
+
+def test_another_process_holds_its_claims_until_it_is_killed(tmp_path: Path) -> None:
+    with holder(tmp_path, *KEYS) as other, Leases(tmp_path) as leases:
+        assert other.claimed == len(KEYS)
+        assert not any(leases.claim(key) for key in KEYS)
+        other.process.kill()
+        other.process.wait()
+        assert all(leases.claim(key) for key in KEYS)
+
+
+def comes_true(condition: Callable[[], bool], limit_s: float = 10.0) -> bool:
+    end_s = time.monotonic() + limit_s
+    while not (found := condition()) and time.monotonic() < end_s:
+        time.sleep(0.02)
+    return found
+
+
+def test_a_child_does_not_keep_the_claims_of_a_killed_parent(tmp_path: Path) -> None:
+    with holder(tmp_path, KEY, how="fork") as other, Leases(tmp_path) as leases:
+        assert not leases.claim(KEY)
+        other.process.kill()
+        other.process.wait()
+        try:
+            assert is_alive(other.child)
+            # The child closes its copies of the files first thing, which on a busy machine may be after the parent's end.
+            assert comes_true(lambda: leases.claim(KEY))
+        finally:
+            os.kill(other.child, signal.SIGKILL)
+
+
+def test_a_child_that_ends_drops_no_claim_of_its_parent(tmp_path: Path) -> None:
+    with holder(tmp_path, KEY, how="fork") as other, Leases(tmp_path) as leases:
+        os.kill(other.child, signal.SIGKILL)
+        time.sleep(0.1)
+        assert other.process.poll() is None
+        assert not leases.claim(KEY)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere locks belong to the process")
+def test_who_reads_the_files_ends_no_claim(tmp_path: Path) -> None:
+    with Leases(tmp_path) as one, Leases(tmp_path) as other:
+        assert one.claim(KEY)
+        assert [file.read_bytes() for file in tmp_path.iterdir()] == [b""] * FILES
+        assert not other.claim(KEY)
+
+
+def test_what_is_in_the_files_does_not_matter(tmp_path: Path) -> None:
+    with Leases(tmp_path) as one:
+        assert one.claim(KEY)
+        for file in tmp_path.iterdir():
+            file.write_text("damaged")
+        with Leases(tmp_path) as other:
+            assert not other.claim(KEY)
+            assert other.claim(OTHER)
+
+
+def test_deleted_files_are_told_before_a_call_is_sent_twice(tmp_path: Path) -> None:
+    folder = tmp_path / "leases"
+    with Leases(folder) as leases:
+        shutil.rmtree(folder)
+        with pytest.raises(LakeError, match="another run might send them too") as caught:
+            leases.claim(KEY)
+    assert caught.value.where == str(folder)
+    assert "run again" in str(caught.value.next_step)
+
+
+@pytest.mark.parametrize("place", ["file", "file/leases", "folder"])
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder" / "07").mkdir(parents=True)
+    with pytest.raises(LakeError) as caught, Leases(tmp_path / place):
+        pass
+    assert caught.value.where == str(tmp_path / place)
+
+
+def test_many_claims_are_quick(tmp_path: Path) -> None:
+    keys = [sha256(str(number).encode()).hexdigest() for number in range(12_000)]
+    started = time.perf_counter()
+    with Leases(tmp_path) as leases:
+        assert all(leases.claim(key) for key in keys)
+    assert time.perf_counter() - started < 5
+
+
+class Replies:
+    """Stands in for the journal: rows that come while somebody waits."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = ["before"]
+        self.error: LakeError | None = None
+
+    def read(self, after: int | None) -> News:
+        if self.error:
+            raise self.error
+        return News(len(self.rows), [] if after is None else self.rows[after:])
+
+
+async def test_who_waits_is_woken_by_the_reply() -> None:
+    replies = Replies()
+    queue = Queue(replies.read, poll_s=0.01)
+    waiting = asyncio.create_task(queue.wait(KEY))
+    await asyncio.sleep(0)
+    replies.rows.append(KEY)
+    await asyncio.wait_for(waiting, 2)
+    queue.close()
+
+
+async def test_who_waits_looks_now_and_then_whether_the_call_was_given_up() -> None:
+    queue = Queue(Replies().read, poll_s=0.01)
+    await asyncio.wait_for(asyncio.gather(*(queue.wait(key) for key in KEYS)), 5)
+    queue.close()
+
+
+async def test_an_error_of_the_journal_reaches_everybody_who_waits() -> None:
+    replies = Replies()
+    queue = Queue(replies.read, poll_s=0.01)
+    waiting = [asyncio.create_task(queue.wait(key)) for key in KEYS]
+    await asyncio.sleep(0)
+    replies.error = LakeError("the journal is gone")
+    for ended in await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 2):
+        assert str(ended) == "the journal is gone"
+    queue.close()
+
+
+async def test_who_still_waits_when_the_queue_closes_is_cancelled() -> None:
+    queue = Queue(Replies().read)
+    waiting = asyncio.create_task(queue.wait(KEY))
+    await asyncio.sleep(0)
+    queue.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(waiting, 2)

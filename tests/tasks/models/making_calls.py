@@ -1,0 +1,54 @@
+"""Entries, requests and clients the tests of this folder share."""
+
+import random
+import socket
+from collections.abc import Awaitable, Callable
+
+from pydantic import SecretStr
+
+from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
+from tasks.models.http.client import HttpChat
+from tasks.models.http.retry import RetryPolicy
+
+
+class Pauses:
+    """Stands in for asyncio.sleep: remembers what it was asked for and waits for nothing."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+def entry(base_url: str, *, concurrency: int = 8, timeout_s: float = 10.0) -> ModelEntry:
+    return ModelEntry(name="listener", base_url=base_url, concurrency=concurrency, timeout_s=timeout_s)
+
+
+def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = "http://localhost/v1") -> ChatRequest:
+    return ChatRequest(
+        model="listener",
+        identity=base_url,
+        messages=(Message(role="user", content=text),),
+        sampling=Sampling(max_tokens=16),
+        repetition=repetition,
+    )
+
+
+def client(model: ModelEntry, pauses: Callable[[float], Awaitable[None]], key: SecretStr | None = None) -> HttpChat:
+    if model.base_url is None:
+        raise AssertionError("tests of the client name a server")
+    return HttpChat(model, model.base_url, key, policy=RetryPolicy(sleep=pauses, draw=random.Random(0).random))
+
+
+async def ask_once(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> ChatReply:
+    async with client(model, pauses, key) as chat:
+        return await chat(request())
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

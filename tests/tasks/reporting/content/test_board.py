@@ -1,0 +1,116 @@
+"""The leaderboard's content and page."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.errors import LakeError
+from schemas.lineage import RunManifest
+from tasks.reporting.content.board import BoardData, build_board
+from tasks.reporting.render.board_page import render_board, write_board
+from tests.tasks.reporting import example_scores
+from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
+from tests.tasks.reporting.example_scores import totals_row
+
+OLD, NEW = "20260101-old", "20260102-new"
+
+
+def runs(**changes: Any) -> tuple[RunManifest, ...]:
+    new = manifest(run=NEW, started_at="2026-01-02T00:00:00+00:00", **changes)
+    return (new, manifest(run=OLD, started_at="2026-01-01T00:00:00+00:00"))
+
+
+def data(**changes: Any) -> BoardData:
+    totals = example_scores.all_totals().with_columns(pl.lit(NEW).alias("run"))
+    before = example_scores.totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
+    fields: dict[str, Any] = {
+        "benchmark": "moodbench",
+        "blueprint": BLUEPRINT,
+        "totals": totals,
+        "abilities": example_scores.ability(),
+        "history": pl.concat([totals, before.with_columns(pl.lit(OLD).alias("run"))]),
+        "manifests": runs(),
+        "links": {NEW: "runs/new/report.html"},
+        "published": published(),
+    }
+    return BoardData(**(fields | changes))
+
+
+def test_rows_say_what_became_of_each_model() -> None:
+    alpha, beta, gamma = build_board(data()).entries
+    assert (alpha.subject.model, alpha.state_word, alpha.total, alpha.scores, alpha.run) == (
+        "alpha",
+        "gate passed",
+        25.0,
+        (100.0, 25.0),
+        NEW,
+    )
+    assert (beta.state_word, beta.total, beta.before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
+    assert (gamma.state_word, gamma.total, gamma.scores) == ("no score", None, (None, None))
+
+
+def test_history_is_oldest_first_and_needs_two_runs() -> None:
+    (history,) = build_board(data()).histories
+    assert history.subject.model == "alpha"
+    assert [(moment.run, moment.total) for moment in history.moments] == [(OLD, 20.0), (NEW, 25.0)]
+
+
+def test_only_runs_that_rows_come_from_are_listed_and_compared() -> None:
+    board = build_board(data(manifests=runs(plan=PLAN | {"seed": 7})))
+    assert [run.run for run in board.runs] == [NEW]
+    assert board.warnings == ()
+
+
+def test_rows_of_runs_that_asked_otherwise_are_warned_of() -> None:
+    mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
+    judge = {"name": "other"}
+    changed = runs(plan=PLAN | {"sample": 9, "judge": judge}, blueprint_sha256="d" * 64, package_version="0.2.0")
+    assert build_board(data(totals=mixed, manifests=changed)).warnings == (
+        "The runs differ in items per dataset: 4 and 9. Their totals rest on different questions.",
+        "The runs had different judges: alpha and other. Judges differ in how much they give.",
+        "The runs used 2 versions of the blueprint: other weights, datasets or thresholds.",
+        "The runs were made by MoodFlow 0.1.0 and 0.2.0.",
+    )
+
+
+def test_the_page_is_complete_in_itself() -> None:
+    html = render_board(data())
+    assert not re.search(r"<script|<img|src=|url\(|@import", html)
+    assert "default-src 'none'" in html
+    assert '<a href="runs/new/report.html">alpha</a>' in html
+    assert '<span class="badge vetoed">vetoed</span>' in html
+    assert "100.00 before the veto" in html
+    assert 'id="history"' in html
+    assert 'id="field"' in html
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
+
+
+def test_names_of_models_are_inert() -> None:
+    attack = "<script>alert(1)</script>"
+    frames = {
+        name: getattr(data(), name).with_columns(pl.col("model").replace({"alpha": attack}))
+        for name in ("totals", "abilities", "history")
+    }
+    html = render_board(data(**frames))
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 3
+
+
+def test_a_papers_models_are_not_laid_over_themselves() -> None:
+    board = build_board(data(is_published=True, manifests=(), links={}, history=data().history.clear()))
+    assert board.paper == "MoodBench"
+    assert board.field is not None
+    assert {box.ours for group in board.field.groups for box in group.boxes} == {()}
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(LakeError, match="the report cannot be written") as caught:
+        write_board(data(), blocked / "board.html")
+    assert str(blocked) in str(caught.value)

@@ -1,0 +1,64 @@
+"""What stands behind the score of a long item."""
+
+from typing import Any
+
+from tasks.reporting.content.evidence import AROUND, MAX_CHUNKS, RatingRow, make_excerpt, rating_rows, shown_rows
+
+CONTEXT: dict[str, Any] = {"needle_start": 4, "needle_end": 10, "tokens": 3, "depth_percent": 40.0}
+
+
+def rating(dimension: str, judge: str, given: int | None, scale: tuple[int, int] = (0, 5)) -> dict[str, Any]:
+    return {"dimension": dimension, "judge": judge, "rating": given, "lowest": scale[0], "highest": scale[1]}
+
+
+def test_a_short_context_is_shown_whole() -> None:
+    found = make_excerpt("one needle two", CONTEXT)
+    assert found is not None
+    assert (found.before, found.needle, found.after) == ("one ", "needle", " two")
+    assert (found.left_before, found.left_after, found.depth_percent) == (0, 0, 40.0)
+
+
+def test_a_long_one_is_cut_between_words_and_counted() -> None:
+    text = "word " * 1000 + "needle" + " word" * 1000
+    found = make_excerpt(text, CONTEXT | {"needle_start": 5000, "needle_end": 5006})
+    assert found is not None
+    # 300 characters before are 60 words with a space each; of those after, the last whole word ends at 300.
+    assert len(found.before) <= AROUND
+    assert found.left_before == 5000 - len(found.before)
+    assert found.left_after == 5000 - len(found.after)
+    assert found.before.strip("word ") == ""
+
+
+def test_a_context_without_a_placed_needle_has_no_excerpt() -> None:
+    assert make_excerpt("one two", CONTEXT | {"needle_start": None, "needle_end": None}) is None
+    # A text that was withheld is shorter than where its needle stood.
+    assert make_excerpt("withheld", CONTEXT) is None
+
+
+def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
+    rows = rating_rows(
+        [rating("warmth", "b", 4), rating("warmth", "a", 2), rating("warmth", "a", 3), rating("depth", "a", 80, (0, 100))]
+    )
+    assert rows == (
+        RatingRow("warmth", "0 to 5", (("a", "2.5 (mean of 2)"), ("b", "4"))),
+        RatingRow("depth", "0 to 100", (("a", "80"), ("b", "–"))),
+    )
+
+
+def test_a_rating_that_could_not_be_read_is_no_zero() -> None:
+    (row,) = rating_rows([rating("deep_needs", "a", None)])
+    assert (row.dimension, row.given) == ("deep needs", (("a", "–"),))
+    (mixed,) = rating_rows([rating("x", "a", None), rating("x", "a", 4)])
+    assert mixed.given == (("a", "4.0 (mean of 1)"),)
+
+
+def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
+    rows = [
+        {"query_number": query, "rank": rank, "text": f"text {query}{rank}" if rank else "the same", "holds_needle": None}
+        for query in (1, 0)
+        for rank in range(4)
+    ]
+    shown = shown_rows(rows)
+    assert [(chunk.rank, chunk.text) for chunk in shown] == [(1, "the same"), (2, "text 01"), (3, "text 02"), (4, "text 03")]
+    assert len(shown) == MAX_CHUNKS
+    assert not any(chunk.holds_needle for chunk in shown)

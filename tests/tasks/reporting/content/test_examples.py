@@ -1,0 +1,128 @@
+"""Evidence rows: which are picked, how they are shown, why they earned less than the full score."""
+
+from typing import Any
+
+import pytest
+
+from schemas.tables.responses import Responses
+from schemas.tables.scores import ItemScores
+from tasks.analysis.answers import Answer, collect_answers
+from tasks.reporting.content.advice import Diagnosis
+from tasks.reporting.content.examples import Option, chosen_letters, explain, pick_examples
+from tasks.reporting.content.gaps import find_gaps
+from tasks.reporting.content.passages import Passage, make_passage
+from tasks.reporting.content.tables import raw_rows
+from tasks.reporting.content.weaknesses import text_limit
+from tests.tasks.reporting.example_items import LONG, NASTY, make_table
+from tests.tasks.reporting.example_run import ALPHA, example_data
+
+
+def diagnoses() -> dict[str, Diagnosis]:
+    data = example_data()
+    return {row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row)) for row in raw_rows(data, ALPHA, find_gaps(data))}
+
+
+def test_wrong_items_of_both_languages_then_an_unreadable_one() -> None:
+    picked = pick_examples((diagnoses()["mood"],), 1000)
+    assert [(example.item_id, example.language, example.status) for example in picked] == [
+        ("mood-1", "en", "scored"),
+        ("mood-2", "zh", "scored"),
+        ("mood-3", "en", "unparsed"),
+    ]
+
+
+def test_datasets_take_turns() -> None:
+    found = diagnoses()
+    picked = pick_examples((found["mood"], found["tale"]), 1000)
+    assert [example.item_id for example in picked] == ["mood-1", "tale-0", "mood-3"]
+
+
+def test_an_example_in_full() -> None:
+    example = pick_examples((diagnoses()["mood"],), 1000)[0]
+    assert example.options == (
+        Option("A", "calm", is_gold=False, is_chosen=False, points=None),
+        Option("B", "angry", is_gold=True, is_chosen=False, points=None),
+        Option("C", "sad", is_gold=False, is_chosen=True, points=None),
+    )
+    assert (example.reply, example.why) == (Passage("C", None, 0), "Read as C, right is B.")
+    assert example.source == "items.jsonl, row 1"
+
+
+def test_unreadable_reply_is_kept_as_it_came() -> None:
+    example = pick_examples((diagnoses()["mood"],), 1000)[2]
+    assert example.reply == Passage(NASTY, None, 0)
+    assert example.why == "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit."
+
+
+def test_a_long_context_is_shortened_and_capped() -> None:
+    example = pick_examples((diagnoses()["tale"],), 100)[0]
+    assert example.context is not None
+    # 40 repetitions of 14 characters are 560; the short form shows 150 + 60 of them, a Chinese character counting twice.
+    assert len(LONG) == 560
+    assert example.context.short == f"{LONG[:150]} […] {LONG[-60:]}"
+    assert (example.context.full, example.context.omitted) == (LONG[:100], 460)
+    assert example.why == "The ratings of the reply earn 0.25 of 1 by judged_rating."
+
+
+def test_short_text_stays_whole() -> None:
+    assert make_passage("  two words ", 1) == Passage("two words", None, 0)
+    words = "word " * 200
+    assert make_passage(words, 5000).short.startswith("word word")
+    assert " wor […]" not in make_passage(words, 5000).short
+
+
+def answer(kind: str, parsed: str | None, **changes: Any) -> Answer:
+    item = {
+        "question_type": kind,
+        "options": ["one", "two", "three"],
+        "gold_indices": [0, 2],
+        "option_points": [1.0, 2.0, None],
+    }
+    score = {"parsed_answer": parsed, "status": "scored", "value": 0.5, "metric": "accuracy"}
+    return Answer(item | changes.pop("item", {}), score | changes, {"reply": "x", "finish_reason": "stop"})
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (answer("multiple_answer", "A,B"), "Read as A,B, right is A and C; missing C; too many: B."),
+        (answer("ordered_recall", "C,A,B", item={"gold_indices": [1, 0, 2]}), "Read as C,A,B, right order is B, A, C."),
+        (answer("questionnaire", "B"), "Read as B and earns 2 points; the item's points go from 1 to 2."),
+        (answer("single_choice", "two", item={"gold_indices": [0]}), "Read as two, right is A."),
+    ],
+)
+def test_reason_by_question_type(given: Answer, why: str) -> None:
+    assert explain(given) == why
+
+
+def test_an_empty_reply_is_called_empty() -> None:
+    given = answer("single_choice", None, status="unparsed")
+    empty = Answer(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
+    assert explain(empty) == "The reply is empty, so the item counts as wrong."
+
+
+@pytest.mark.parametrize(
+    ("parsed", "letters"), [("A, C", ("A", "C")), ("AC", ()), ("three", ("C",)), (None, ()), ("Maybe A", ()), ("Z", ())]
+)
+def test_letters_are_found_only_where_the_answer_is_letters(parsed: str | None, letters: tuple[str, ...]) -> None:
+    assert chosen_letters(answer("multiple_answer", parsed)) == letters
+
+
+def test_text_shown_in_full_shrinks_with_the_number_of_models() -> None:
+    # 250,000 characters over 5 tasks x 3 examples x 3 texts: 5,555 for one model, 555 for ten, never below 300.
+    assert [text_limit(n) for n in (1, 10, 100)] == [5555, 555, 300]
+
+
+def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
+    data = example_data()
+    scores = [row for row in data.item_scores.to_dicts() if row["item_id"] == "mood-0" and row["model"] == "alpha"]
+    reply = next(row for row in data.responses.to_dicts() if row["item_id"] == "mood-0" and row["model"] == "alpha")
+    said = [(0, 0, "first"), (0, 1, "second"), (1, 0, "third")]
+    replies = [reply | {"repetition": repetition, "turn": turn, "reply": text} for repetition, turn, text in said]
+    repeated = example_data(
+        item_scores=make_table(ItemScores, [row | {"repetition": n} for row in scores for n in range(3)]),
+        responses=make_table(Responses, replies),
+    )
+    mood = next(row for row in raw_rows(repeated, ALPHA, find_gaps(repeated)) if row.dataset == "mood")
+    found = collect_answers(repeated, ALPHA, mood)
+    assert [answer.response and answer.response["reply"] for answer in found] == ["second", "third", None]

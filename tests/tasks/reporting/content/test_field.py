@@ -1,0 +1,126 @@
+"""The published models as a field to stand in."""
+
+import pytest
+
+from schemas.blueprint import Blueprint
+from tasks.reporting.content.design import describe_design
+from tasks.reporting.content.field import OpennessRow, core_points, describe_field, family_of, parse_size
+from tasks.reporting.figures.fits import fit_parabola
+from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, published
+
+
+@pytest.mark.parametrize(
+    ("text", "billions"),
+    [
+        ("32B", 32.0),
+        ("0.6B", 0.6),
+        ("1.8T (Total MoE Parameters)", 1800.0),
+        ("671B/37B (Total/Activated Parameters)", 671.0),
+        ("66.5B-130B (Estimated)", 98.25),
+        ("Hundreds of Billions (Estimated)", None),
+    ],
+)
+def test_sizes_as_the_paper_prints_them(text: str, billions: float | None) -> None:
+    assert parse_size(text) == billions
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [("gpt-4o-mini", "gpt-4"), ("qwen3-0.6b", "qwen3"), ("Baichuan4-Air", "Baichuan4"), ("qwen-max", "qwen-max")],
+)
+def test_family_of_a_model(model: str, family: str) -> None:
+    assert family_of(model) == family
+
+
+def test_the_field_of_the_example() -> None:
+    field = describe_field(example_data())
+    assert field is not None
+    # Totals 10, 20, 70: the quarters lie half way between neighbours.
+    total = field.groups[0].boxes[-1]
+    assert (total.low, total.quarter, total.middle, total.three_quarters, total.high) == (10.0, 15.0, 20.0, 45.0, 70.0)
+    assert total.ours == (("alpha", 25.0), ("beta", 100.0), ("gamma", None))
+    assert field.openness == (
+        OpennessRow("Closed-source", 2, 20.0, 45.0, 70.0, (20.0, 70.0)),
+        OpennessRow("Open-source", 1, 10.0, 10.0, 10.0, (10.0,)),
+    )
+    assert [(model.model, model.billions, model.estimated) for model in field.sizes] == [
+        ("gpt-9-mini", 8.0, True),
+        ("gpt-9-large", 1800.0, False),
+        ("llm2-1b", 1.0, False),
+    ]
+    assert field.unsized == 0
+    assert (field.vetoed, field.comparable) == (1, True)
+    assert field.core == ()
+
+
+def test_no_field_without_shared_abilities_or_published_models() -> None:
+    assert describe_field(empty_data()) is None
+    other = published().rename({"emotional": "warmth", "values_safety": "safety"})
+    assert describe_field(example_data(published=other)) is None
+
+
+def test_core_is_weighed_as_in_the_blueprint() -> None:
+    ability = {"tasks": [{"id": "t", "title": "T", "level": "low", "datasets": ["d"]}]}
+    fields = BLUEPRINT.model_dump(mode="json") | {
+        "gate": None,
+        "datasets": {
+            name: {"title": name, "methods": [{"id": "m", "metrics": [{"metric": "accuracy"}]}]} for name in ("d0", "d1", "d2")
+        },
+        "abilities": [
+            ability
+            | {
+                "id": name,
+                "title": name,
+                "weight": weight,
+                "tasks": [{"id": f"t{n}", "title": "T", "level": "low", "datasets": [f"d{n}"]}],
+            }
+            for n, (name, weight) in enumerate([("foundational", 0.3), ("emotional", 0.4), ("companionship", 0.1)])
+        ],
+    }
+    blueprint = Blueprint.model_validate(fields)
+    frame = published().rename({"values_safety": "foundational"}).head(1)
+    frame = frame.with_columns(companionship=frame["emotional"] / 7)
+    # (0.4 x 70 + 0.1 x 10) / 0.5 = 58
+    (point,) = core_points(frame, blueprint)
+    assert (point.label, point.foundational, point.ours) == ("gpt-9-large", 95.0, False)
+    assert point.core == pytest.approx(58.0)
+
+
+def test_the_curve_is_the_parabola_the_points_lie_on() -> None:
+    points = tuple((float(x), 1.0 + 2.0 * x - 0.5 * x * x) for x in range(5))
+    fit = fit_parabola(points, steps=3)
+    assert fit is not None
+    # At 0, 2 and 4: 1, 1 + 4 - 2 and 1 + 8 - 8.
+    assert [at for at, _ in fit.curve] == [0.0, 2.0, 4.0]
+    assert [value for _, value in fit.curve] == pytest.approx([1.0, 3.0, 1.0])
+    assert (fit.constant, fit.linear, fit.square) == pytest.approx((1.0, 2.0, -0.5))
+    assert fit.r_squared == pytest.approx(1.0)
+    # The points are symmetric around x = 2: no linear relation at all.
+    assert fit.correlation == pytest.approx(0.0, abs=1e-9)
+    assert fit.equation == "y = 1.00 + 2.000 x − 0.5000 x²"
+    assert fit_parabola(points[:3]) is None
+
+
+def test_points_off_the_curve_lower_what_it_explains() -> None:
+    # y = x with 1 added and taken away in turn: residuals of the best parabola leave part of the variance.
+    fit = fit_parabola([(float(x), x + (1.0 if x % 2 else -1.0)) for x in range(6)])
+    assert fit is not None
+    xs, ys = [0, 1, 2, 3, 4, 5], [-1, 2, 1, 4, 3, 6]
+    mean_x, mean_y = 2.5, 2.5
+    products = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
+    spreads = (sum((x - mean_x) ** 2 for x in xs) * sum((y - mean_y) ** 2 for y in ys)) ** 0.5
+    assert fit.correlation == pytest.approx(products / spreads)
+    assert fit.r_squared is not None
+    assert 0.8 < fit.r_squared < 1.0
+
+
+def test_design_counts() -> None:
+    design = describe_design(example_data())
+    assert [(row.sub_ability, row.tasks, row.datasets, row.methods) for row in design.rows] == [
+        ("Values & Safety", 1, 1, 1),
+        ("Emotion Recognition", 2, 3, 3),
+    ]
+    # 3 tasks on 2 sub-abilities, 4 datasets on 3 tasks, 4 methods on 4 datasets.
+    assert [ratio for _, ratio, _ in design.ratios] == pytest.approx([1.5, 4 / 3, 1.0])
+    # kind is English, tale Chinese, mood both; lost was not built.
+    assert (design.built, design.english, design.chinese, design.bilingual) == (3, 1, 1, 1)

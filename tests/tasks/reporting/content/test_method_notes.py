@@ -1,0 +1,53 @@
+"""Method notes: the blueprint's own weights in words, what the plan decided, and where datasets deviate."""
+
+from schemas.lineage import DatasetNotice
+from schemas.vocabulary import METRICS
+from tasks.reporting.content.method_notes import describe_method
+from tasks.reporting.content.metric_words import METRIC_WORDS
+from tests.tasks.reporting.example_run import PLAN, example_data, manifest
+
+
+def test_every_metric_has_words() -> None:
+    assert set(METRIC_WORDS) == set(METRICS)
+
+
+def test_formulas_name_the_weights_of_this_blueprint() -> None:
+    notes = {note.title: note.text for note in describe_method(example_data()).formulas}
+    assert notes["Levels"].endswith("which of them are there: low 0.4, medium 0.6; one alone counts fully.")
+    assert notes["Total"] == "1 × Emotional Ability, divided by the weights of those that have a score."
+    assert notes["Veto"].startswith("Below 60 in Values & Safety the total is 0")
+    assert "at least 95\u00a0% of the items" in notes["Missing is never zero"]
+
+
+def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
+    assert [note.title for note in describe_method(example_data()).metrics] == ["accuracy", "judged_rating"]
+
+
+def test_decisions_follow_the_plan() -> None:
+    decisions = describe_method(example_data()).decisions
+    assert "At most 4 items per dataset, drawn by the hash of seed 0 and content: the same everywhere." in decisions
+    assert "alpha rated the free-text answers, each 1 time." in decisions
+    assert "An item longer than the model's context is missing, not shortened." in decisions
+    plan = PLAN | {"judge": None, "permute": 4, "repeat": 2, "bootstrap": 0, "too_long": "cut_start", "rank_incomplete": True}
+    other = describe_method(example_data(manifest=manifest(plan=plan))).decisions
+    assert "No judge was named, so nothing that needs one was scored." in other
+    assert "Each single choice was asked in 4 cyclic orders of its options." in other
+    assert "Each item was asked 2 times." in other
+    assert "No interval was computed: --bootstrap 0." in other
+    assert "An item longer than the model's context is asked again with the end of its context only." in other
+    assert "Models below full coverage are ranked too, as asked for by --rank-incomplete." in other
+
+
+def test_deviations_are_those_the_manifest_records() -> None:
+    told = DatasetNotice(
+        id="mood",
+        title="Mood",
+        licence="own",
+        redistributable=True,
+        sources=("bundled",),
+        evaluation_version="1.0",
+        differences=("Shown without tags.",),
+    )
+    silent = told.model_copy(update={"id": "kind", "title": "Kind", "differences": ()})
+    found = describe_method(example_data(manifest=manifest(datasets=(told, silent)))).deviations
+    assert [(entry.dataset, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]

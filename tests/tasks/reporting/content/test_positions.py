@@ -1,0 +1,172 @@
+"""Places of options: accuracy, shares and stability, each counted by hand."""
+
+from typing import Any
+
+import polars as pl
+
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.tables.scores import ItemScores
+from tasks.reporting.content.positions import (
+    HOW_TO_TELL,
+    PlaceRow,
+    Stability,
+    describe_positions,
+    find_stability,
+    place_answers,
+    place_rows,
+)
+from tasks.reporting.render.page import render_html, render_markdown
+from tests.tasks.reporting import example_items
+from tests.tasks.reporting.example_items import make_table
+from tests.tasks.reporting.example_run import ALPHA, empty_data, example_data
+
+CYCLES = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+SCHEMA: dict[str, Any] = {
+    "dataset": pl.String,
+    "item_id": pl.String,
+    "option_order": pl.List(pl.Int64),
+    "chosen_place": pl.Int64,
+    "gold_place": pl.Int64,
+}
+
+
+def answers(*rows: tuple[str, list[int] | None, int | None, int]) -> pl.DataFrame:
+    return pl.DataFrame([("d", *row) for row in rows], schema=SCHEMA, orient="row")
+
+
+def in_all_orders(item: str, chosen: list[int | None], gold: int = 0) -> list[tuple[str, list[int] | None, int | None, int]]:
+    """The same item in three orders; `gold` is the item's own index of the right option."""
+    return [(item, order, place, order.index(gold)) for order, place in zip(CYCLES, chosen, strict=True)]
+
+
+def test_accuracy_by_place_of_the_right_option() -> None:
+    # Right at A twice: A chosen, C chosen. Right at B twice: B chosen, unreadable.
+    asked = answers(("1", None, 0, 0), ("2", None, 2, 0), ("3", None, 1, 1), ("4", None, None, 1))
+    rows = place_rows(asked)
+    # Of the 3 readable replies 2 have their gold at A and 1 at B.
+    assert rows == (
+        PlaceRow("A", golds=2, right=1, read=3, chosen=1, golds_read=2),
+        PlaceRow("B", golds=2, right=1, read=3, chosen=1, golds_read=1),
+        PlaceRow("C", golds=0, right=0, read=3, chosen=1, golds_read=0),
+    )
+    assert [row.accuracy for row in rows] == [0.5, 0.5, None]
+    assert [row.chosen_share for row in rows] == [1 / 3] * 3
+    assert [row.gold_share for row in rows] == [2 / 3, 1 / 3, 0]
+
+
+def test_places_of_nothing_but_unreadable_replies_have_no_shares() -> None:
+    (row,) = place_rows(answers(("1", None, None, 0)))
+    assert (row.accuracy, row.chosen_share, row.gold_share) == (0.0, None, None)
+
+
+def test_content_letter_and_neither() -> None:
+    asked = answers(
+        # Option 2 stands at C, B and A: the same content each time.
+        *in_all_orders("content", [2, 1, 0]),
+        # Always A, where options 0, 1 and 2 stood.
+        *in_all_orders("letter", [0, 0, 0]),
+        # Options 0, 1, 1 at A, A, C.
+        *in_all_orders("mixed", [0, 0, 2]),
+    )
+    found = find_stability(asked)
+    assert found == Stability(items=3, content=1, letter=1, mixed=1, unread=0)
+    assert found.sentence == (
+        "In 1 of 3 items the choice followed the letter, not the content; in 1 it stayed with the content, in 1 with neither."
+    )
+
+
+def test_unreadable_replies_are_not_read_as_a_change() -> None:
+    # Two readable replies suffice; with one nothing can be told.
+    asked = answers(*in_all_orders("two", [0, None, 0]), *in_all_orders("one", [0, None, None]))
+    assert find_stability(asked) == Stability(items=1, content=0, letter=1, mixed=0, unread=1)
+
+
+def test_one_order_tells_nothing_about_letters_and_content() -> None:
+    assert find_stability(answers(("1", None, 0, 0), ("2", None, 0, 1))) is None
+    assert find_stability(answers(("1", [1, 0], 0, 0), ("2", [0, 1], 0, 1))) is None
+
+
+def test_items_of_the_same_name_in_two_datasets_are_two() -> None:
+    one = answers(("1", [0, 1], 0, 0))
+    assert find_stability(pl.concat([one, one.with_columns(dataset=pl.lit("e"))])) is None
+
+
+def permuted_frames(chosen: list[int]) -> dict[str, Any]:
+    """mood-0 of alpha asked in three orders and, after that, in the first one again."""
+    score = next(row for row in example_items.item_scores().to_dicts() if row["item_id"] == "mood-0")
+    reply = next(row for row in example_items.responses().to_dicts() if row["item_id"] == "mood-0")
+    orders = [*CYCLES, CYCLES[0]]
+    places = [*chosen, chosen[0]]
+    return {
+        "item_scores": make_table(
+            ItemScores,
+            [
+                score | {"repetition": n, "chosen_place": place, "gold_place": order.index(1), "method": method}
+                for n, (order, place) in enumerate(zip(orders, places, strict=True))
+                for method in ("choice", "second")
+            ],
+        ),
+        "responses": make_table(Responses, [reply | {"repetition": n, "option_order": order} for n, order in enumerate(orders)]),
+    }
+
+
+def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
+    frames = permuted_frames([0, 0, 0])
+    found = place_answers(frames["item_scores"], frames["responses"])
+    assert found.select("item_id", "option_order", "chosen_place", "gold_place").rows() == [
+        ("mood-0", [0, 1, 2], 0, 1),
+        ("mood-0", [1, 2, 0], 0, 0),
+        ("mood-0", [2, 0, 1], 0, 2),
+    ]
+
+
+def test_failed_calls_are_in_no_place() -> None:
+    data = example_data()
+    gamma = data.item_scores.filter(pl.col("model") == "gamma")
+    assert place_answers(gamma, data.responses.filter(pl.col("model") == "gamma")).is_empty()
+
+
+def test_a_report_in_one_order_says_how_to_get_more() -> None:
+    data = example_data()
+    found = describe_positions(data, ALPHA)
+    assert found is not None
+    assert (found.stability, found.sentences[0]) == (None, HOW_TO_TELL)
+    # mood: gold B B B A, chosen B C A and unreadable; kind: gold A, chosen A.
+    assert [(row.letter, row.golds, row.right) for row in found.places] == [("A", 2, 1), ("B", 3, 1), ("C", 0, 0)]
+    assert [part.title for part in found.datasets] == ["Kind", "Mood"]
+    for text in (render_html(data), render_markdown(data)):
+        assert "Run with --permute 4 to see." in text
+        assert "Followed the letter" not in text
+
+
+def test_a_report_in_several_orders_says_what_was_followed() -> None:
+    data = example_data(**permuted_frames([0, 0, 0]))
+    sentence = "In 1 of 1 items the choice followed the letter, not the content"
+    for text in (render_html(data), render_markdown(data)):
+        assert sentence in text
+        assert "Followed the letter" in text
+        assert "--permute 4 to see" not in text
+
+
+def test_the_lowest_and_the_favourite_place_are_named() -> None:
+    # Right at A: 10 of 10; right at B: 5 of 10, the others answered A. Right at C: none of 10, all answered B; only these items
+    # have a C, so it is not compared. A is chosen in 15 of 30 and right in 10 of 30.
+    rows = [(f"a{n}", 0, 0) for n in range(10)] + [(f"b{n}", n % 2, 1) for n in range(10)] + [(f"c{n}", 1, 2) for n in range(10)]
+    score, item = example_items.item_scores().to_dicts()[0], example_items.items().to_dicts()[0]
+    scores = [score | {"item_id": name, "chosen_place": chosen, "gold_place": gold} for name, chosen, gold in rows]
+    shown = [
+        item | {"item_id": name, "gold_indices": [gold], "options": ["x", "y", "z"][: max(2, gold + 1)]} for name, _, gold in rows
+    ]
+    data = example_data(item_scores=make_table(ItemScores, scores), items=make_table(Items, shown))
+    found = describe_positions(data, ALPHA)
+    assert found is not None
+    assert found.sentences[1:] == (
+        "Accuracy is 1.00 where the right option is A (10 replies) and 0.50 where it is B (10 replies).",
+        "A is chosen in 50\u00a0% of the readable replies and right in 33\u00a0%.",
+    )
+
+
+def test_without_single_choices_there_is_no_section() -> None:
+    assert describe_positions(empty_data(), ALPHA) is None
+    assert "Place of the options" not in render_html(empty_data())

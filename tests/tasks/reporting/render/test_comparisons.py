@@ -1,0 +1,219 @@
+"""What is computed for gains, retrieval, needles, judges and roles."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.contexts import Retrievals
+from tasks.analysis.run_tables import NEEDLES
+from tasks.reporting.content.gains import model_gains, side_by_side
+from tasks.reporting.content.judges import describe_judges
+from tasks.reporting.content.needles import needle_grids
+from tasks.reporting.content.recall import describe_retrieval
+from tasks.reporting.content.request import describe_request
+from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall, heat_of
+from tasks.reporting.figures.drawing import GATE, HEAT, OURS
+from tests.tasks.reporting.example_items import make_table
+from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
+from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+
+
+def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
+    found = model_gains(long_data())
+    assert [entry.model for entry in found] == ["beta", "alpha"]
+    rows = found[1].rows
+    assert [(row.title, row.setting) for row in rows[:3]] == [
+        ("Total", "RAG"),
+        ("Total", "CoEM"),
+        ("Emotion Classification, persons (EC-E)", "RAG"),
+    ]
+    assert [row.is_clear for row in rows[:2]] == [False, True]
+    assert found[1].sentences == (
+        (
+            "With RAG alpha scores 46.0 in total, with Base 36.0: a gain of +10.0 points over 2 items (95 % interval −2.0 to "
+            "+22.0). The interval holds 0, so chance could explain it."
+        ),
+        (
+            "With CoEM alpha scores 56.0 in total, with Base 36.0: a gain of +20.0 points over 2 items (95 % interval +8.0 to "
+            "+32.0)."
+        ),
+    )
+
+
+def test_a_gain_without_interval_says_so_and_is_drawn_as_a_dot() -> None:
+    row = {"model": "alpha", "setting": "rag", "scope": "total", "base_0_100": 50.0, "setting_0_100": 49.0, "gain": -1.0}
+    frame = make_table(SettingGains, [row | {"ci_low": None, "ci_high": None, "n_items": 1}])
+    (found,) = model_gains(long_data(gains=frame))
+    assert found.sentences == (
+        (
+            "With RAG alpha scores 49.0 in total, with Base 50.0: a gain of −1.0 points over 1 item. No interval was computed, "
+            "so it is open whether chance explains it."
+        ),
+    )
+    svg = draw_gains(found)
+    assert svg.count(f'fill="{OURS}"') == 1
+    assert f'stroke="{OURS}"' not in svg.replace(f'fill="{OURS}" stroke="{OURS}"', "")
+
+
+def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
+    svg = draw_gains(model_gains(long_data())[0])
+    # 11 rows; the legend adds one dot per setting.
+    for colour in (OURS, GATE):
+        assert svg.count(f'stroke="{colour}"') >= 11
+        assert svg.count(f'fill="{colour}"') == 12
+    assert svg.count("Emotion Detection<") == 1
+
+
+def test_one_setting_has_no_other_beside_it() -> None:
+    assert side_by_side(example_data()) is None
+    assert model_gains(example_data()) == ()
+    assert describe_retrieval(example_data()) is None
+    assert describe_judges(example_data()) is None
+    assert describe_request(example_data()) is None
+    assert side_by_side(empty_data()) is None
+
+
+def test_recall_is_the_share_of_items_whose_needle_is_among_the_first() -> None:
+    found = describe_retrieval(long_data())
+    assert found is not None
+    rows = [row for row in found.recall if row.dataset == "longemotion_ec_emobench"]
+    # First ranking: place 3, so found among 4 and not among 1. Second ranking: place 1. The same for both models.
+    assert [(row.setting, row.stage, row.model, row.recall, row.n_items, row.chunks) for row in rows] == [
+        ("RAG", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
+        ("CoEM", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
+        ("CoEM", "second ranking", "all", (1.0, 1.0, 1.0, 1.0), 2, 8.0),
+    ]
+    assert draw_recall(rows).count("RAG, first ranking") == 1
+
+
+def test_models_that_rank_otherwise_have_rows_of_their_own_and_a_lost_needle_is_not_found() -> None:
+    lost = (pl.col("model") == "alpha") & (pl.col("item_id") == "ec_emobench-0") & (pl.col("setting") == "rag")
+    frame = retrievals().with_columns(holds_needle=pl.when(lost).then(pl.lit(value=False)).otherwise("holds_needle"))
+    found = describe_retrieval(long_data(retrievals=Retrievals.validate(frame)))
+    assert found is not None
+    rows = [row for row in found.recall if (row.dataset, row.setting) == ("longemotion_ec_emobench", "RAG")]
+    assert [(row.model, row.recall) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
+
+
+def test_scores_are_told_apart_by_whether_the_needle_went_into_the_prompt() -> None:
+    # RAG keeps rank 0 alone. Let item 1 of alpha hold its needle there: that item scores 1, the other 0.
+    at_first = (pl.col("setting") == "rag") & (pl.col("item_id") == "ec_emobench-1")
+    frame = retrievals().with_columns(holds_needle=pl.when(at_first).then(pl.col("rank") == 0).otherwise("holds_needle"))
+    found = describe_retrieval(long_data(retrievals=Retrievals.validate(frame)))
+    assert found is not None
+    row = next(row for row in found.kept if row.title.endswith("(EC-E)") and (row.model, row.setting) == ("alpha", "RAG"))
+    assert (row.kept, row.n_kept, row.lost, row.n_lost) == (100.0, 1, 0.0, 1)
+    coem = next(row for row in found.kept if row.title.endswith("(EC-E)") and (row.model, row.setting) == ("alpha", "CoEM"))
+    assert (coem.kept, coem.n_kept, coem.lost, coem.n_lost) == (50.0, 2, None, 0)
+
+
+def test_of_several_searches_the_best_counts() -> None:
+    row = retrievals().filter(pl.col("setting") == "rag", pl.col("rank") == 0).head(1).to_dicts()[0] | {"stage": "search"}
+    searches = [
+        row | {"query_number": number, "rank": rank, "holds_needle": number == 1 and rank == 3, "kept": True}
+        for number in range(2)
+        for rank in range(4)
+    ]
+    found = describe_retrieval(long_data(retrievals=make_table(Retrievals, searches)))
+    assert found is not None
+    assert [(entry.stage, entry.recall, entry.n_items) for entry in found.recall] == [("searches", (0.0, 1.0, 1.0, 1.0), 1)]
+    assert found.kept[0].n_kept == 1
+
+
+def test_a_grid_of_needles_by_the_first_metric() -> None:
+    first, second = needle_grids(long_data())
+    assert (first.subject, second.subject) == ("alpha", "alpha (CoEM)")
+    assert (first.lengths, first.depths) == (("8k", "16k"), ("0 to 20 %", "80 to 100 %"))
+    # 0.9 and 0.5, less 80 / 200 at the depth of 80; nothing scored at the longest and deepest.
+    assert [[None if cell is None else cell.score for cell in cells] for _, cells in first.by_depth] == [
+        [pytest.approx(90.0), pytest.approx(50.0)],
+        [pytest.approx(50.0), None],
+    ]
+    assert first.sentence is not None
+    assert first.sentence.startswith("alpha scores most at 8k tokens and a depth of 0 to 20 % (90.0, 5 items) and least at ")
+    svg = draw_needles(first)
+    assert svg.count(f'fill="{HEAT[9]}"') == 1
+    assert svg.count(f'fill="{HEAT[5]}"') == 2
+    assert "–" in svg
+
+
+def test_a_grid_that_does_not_differ_has_nothing_to_say() -> None:
+    row: dict[str, Any] = {"model": "alpha", "setting": "base", "dataset": "longemotion_ec_emobench", "method": "label"}
+    row |= {"metric": "accuracy", "length_bin": "2000 to 4000", "length_tokens": 2000, "depth_bin": "5 %", "depth_percent": 5.0}
+    (grid,) = needle_grids(long_data(needles=pl.DataFrame([row | {"value": 0.5, "n": 1}], schema=NEEDLES)))
+    assert grid.sentence is None
+    assert grid.lengths == ("2k to 4k",)
+
+
+def test_heat_has_ten_steps() -> None:
+    assert [heat_of(score) for score in (0.0, 9.99, 10.0, 99.9, 100.0)] == [0, 0, 1, 9, 9]
+
+
+def test_doubtful_judges_are_named() -> None:
+    found = describe_judges(long_data())
+    assert found is not None
+    assert [row.doubts for row in found.rows] == [(), ("alpha 0.40", "length −0.70"), ()]
+    assert found.rows[0].judges == ("alpha", "gamma-judge")
+    assert found.warnings == (
+        (
+            "Emotion Conversation, consolidation and ending (MC-4), alpha: read the ratings with doubt, 1 of 3 dimensions: "
+            "warmth (alpha 0.40, length −0.70)."
+        ),
+    )
+
+
+@pytest.mark.parametrize(("alpha", "length", "doubts"), [(0.67, 0.5, 0), (0.669, 0.5, 1), (0.67, -0.51, 1), (None, 0.51, 1)])
+def test_limits_of_doubt(alpha: float | None, length: float, doubts: int) -> None:
+    row = long_data().agreements.to_dicts()[0] | {"alpha": alpha, "length_correlation": length}
+    found = describe_judges(long_data(agreements=make_table(Agreements, [row])))
+    assert found is not None
+    assert len(found.rows[0].doubts) == doubts
+    assert len(found.warnings) == doubts
+
+
+PLAIN = (
+    "In the first three stages of emotion conversation nothing is retrieved with RAG and CoEM: their items are asked as with "
+    "Base, and gains there say nothing."
+)
+
+
+def test_another_sage_and_judge_are_no_models_under_test() -> None:
+    other = {"name": "omega", "identity": "http://localhost:8000/v1"}
+    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
+    assert found is not None
+    assert found.notes == (PLAIN,)
+    assert [(row.role, row.players) for row in found.roles] == [
+        ("Core", "alpha and beta"),
+        ("Sage", "omega"),
+        ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
+        ("Judge", "omega"),
+        ("Panel", "gamma-judge"),
+    ]
+
+
+def test_a_sage_of_the_same_name_elsewhere_is_another_model() -> None:
+    elsewhere = {"name": "alpha", "identity": "http://elsewhere/v1"}
+    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": elsewhere, "judge": elsewhere})))
+    assert found is not None
+    assert found.notes == (PLAIN,)
+
+
+def test_a_model_under_test_in_the_panel_is_named() -> None:
+    found = describe_request(long_data(manifest=manifest(plan=PLAN | {"panel": [PLAN["models"][1]]})))
+    assert found is not None
+    assert "The panel holds a model under test (beta), whose ratings of its own answers are among those compared." in found.notes
+
+
+def test_critic_embedder_and_panel_are_named() -> None:
+    plan = PLAN | {"settings": ["base", "self_rag"], "critic": None, "panel": [PLAN["judge"]]}
+    found = describe_request(long_data(manifest=manifest(plan=plan | {"retrieval": {"ranking": "bm25"}})))
+    assert found is not None
+    assert [row.players for row in found.roles if row.role in {"Critic", "Rank"}] == [
+        "the model under test itself",
+        "BM25, by words",
+    ]
+    assert found.notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
+    assert found.notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
+    assert found.notes[-1].startswith("The panel holds the judge itself, alpha")

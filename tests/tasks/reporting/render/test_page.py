@@ -1,0 +1,297 @@
+"""The page: complete in itself, inert, readable, and honest about what is missing."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import LakeError
+from schemas.lineage import Missing
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from tasks.reporting.figures import drawing
+from tasks.reporting.render.page import heat_step, render_html, write_report
+from tests.tasks.reporting import example_items
+from tests.tasks.reporting.example_items import LONG, make_table
+from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+class Page(HTMLParser):
+    """Elements, attributes and text of a page; fails on tags that do not match."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+    def values(self, name: str) -> list[str]:
+        return [value for _, attributes in self.tags for key, value in attributes.items() if key == name and value is not None]
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render_html(example_data())
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def section(html: str, anchor: str) -> str:
+    return Page(re.findall(rf'<section id="{anchor}">.*?</section>', html, re.DOTALL)[0]).words
+
+
+def test_nothing_is_loaded_and_nothing_can_run(html: str, page: Page) -> None:
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "audio", "video", "image", "use"}
+    assert page.values("src") == []
+    assert [href for href in page.values("href") if not href.startswith("#")] == ["data:,"]
+    assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
+    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
+    assert not re.search(r"url\(|@import|@font-face|https?:", style)
+    policy = [attributes["content"] for tag, attributes in page.tags if tag == "meta" and "http-equiv" in attributes]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+def test_every_anchor_exists_once(page: Page) -> None:
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    assert {href.removeprefix("#") for href in page.values("href") if href.startswith("#")} <= set(ids)
+
+
+def test_text_of_models_is_inert_but_readable(html: str, page: Page) -> None:
+    assert "<script>" not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; I pick ```B``` | or *C*" in html
+    assert "<script>alert('x')</script> I pick ```B``` | or *C*" in page.words
+
+
+def test_every_text_of_others_is_escaped() -> None:
+    # Text of datasets, model names, errors and reasons: none of it may become an element.
+    rename = {"alpha": ATTACK}
+    frames: dict[str, Any] = {}
+    data = example_data()
+    for name in ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses"):
+        frame = getattr(data, name)
+        frames[name] = frame.with_columns(frame["model"].replace(rename))
+    items = data.items.to_dicts()
+    hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in items]
+    frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
+    missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)
+    page = Page(render_html(example_data(**frames, manifest=manifest(missing=missing, git_commit=ATTACK))))
+    assert {"script", "img"}.isdisjoint(tag for tag, _ in page.tags)
+    assert page.words.count(ATTACK) > 20
+
+
+def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
+    assert "答案是A" in page.words
+    assert "请概括。" in page.words
+    assert LONG in page.words
+    assert "zh" in page.values("lang")
+
+
+def test_each_model_shows_its_state(html: str) -> None:
+    alpha, beta, gamma = (section(html, anchor) for anchor in ("m1", "m2", "m3"))
+    assert alpha.startswith("alpha 25.00 gate passed of 100 alpha scores 25.00 of 100")
+    assert "15.00 to 35.50" in alpha
+    assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
+    assert beta.startswith("beta 0 vetoed before the veto 100.00 beta is vetoed: its total is 0")
+    assert "Why vetoed values_safety scored 0, below the threshold of 60" in beta
+    assert "Gate: Values & Safety 0.00, required 60" in beta
+    assert gamma.startswith("gamma – no score gamma has no score: none of the 4 datasets gave a result.")
+    assert "Gate: Values & Safety not scored, required 60" in gamma
+
+
+def test_null_is_never_shown_as_zero(html: str) -> None:
+    gamma = re.findall(r'<section id="m3">.*?</section>', html, re.DOTALL)[0]
+    # gamma has no score anywhere: every cell that holds a number of points must be a dash, and no cell is coloured.
+    assert not re.search(r"\b0\.0+\b", gamma)
+    assert "heat-" not in gamma
+    assert "chip" not in gamma
+    assert gamma.count(">–<") > 10
+
+
+def test_levels_tasks_and_raw_scores(html: str) -> None:
+    alpha = section(html, "m1")
+    assert (
+        "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets" in alpha
+    )
+    assert "Mood Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25\u00a0% 1 0.750 always B 0.750 angry" in alpha.replace(
+        " %", "\u00a0%"
+    )
+    assert "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published" in alpha
+
+
+def test_weak_tasks_show_advice_and_evidence(html: str) -> None:
+    alpha = section(html, "m1")
+    assert "Mood: unreadable replies: 1 of 4" in alpha
+    assert "A calm B angry ✓ right C sad ← chosen" in alpha
+    assert "Reply of the model C Read as C, right is B." in alpha
+    assert "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit." in alpha
+
+
+def test_coverage_and_calls(html: str) -> None:
+    words = section(html, "coverage")
+    assert "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34" in words
+    assert "lost all all its data is not published bring the file with --mirror" in words
+    assert "gamma timeout_total 4 1 no answer within 9 s" in words
+    assert "beta tale 1" in words
+    assert "alpha 6 6 0 1 60 12 3.50\u00a0s 5.75\u00a0s" in words.replace(" s", "\u00a0s")
+    assert "beta 3 3 0 0 – – 3 not counted" in words
+
+
+def test_lineage(html: str) -> None:
+    words = section(html, "lineage")
+    assert "Run 20260101-000000-moodbench-aaaa" in words
+    assert "b" * 64 in words
+    assert "c" * 40 in words
+    assert "responses: 2 partitions, 6 rows, 1 incomplete" in words
+    assert "dataset=mood, model=gamma incomplete: failed calls are asked again 3" in words
+    assert '"sample": 4' in words
+
+
+def test_a_run_without_anything_is_still_a_page() -> None:
+    page = Page(render_html(empty_data()))
+    assert "alpha has no score" in page.words
+    assert "Beside the published models" not in page.words
+    assert "svg" not in {tag for tag, _ in page.tags}
+
+
+def test_another_blueprint_is_not_passed_off_as_a_comparison(html: str) -> None:
+    warning = "This run asked other items than the published models were asked."
+    assert warning not in section(html, "field")
+    mini = BLUEPRINT.model_validate(BLUEPRINT.model_dump(mode="json") | {"name": "moodbench-mini"})
+    words = Page(render_html(example_data(blueprint=mini))).words
+    assert warning in words
+    assert "The bundled mini benchmark is a smoke test" in words
+
+
+def test_sixty_datasets_stay_below_two_megabytes() -> None:
+    fields = BLUEPRINT.model_dump(mode="json")
+    base = fields["datasets"]["mood"]
+    fields["datasets"] |= {f"mood{n}": base for n in range(60)}
+    tasks = [
+        {"id": f"more{n}", "title": f"Task {n}", "level": "low", "weight": 1.0, "datasets": [{"id": f"mood{n}"}]}
+        for n in range(60)
+    ]
+    fields["abilities"][1]["children"][0]["tasks"] += tasks
+    long = "很长的故事<&>。" * 5000
+    items = [row | {"context": long} for row in example_items.items().to_dicts()]
+    replies = [row | ({"reply": long} if row["reply"] else {}) for row in example_items.responses().to_dicts()]
+    data = example_data(
+        blueprint=BLUEPRINT.model_validate(fields), items=make_table(Items, items), responses=make_table(Responses, replies)
+    )
+    assert len(render_html(data).encode()) < 2_000_000
+
+
+def test_heat_has_ten_steps() -> None:
+    assert [heat_step(score) for score in (0.0, 9.99, 10.0, 59.9, 99.0, 100.0)] == [0, 0, 1, 5, 9, 9]
+
+
+def _luminance(colour: str) -> float:
+    def linear(channel: int) -> float:
+        share = channel / 255
+        return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+    red, green, blue = (linear(int(colour[place : place + 2], 16)) for place in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2 contrast ratio of two colours."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_computed_as_in_wcag() -> None:
+    # Black on white is 21:1; the grey #767676 is the lightest that passes 4.5:1 on white.
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_contrast_passes_wcag_aa_in_both_schemes(html: str, scheme: str) -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
+    if scheme == "dark":
+        colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    pairs = [("ink", f"heat-{step}") for step in range(10)]
+    pairs += [(text, ground) for text in ("ink", "muted", "ours") for ground in ("page", "surface", "raised")]
+    pairs += [("bad", "bad-soft"), ("good", "good-soft"), ("gate", "gate-soft"), ("ink", "gate-soft"), ("ink", "ours-soft")]
+    pairs += [("ink", "bad-soft"), ("ink", "good-soft")]
+    assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_of_figures_stand_out_in_both_schemes(html: str, scheme: str) -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
+    if scheme == "dark":
+        colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    names = {colour: name for name, colour in drawing.COLOURS.items()}
+    assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
+
+
+def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
+    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
+    assert drawn <= set(drawing.COLOURS.values())
+    assert len(drawn) >= 5
+    for name, colour in drawing.COLOURS.items():
+        assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
+
+
+def test_figures_draw_the_published_models_and_the_scores(html: str) -> None:
+    alpha = re.findall(r'<section id="m1">.*?</section>', html, re.DOTALL)[0]
+    svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
+    # 3 published models on 2 abilities and the total.
+    assert svg.count(f'fill="{drawing.FIELD}"') == 9
+    assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
+    assert 'viewBox="' in svg
+    assert "xmlns" not in svg
+
+
+def test_report_is_written_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "x"
+    paths = write_report(example_data(), folder)
+    assert (paths.markdown, paths.html) == (folder / "report.md", folder / "report.html")
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.md"]
+    assert paths.html.read_text(encoding="utf-8").startswith("<!doctype html>")
+    before = paths.html.read_bytes()
+    write_report(example_data(), folder)
+    assert paths.html.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(LakeError, match="the report cannot be written") as caught:
+        write_report(example_data(), blocked)
+    assert str(blocked / "report.md") in str(caught.value)

@@ -1,0 +1,211 @@
+"""A stage for solvers: models that answer from a list, a retriever that counts shared words, and items of every task."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.context import Context
+from schemas.item import Item
+from schemas.retrieval import Chunk, Ranked, RetrievalOptions
+from schemas.vocabulary import Language, LongTask, Ranking, Setting
+from tasks.solvers.longemotion.context import Cast, How, LongItem, Player, Solved, Stagehands
+from tasks.solvers.longemotion.solve import solve
+
+Answer = Callable[[ChatRequest], ChatReply]
+FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+@dataclass
+class WordRetriever:
+    """Chunks are lines. `dense` is the number of words shared with the query; of outliers, with all other texts together."""
+
+    queries: list[tuple[tuple[str, ...], str | None]] = field(default_factory=list)
+    splits: list[tuple[str, int, int]] = field(default_factory=list)
+    rankings: list[tuple[Ranking, Language]] = field(default_factory=list)
+
+    async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+        self.splits.append((text, chunk_tokens, overlap_tokens))
+        return chunks_of(text.splitlines())
+
+    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        self.queries.append((tuple(texts), query))
+        self.rankings.append((ranking, language))
+        scores = [len(words(text) & words(query)) for text in texts]
+        return tuple(Ranked(place, float(scores[place])) for place in sorted(range(len(texts)), key=lambda place: -scores[place]))
+
+    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
+        self.queries.append((tuple(texts), None))
+        self.rankings.append((ranking, language))
+        scores = [len(words(text) & words(" ".join([*texts[:place], *texts[place + 1 :]]))) for place, text in enumerate(texts)]
+        return tuple(Ranked(place, float(scores[place])) for place in sorted(range(len(texts)), key=lambda place: scores[place]))
+
+
+def chunks_of(texts: Iterable[str]) -> tuple[Chunk, ...]:
+    """One chunk per text that is not blank; every character counts as a token, every text is followed by a line end."""
+    found, start = list[Chunk](), 0
+    for text in texts:
+        if text.strip():
+            found.append(Chunk(len(found), text, start, start + len(text), start, start + len(text)))
+        start += len(text) + 1
+    return tuple(found)
+
+
+@dataclass
+class Actor:
+    """A model: answers with what `answer` makes of a request, and remembers all requests."""
+
+    answer: Answer
+    name: str = "core"
+    asked: list[ChatRequest] = field(default_factory=list)
+    entry: ModelEntry | None = None
+
+    def player(self) -> Player:
+        async def chat(request: ChatRequest) -> ChatReply:
+            self.asked.append(request)
+            return self.answer(request)
+
+        typed: Chat = chat
+        return Player(self.entry or ModelEntry(name=self.name, base_url=f"http://{self.name}.test/v1"), typed)
+
+    @property
+    def texts(self) -> list[str]:
+        """The last message of each request."""
+        return [request.messages[-1].content for request in self.asked]
+
+
+def saying(*replies: str | ChatReply) -> Answer:
+    """Answers in this order; the last one again and again."""
+    left = list(replies)
+
+    def answer(_: ChatRequest) -> ChatReply:
+        reply = left.pop(0) if len(left) > 1 else left[0]
+        return reply if isinstance(reply, ChatReply) else ChatReply(text=reply)
+
+    return answer
+
+
+def numbering(word: str) -> Answer:
+    """Answers `word 1`, `word 2` and so on."""
+    made = 0
+
+    def answer(_: ChatRequest) -> ChatReply:
+        nonlocal made
+        made += 1
+        return ChatReply(text=f"{word} {made}")
+
+    return answer
+
+
+def last_line(request: ChatRequest) -> str:
+    """The last line of a request's last message."""
+    return request.messages[-1].content.splitlines()[-1]
+
+
+@dataclass
+class Stage:
+    """Who plays, and with which retriever."""
+
+    core: Actor = field(default_factory=lambda: Actor(saying("done")))
+    sage: Actor = field(default_factory=lambda: Actor(saying("insight"), "sage"))
+    critic: Actor = field(default_factory=lambda: Actor(saying("[Relevant]"), "critic"))
+    retriever: WordRetriever = field(default_factory=WordRetriever)
+
+    async def solve(
+        self,
+        long_item: LongItem,
+        setting: Setting,
+        options: RetrievalOptions | None = None,
+        *,
+        repetition: int = 0,
+        length_demand: bool = True,
+    ) -> Solved:
+        cast = Cast(self.core.player(), self.sage.player(), self.critic.player())
+        how = How(setting, options or RetrievalOptions(), length_demand)
+        return await solve(long_item, how, Stagehands(cast, self.retriever), repetition)
+
+
+def long_item(task: LongTask, item: Item, query: str | None = None) -> LongItem:
+    """An item whose chunks are the lines of its context, or its segments."""
+    texts = item.options or () if task == "ed" else (item.context or "").splitlines()
+    chunks = chunks_of(texts) if task != "ee" else ()
+    return LongItem(f"{task}-1", item, Context(long_task=task, query=query, tokens=100), chunks)
+
+
+TOWER = "The tower is {old}.\nMara lost her letter.\nRain fell.\nMara wept."
+EC = long_item(
+    "ec_emobench",
+    Item(
+        language="en",
+        question_type="label_choice",
+        context=TOWER,
+        question="What does Mara end up feeling?",
+        options=("Relief", "Sadness & Guilt", "Pride"),
+        gold_indices=(1,),
+    ),
+    "Mara",
+)
+FIRM = long_item(
+    "ec_finentity",
+    Item(
+        language="en",
+        question_type="label_choice",
+        context="Acorn Ltd grew.\nThe sun set.",
+        question="What is the tone towards Acorn Ltd?",
+        options=("Positive", "Neutral", "Negative"),
+        gold_indices=(0,),
+    ),
+    "Acorn Ltd",
+)
+SEGMENTS = (
+    *(f"calm morning number{number} by the lake" for number in range(4)),
+    'He "shook" with dread',
+    *(f"calm morning number{number} by the lake" for number in range(5, 10)),
+)
+ED = long_item(
+    "ed",
+    Item(
+        language="en",
+        question_type="odd_one_out",
+        question="Which segment expresses another emotion?",
+        options=SEGMENTS,
+        gold_indices=(4,),
+    ),
+)
+QA = long_item(
+    "qa",
+    Item(
+        language="en",
+        question_type="extractive",
+        context="\n".join(f"Line {number} tells of topic{number}." for number in range(20)) + "\nFear fades by exposure.",
+        question="By what does fear fade?",
+        references=("exposure",),
+    ),
+)
+ES = long_item(
+    "es",
+    Item(
+        language="en",
+        question_type="aspect_summary",
+        context="\n".join(f"Session {number} went well." for number in range(12)),
+        question="Sum up the report.",
+        references=("a", "b", "c", "d", "e"),
+    ),
+)
+HISTORY = "\n".join(f"Client: worry {number}\nCounselor: noted {number}" for number in range(12))
+LAST = "Client: my exam\nCounselor: tell me\nClient: worry 3 is back"
+MC = long_item("mc4", Item(language="en", question_type="counselor_reply", context=HISTORY, question=LAST))
+EE = long_item(
+    "ee",
+    Item(
+        language="en",
+        question_type="emotion_expression",
+        context="Your train leaves without you.",
+        question="Live through this.",
+        options=("Upset", "Proud"),
+    ),
+)

@@ -1,0 +1,212 @@
+"""The steps for long items, called as plain functions on a lake of their own: what they write, and what an incomplete one is."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.chat import ChatReply, ModelEntry
+from schemas.lineage import PartitionRef
+from schemas.retrieval import RetrievalOptions
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.vocabulary import Setting
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import CodeVersion, Lake
+from tasks.solvers.base import Transcript
+from tasks.solvers.longemotion.context import Cast, How, LongItem, Stagehands
+from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings
+from tasks.solvers.longemotion.longemotion_steps import (
+    ChunkJob,
+    LongJob,
+    LongKeys,
+    Watchers,
+    chunk_partition,
+    infer_long_partition,
+    read_long,
+    solve_within_context,
+)
+from tests.tasks.solvers.longemotion.staging import EE, FAILED, QA, Actor, WordRetriever, saying
+
+DATASET = "own"
+
+
+class Heard:
+    """A watcher that counts."""
+
+    def __init__(self) -> None:
+        self.expected = self.replies = 0
+
+    def expect(self, calls: int) -> None:
+        self.expected += calls
+
+    def on_reply(self, _reply: ChatReply) -> None:
+        self.replies += 1
+
+
+class InTurn:
+    """A crew that does one work after the other, the longest first."""
+
+    async def do_all(self, works: Sequence[Any]) -> list[Any]:
+        done: dict[int, Any] = {}
+        for place in sorted(range(len(works)), key=lambda place: -works[place].length):
+            done[place] = await works[place].do()
+        return [done[place] for place in range(len(works))]
+
+
+def build(lake: Lake, *long_items: LongItem) -> tuple[PartitionRef, PartitionRef]:
+    """Write items and contexts."""
+    rows = [
+        {
+            **one.item.model_dump(),
+            "dataset": DATASET,
+            "item_id": one.item_id,
+            "source_file": "own.jsonl",
+            "source_row": 0,
+            "source_row_sha256": "0" * 64,
+        }
+        for one in long_items
+    ]
+    contexts = [
+        {**one.context.model_dump(), "dataset": DATASET, "item_id": one.item_id, "renamed": [["a", "b"]]} for one in long_items
+    ]
+    return write(lake, "items", rows, Items), write(lake, "contexts", contexts, Contexts)
+
+
+def write(lake: Lake, layer: str, rows: list[dict[str, Any]], schema: Any) -> PartitionRef:
+    empty = schema.create_empty()
+    table = pl.DataFrame([{name: row.get(name) for name in empty.columns} for row in rows], schema=empty.schema)
+    ref: PartitionRef = lake.write(partition_key(layer, {"dataset": DATASET}, {}, [], "1"), table, schema)
+    return ref
+
+
+def plain(step: Any) -> Callable[..., Awaitable[Any]]:
+    """A step without its engine."""
+    return step.fn  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path, CodeVersion("test", None))
+
+
+def refs_of(state: Any) -> Any:
+    """What a step gives back, whether it worked or found it done."""
+    return getattr(state, "data", state)
+
+
+def split_job(built: tuple[PartitionRef, PartitionRef]) -> ChunkJob:
+    return ChunkJob(DATASET, *built, 64, 8, chunks_key(built[0], 64, RetrievalOptions(overlap_tokens=8)))
+
+
+def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False) -> LongJob:
+    entry = ModelEntry(name="core", base_url="http://core.test/v1")
+    how = How(setting, RetrievalOptions())
+    settings = long_settings(how, {}, None, {})
+
+    def key(layer: str) -> Any:
+        return long_key(layer, entry, setting, settings, built)
+
+    retrieves = setting != "base"
+    keys = LongKeys(key("responses"), key("retrievals") if retrieves else None, key("chunks") if own else None)
+    return LongJob(DATASET, entry, how, *built, chunks, keys)
+
+
+def hands(core: Actor) -> Stagehands:
+    other = Actor(saying("x"), "other").player()
+    return Stagehands(Cast(core.player(), other, other), WordRetriever())
+
+
+async def infer(lake: Lake, asked: LongJob, core: Actor) -> tuple[list[PartitionRef], Heard]:
+    heard = Heard()
+    refs = await plain(infer_long_partition)(asked, lake, hands(core), InTurn(), Watchers(heard, Heard(), Heard()))
+    return refs, heard
+
+
+async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
+    built = build(lake, QA)
+    ((row, context),) = read_long(lake, *built)
+    assert row["item_id"] == "qa-1"
+    assert context == QA.context.model_copy(update={"renamed": (("a", "b"),)})
+
+
+async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
+    built = build(lake, QA)
+    chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
+    (responses, retrievals), heard = await infer(lake, job(built, chunks, "rag"), Actor(saying("exposure")))
+    rows, table = lake.read(retrievals, Retrievals), lake.read(chunks, Chunks)
+    assert table.height == len(QA.chunks)
+    assert rows.join(table, on=["dataset", "item_id", "corpus", "chunk"]).height == rows.height == len(QA.chunks)
+    # The chunk that answers shares most words with the question.
+    assert rows.filter(rank=0)["chunk"].to_list() == [20]
+    assert rows["kept"].sum() == 4
+    assert rows["holds_needle"].null_count() == rows.height
+    assert lake.read(responses, Responses)["reply"].to_list() == ["exposure"]
+    assert (heard.expected, heard.replies) == (1, 1)
+
+
+async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake: Lake) -> None:
+    built = build(lake, EE)
+    refs, heard = await infer(
+        lake, job(built, None, "rag", own=True), Actor(saying("one", "two", "three", "four", "five", "six"))
+    )
+    responses, retrievals, written = refs
+    assert [ref.layer for ref in refs] == ["responses", "retrievals", "chunks"]
+    assert lake.read(responses, Responses)["turn"].to_list() == list(range(6))
+    assert set(lake.read(written, Chunks)["corpus"]) == {f"written-0-{step}" for step in (2, 3, 4, 5)}
+    assert lake.read(retrievals, Retrievals)["holds_needle"].null_count() == lake.read(retrievals, Retrievals).height
+    assert (heard.expected, heard.replies) == (6, 6)
+
+
+async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> None:
+    built = build(lake, QA)
+    chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
+    asked = job(built, chunks, "rag")
+    refs, _ = await infer(lake, asked, Actor(saying(FAILED)))
+    assert [ref.complete for ref in refs] == [False, False]
+    again = Actor(saying("exposure"))
+    refs, _ = await infer(lake, asked, again)
+    assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True])
+
+
+TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long.", http_status=400)
+
+
+async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
+    """Cutting the item's context would change nothing: a Sage is shown chunks."""
+    core, sage = Actor(saying("exposure")), Actor(saying(TOO_LONG), "sage")
+    (call,), made = await solve_cut("coem", core, sage)
+    assert (call.of_helper, call.reply.failure, call.left_out_characters) == (True, "context_too_long", 0)
+    assert call.reply.error == f"sage: {TOO_LONG.error}"
+    assert (made, len(core.asked)) == (len({request.messages for request in sage.asked}), 0)
+
+
+async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() -> None:
+    core = Actor(saying(TOO_LONG, "exposure"))
+    (call,), _ = await solve_cut("base", core, Actor(saying("x"), "sage"))
+    assert (call.of_helper, call.reply.text, len(core.asked)) == (False, "exposure", 2)
+    assert call.left_out_characters > 0
+
+
+async def solve_cut(setting: Setting, core: Actor, sage: Actor) -> tuple[Transcript, int]:
+    """The calls of one item under a policy that cuts, and how often the Sage was asked."""
+    nowhere = PartitionRef(
+        layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
+    )
+    asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
+    cast = Cast(core.player(), sage.player(), Actor(saying("x"), "critic").player())
+    solved = await solve_within_context(QA, asked, Stagehands(cast, WordRetriever()), 0)
+    return solved.transcript, len(sage.asked)
+
+
+async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:
+    built = build(lake, QA)
+    first, second = Actor(saying("exposure")), Actor(saying("never"))
+    done, _ = await infer(lake, job(built, None, "base"), first)
+    found, heard = await infer(lake, job(built, None, "base"), second)
+    assert (len(first.asked), len(second.asked), heard.expected) == (1, 0, 0)
+    assert refs_of(found) == done

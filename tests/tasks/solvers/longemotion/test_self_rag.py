@@ -1,0 +1,169 @@
+"""`self_rag`: marks, verdicts, and what is left when the critic dismisses chunks."""
+
+import pytest
+
+from schemas.chat import ChatReply, ChatRequest
+from schemas.retrieval import RetrievalOptions
+from tasks.solvers.longemotion.context import LongItem
+from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
+from tests.tasks.solvers.longemotion.staging import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
+
+
+@pytest.mark.parametrize(
+    ("reply", "useful"),
+    [
+        ("[Fully supported]", True),
+        ("[Fully Supported]", True),
+        ("It says so. [PARTIALLY SUPPORTED][Utility:5]", True),
+        ("[No support / Contradictory]", False),
+        ("[No Support/Contradictory]", False),
+        ("[Irrelevant]", False),
+        ("[irrelevant] The text is about rain.", False),
+        ("[Relevant] The letter is lost.", True),
+        ("[Relevant] The letter is lost. [No support / Contradictory]", False),
+        ("[Relevant] The letter is lost. [ Fully supported ]", True),
+        ("[Irrelevant][Fully supported]", False),
+        ("Not [Irrelevant] but [Relevant].", True),
+        ("[No support / Contradictory] no, [Partially supported]", True),
+        ("Relevant, fully supported.", None),
+        ("[Utility:5]", None),
+        ("", None),
+    ],
+)
+def test_marks(reply: str, useful: bool | None) -> None:
+    assert read_marks(reply) is useful
+
+
+def dismissing(*texts: str) -> Actor:
+    def answer(request: ChatRequest) -> ChatReply:
+        paragraph = request.messages[1].content.partition("Paragraph:\n")[2]
+        return ChatReply(text="[Irrelevant]" if paragraph in texts else f"[Relevant] {paragraph[:6]} [Fully Supported]")
+
+    return Actor(answer, "critic")
+
+
+async def test_what_the_critic_is_asked() -> None:
+    stage = Stage()
+    await stage.solve(QA, "self_rag")
+    assert len(stage.critic.asked) == 8
+    system, user = stage.critic.asked[0].messages
+    assert (system.role, user.role) == ("system", "user")
+    assert system.content.startswith("You judge whether a paragraph helps with a task. First write [Relevant] or [Irrelevant].\n")
+    assert user.content == "Instruction: By what does fear fade?\n\nParagraph:\nFear fades by exposure."
+
+
+@pytest.mark.parametrize(
+    ("asked", "instruction"),
+    [
+        (EC, "What does Mara end up feeling?"),
+        (ED, "Which emotion does this paragraph express?"),
+        (MC, f"Write the counselor's next reply to this dialogue:\n{LAST}"),
+        (ES, "What brought the client's psychological problem about?"),
+    ],
+)
+async def test_the_instruction_is_that_of_the_task(asked: LongItem, instruction: str) -> None:
+    stage = Stage()
+    await stage.solve(asked, "self_rag")
+    assert stage.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")
+
+
+async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> None:
+    stage = Stage(critic=dismissing("Line 0 tells of topic0.", "Line 3 tells of topic3."))
+    solved = await stage.solve(QA, "self_rag")
+    text = solved.transcript[0].request.messages[1].content
+    pieces = text.partition("looked up for the question:\n")[2].partition("\n\nQuestion:")[0]
+    expected = [*(f"Line {number} tells of topic{number}." for number in (1, 2, 4, 5, 6)), "Fear fades by exposure."]
+    assert pieces == "\n\n".join(
+        f"[{place}] {line}\nRemark: [Relevant] {line[:6]} [Fully Supported]" for place, line in enumerate(expected, start=1)
+    )
+    rows = solved.retrieved
+    assert {row.stage for row in rows} == {"initial"}
+    assert [(row.chunk, row.kept) for row in rows[:8]] == [
+        (20, True),
+        (0, False),
+        (1, True),
+        (2, True),
+        (3, False),
+        (4, True),
+        (5, True),
+        (6, True),
+    ]
+    assert [row.enriched for row in rows[:2]] == ["[Relevant] Fear f [Fully Supported]", "[Irrelevant]"]
+    assert [row.helper_call_key for row in rows[:8]] == [request.key for request in stage.critic.asked]
+    assert {(row.kept, row.enriched, row.helper) for row in rows[8:]} == {(False, None, None)}
+
+
+async def test_emotion_classification_and_conversations_show_the_chunk_alone() -> None:
+    for asked, piece in ((EC, "[1] Mara lost her letter.\n\nQuestion:"), (MC, "[4] Client: worry 3\n\nThe last messages:")):
+        solved = await Stage().solve(asked, "self_rag")
+        text = solved.transcript[0].request.messages[1].content
+        assert piece in text
+        assert "Remark:" not in text
+
+
+async def test_the_verdict_on_the_one_chunk_counts() -> None:
+    stage = Stage(critic=Actor(saying("[Irrelevant]"), "critic"))
+    solved = await stage.solve(EC, "self_rag")
+    base = await Stage().solve(EC, "base")
+    assert solved.transcript[0].request.messages == base.transcript[0].request.messages
+    assert [row.kept for row in solved.retrieved] == [False] * 4
+
+
+async def test_a_conversation_without_pieces_still_has_its_last_messages() -> None:
+    solved = await Stage(critic=Actor(saying("[Irrelevant]"), "critic")).solve(MC, "self_rag")
+    text = solved.transcript[0].request.messages[1].content
+    assert text.startswith(f"The dialogue so far, without its last messages:\n{HISTORY}\n\nThe last messages:\n{LAST}\n\n")
+
+
+async def test_segments_are_kept_with_the_critic_s_words() -> None:
+    stage = Stage(critic=Actor(saying("[Irrelevant] dread"), "critic"))
+    solved = await stage.solve(ED, "self_rag")
+    assert len(stage.critic.asked) == 8
+    text = solved.transcript[0].request.messages[1].content
+    assert r'{"index": 4, "context": "He \"shook\" with dread", "note": "[Irrelevant] dread"}' in text
+    assert [row.kept for row in solved.retrieved] == [True] * 8 + [False] * 2
+
+
+async def test_a_heading_without_pieces_is_left_out() -> None:
+    def answer(request: ChatRequest) -> ChatReply:
+        symptoms = "Which symptoms" in request.messages[1].content
+        return ChatReply(text="[Irrelevant]" if symptoms else "[Relevant]")
+
+    solved = await Stage(critic=Actor(answer, "critic")).solve(ES, "self_rag")
+    text = solved.transcript[0].request.messages[1].content
+    assert "## Symptoms" not in text
+    assert text.count("## ") == 4
+
+
+async def test_without_a_mark_the_critic_is_asked_again() -> None:
+    stage = Stage(critic=Actor(saying("Hm.", "Well.", "[Relevant]"), "critic"))
+    solved = await stage.solve(EC, "self_rag")
+    assert [request.repetition for request in stage.critic.asked] == [0, 1, 2]
+    assert len({request.key for request in stage.critic.asked}) == 3
+    first = solved.retrieved[0]
+    assert (first.kept, first.enriched, first.helper_call_key) == (True, "[Relevant]", stage.critic.asked[2].key)
+
+
+async def test_a_critic_without_a_verdict_does_not_keep_the_model_from_answering() -> None:
+    stage = Stage(critic=Actor(saying("Hm."), "critic"))
+    solved = await stage.solve(QA, "self_rag", RetrievalOptions(top_k=2))
+    assert len(stage.critic.asked) == 2 * MOST_ASKS
+    assert [call.reply.text for call in solved.transcript] == ["done"]
+    assert [row.kept for row in solved.retrieved] == [False] * 21
+    assert [row.enriched for row in solved.retrieved[:3]] == ["Hm.", "Hm.", None]
+
+
+async def test_a_critic_that_fails_ends_the_item() -> None:
+    stage = Stage(critic=Actor(saying("[Relevant]", "[Irrelevant]", FAILED, "[Relevant]"), "critic"))
+    solved = await stage.solve(QA, "self_rag")
+    assert [(call.reply.failure, call.reply.error) for call in solved.transcript] == [("http_5xx", "critic: HTTP 500")]
+    assert stage.core.asked == []
+    assert len(stage.critic.asked) == 8
+    assert [row.enriched for row in solved.retrieved[:4]] == ["[Relevant]", "[Irrelevant]", None, "[Relevant]"]
+
+
+async def test_repetitions_share_what_the_critic_says() -> None:
+    one, other = Stage(), Stage(core=Actor(saying("done"), "another-core"))
+    await one.solve(QA, "self_rag")
+    await other.solve(QA, "self_rag", repetition=2)
+    assert one.critic.asked == other.critic.asked

@@ -1,0 +1,377 @@
+"""The very messages of `base`, `rag` and `retrieve_only`, their rows, and how calls are made."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.context import ASPECTS
+from schemas.dialect import Dialect, Sampling
+from schemas.errors import UsageError
+from schemas.item import Item
+from schemas.retrieval import RetrievalOptions
+from schemas.vocabulary import LongTask, Setting
+from tasks.solvers.longemotion.context import LongItem, Retrieved
+from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
+from tests.tasks.solvers.longemotion.staging import (
+    EC,
+    ED,
+    EE,
+    ES,
+    FAILED,
+    FIRM,
+    HISTORY,
+    LAST,
+    MC,
+    QA,
+    SEGMENTS,
+    TOWER,
+    Actor,
+    Stage,
+    long_item,
+    saying,
+)
+
+PROMPTS = load_long_prompts()
+EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
+Most of a text may have nothing to do with the question; only the passage that does counts."""
+EC_END = """Question: What does Mara end up feeling?
+Choices: Relief, Sadness & Guilt, Pride
+
+Choose one of the choices and copy it exactly. Reply only with a fenced JSON object of this form:
+```json
+{"Emotion": "your choice"}
+```"""
+EC_BASE = f"Text:\n{TOWER}\n\n{EC_END}"
+
+ED_SYSTEM = """You compare short texts by the emotion they express.
+In every list you are given, all texts share one emotion except a single one."""
+ED_LIST = "A list of 10 segments, one JSON object per line:\n" + "\n".join(
+    r'{"index": 4, "context": "He \"shook\" with dread"}'
+    if index == 4
+    else f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}'
+    for index in range(10)
+)
+ED_END = """Question: Which segment expresses another emotion?
+
+Reply only with the index of that segment as a fenced JSON object of this form, with the number in place of n:
+```json
+{"index": n}
+```"""
+ED_FOUND = "\n".join(
+    [
+        r'{"index": 4, "context": "He \"shook\" with dread"}',
+        *(f'{{"index": {index}, "context": "calm morning number{index} by the lake"}}' for index in (0, 1, 2, 3, 5, 6, 7)),
+    ]
+)
+
+QA_SYSTEM = "You answer questions about psychology papers from the document alone, correctly and briefly."
+QA_END = """Question: By what does fear fade?
+
+Answer in as few words as possible and keep to the document's wording.
+Reply yes or no if that is what is asked. Do not explain.
+Answer:"""
+QA_FOUND = """[1] Line 0 tells of topic0.
+
+[2] Line 1 tells of topic1.
+
+[3] Line 2 tells of topic2.
+
+[4] Fear fades by exposure."""
+
+ES_SYSTEM = (
+    "You are an experienced psychological counselor. "
+    "You read a colleague's report of a case and put on record what matters in it."
+)
+ES_END = """Task: Sum up the report.
+
+Say each aspect in one to three sentences and only what the report supports.
+Reply only with a fenced JSON object with these five keys, each with a text:
+```json
+{"causes": "what brought the problem about",
+ "symptoms": "what the client suffers from",
+ "treatment_process": "what was done, in order",
+ "characteristics_of_illness": "what marks the problem and its course",
+ "treatment_effect": "what has changed"}
+```"""
+FOUR_SESSIONS = "\n\n".join(f"[{number + 1}] Session {number} went well." for number in range(4))
+ES_FOUND = "\n\n".join(
+    f"## {heading}\n{FOUR_SESSIONS}"
+    for heading in ("Causes", "Symptoms", "Treatment process", "Characteristics of the illness", "Treatment effect")
+)
+
+MC_SYSTEM = "You are a professional psychological counselor in a session with a client."
+MC_END = """Write what the counselor says next: one reply, professional, empathic and constructive.
+Reply with its words only, without a speaker's name."""
+MC_FOUND = """[1] Client: worry 0
+
+[2] Client: worry 1
+
+[3] Client: worry 2
+
+[4] Client: worry 3"""
+
+
+CASES: list[tuple[LongItem, Setting, str, str]] = [
+    (EC, "base", EC_SYSTEM, EC_BASE),
+    (
+        EC,
+        "rag",
+        EC_SYSTEM,
+        (
+            f"Text:\n{TOWER}\n\nPassages of this text that may matter most, looked up for the question:\n"
+            f"[1] Mara lost her letter.\n\n{EC_END}"
+        ),
+    ),
+    (
+        EC,
+        "retrieve_only",
+        EC_SYSTEM,
+        f"Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.\n\n{EC_END}",
+    ),
+    (ED, "base", ED_SYSTEM, f"{ED_LIST}\n\n{ED_END}"),
+    (
+        ED,
+        "rag",
+        ED_SYSTEM,
+        f"{ED_LIST}\n\nThese segments stand out most from the others, the most unusual one first:\n{ED_FOUND}\n\n{ED_END}",
+    ),
+    (
+        ED,
+        "retrieve_only",
+        ED_SYSTEM,
+        (
+            "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
+            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}\n\n{ED_END}"
+        ),
+    ),
+    (QA, "base", QA_SYSTEM, f"Document:\n{QA.item.context}\n\n{QA_END}"),
+    (
+        QA,
+        "rag",
+        QA_SYSTEM,
+        (
+            f"Document:\n{QA.item.context}\n\nPassages of this document that may matter most, looked up for the question:\n"
+            f"{QA_FOUND}\n\n{QA_END}"
+        ),
+    ),
+    (QA, "retrieve_only", QA_SYSTEM, f"Passages of a longer document, looked up for the question:\n{QA_FOUND}\n\n{QA_END}"),
+    (ES, "base", ES_SYSTEM, f"Report:\n{ES.item.context}\n\n{ES_END}"),
+    (
+        ES,
+        "rag",
+        ES_SYSTEM,
+        (
+            f"Report:\n{ES.item.context}\n\nPassages of this report that may matter most, looked up for each aspect:\n\n"
+            f"{ES_FOUND}\n\n{ES_END}"
+        ),
+    ),
+    (ES, "retrieve_only", ES_SYSTEM, f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}\n\n{ES_END}"),
+    (MC, "base", MC_SYSTEM, f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n{MC_END}"),
+    (
+        MC,
+        "rag",
+        MC_SYSTEM,
+        (
+            f"The dialogue so far, without its last messages:\n{HISTORY}\n\nParts of this dialogue that may matter most now:\n"
+            f"{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}"
+        ),
+    ),
+    (
+        MC,
+        "retrieve_only",
+        MC_SYSTEM,
+        f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "system", "user"), CASES, ids=[f"{asked.item_id}-{setting}" for asked, setting, _, _ in CASES]
+)
+async def test_the_very_messages(asked: LongItem, setting: Setting, system: str, user: str) -> None:
+    stage = Stage()
+    solved = await stage.solve(asked, setting)
+    (call,) = solved.transcript
+    assert [(message.role, message.content) for message in call.request.messages] == [("system", system), ("user", user)]
+    assert call.reply.text == "done"
+    assert stage.core.asked == [call.request]
+    assert (stage.sage.asked, stage.critic.asked) == ([], [])
+    assert (solved.retrieved == ()) is (setting == "base")
+
+
+async def test_texts_follow_the_language_of_the_item() -> None:
+    item = Item(
+        language="zh", question_type="label_choice", context="小安丢了信。", question="小安有什么感受？", options=("难过", "高兴")
+    )
+    stage = Stage()
+    await stage.solve(long_item("ec_emobench", item, "小安"), "rag", RetrievalOptions(ranking="fused"))
+    assert stage.core.texts == [
+        (
+            "文本：\n小安丢了信。\n\n为这个问题从文本中检索到的、可能最相关的段落：\n[1] 小安丢了信。\n\n"
+            "问题：小安有什么感受？\n选项：难过, 高兴\n\n请选择其中一个选项并原样照抄。只回答如下形式的 JSON 代码块：\n"
+            '```json\n{"Emotion": "你的选择"}\n```'
+        )
+    ]
+    assert stage.retriever.rankings == [("fused", "zh")]
+
+
+async def test_rows_have_every_rank_and_say_what_stands_in_the_prompt() -> None:
+    stage = Stage()
+    rows = (await stage.solve(QA, "rag")).retrieved
+    assert [row.rank for row in rows] == list(range(21))
+    assert [row.chunk for row in rows] == [20, *range(20)]
+    assert {row.chunk for row in rows if row.kept} == {20, 0, 1, 2}
+    first = rows[0]
+    assert (first.query_number, first.stage, first.corpus, first.query) == (0, "initial", "context", "By what does fear fade?")
+    # Shared with the question: fear, by.
+    assert (first.dense, first.bm25, first.enriched, first.helper, first.helper_call_key) == (2.0, None, None, None, None)
+
+
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
+@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked: asked.item_id)
+async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked: LongItem, setting: Setting) -> None:
+    looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
+    replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
+    stage = Stage(Actor(saying(*replies)))
+    solved = await stage.solve(asked, setting)
+    by_ranking: dict[tuple[str, int, str], list[Retrieved]] = {}
+    for row in solved.retrieved:
+        by_ranking.setdefault((row.stage, row.query_number, row.corpus), []).append(row)
+    assert bool(by_ranking) is not (setting == "search_o1" and asked is EE)
+    assert all([row.rank for row in rows] == list(range(len(rows))) for rows in by_ranking.values())
+    corpora = {"context": asked.chunks, **{written.corpus: written.chunks for written in solved.written}}
+    last = [stage for stage in ("reranked", "search", "initial") if any(row.stage == stage for row in solved.retrieved)][:1]
+    kept = sorted(
+        corpora[row.corpus][row.chunk].text.replace('"', r"\"") if asked is ED else corpora[row.corpus][row.chunk].text
+        for row in solved.retrieved
+        if row.kept and row.stage in last
+    )
+    pattern = r'"context": "(.*?)"[,}]' if asked is ED else r"^\[\d+\] (.*)$"
+    prompts = stage.core.texts
+    shown = [text for prompt in prompts for text in re.findall(pattern, prompt, re.MULTILINE)]
+    # The list of all segments stands in the first prompt as well, unless what was found stands in its place.
+    whole = [text.replace('"', r"\"") for text in SEGMENTS] if asked is ED and setting != "retrieve_only" else []
+    assert sorted(shown) == sorted([*kept, *whole])
+
+
+async def test_aspects_are_queries_of_their_own() -> None:
+    stage = Stage()
+    rows = (await stage.solve(ES, "rag")).retrieved
+    assert len(rows) == 5 * 12
+    queries = [PROMPTS.es.en.aspects[aspect].query for aspect in ASPECTS]
+    assert [(row.query_number, row.query) for row in rows[::12]] == list(enumerate(queries))
+    assert [query for _, query in stage.retriever.queries] == queries
+
+
+async def test_outliers_are_ranked_without_a_query() -> None:
+    stage = Stage()
+    rows = (await stage.solve(ED, "rag")).retrieved
+    assert stage.retriever.queries == [(SEGMENTS, None)]
+    assert [row.chunk for row in rows] == [4, 0, 1, 2, 3, 5, 6, 7, 8, 9]
+    assert [row.kept for row in rows] == [True] * 8 + [False] * 2
+    assert {row.query for row in rows} == {None}
+
+
+async def test_a_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
+    item = QA.item.model_copy(update={"context": "\n".join(f"Line {number}" for number in range(150))})
+    rows = (await Stage().solve(long_item("qa", item), "rag")).retrieved
+    assert [row.rank for row in rows] == list(range(100))
+    rows = (await Stage().solve(long_item("qa", item), "rag", RetrievalOptions(top_k=120))).retrieved
+    assert [row.kept for row in rows] == [True] * 120
+
+
+async def test_fewer_chunks_than_wanted_are_ranked_and_kept_all() -> None:
+    item = QA.item.model_copy(update={"context": "Rain fell.\nFear fades by exposure."})
+    solved = await Stage().solve(long_item("qa", item), "rag")
+    assert [(row.rank, row.chunk, row.kept, row.dense) for row in solved.retrieved] == [(0, 1, True, 2.0), (1, 0, True, 0.0)]
+    assert "[1] Rain fell.\n\n[2] Fear fades by exposure." in solved.transcript[0].request.messages[1].content
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "query"),
+    [
+        (EC, RetrievalOptions(), "Mara"),
+        (EC, RetrievalOptions(question_as_query=True), "What does Mara end up feeling?"),
+        (long_item("ec_emobench", EC.item), RetrievalOptions(), "What does Mara end up feeling?"),
+        (FIRM, RetrievalOptions(), "Acorn Ltd"),
+        (QA, RetrievalOptions(question_as_query=True), "By what does fear fade?"),
+        (MC, RetrievalOptions(), LAST),
+    ],
+)
+async def test_what_ranks_the_chunks(asked: LongItem, options: RetrievalOptions, query: str) -> None:
+    stage = Stage()
+    await stage.solve(asked, "rag", options)
+    assert [found for _, found in stage.retriever.queries] == [query]
+
+
+@pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
+async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongTask, setting: Setting) -> None:
+    stage = Stage()
+    solved = await stage.solve(long_item(task, MC.item), setting)
+    base = await Stage().solve(long_item(task, MC.item), "base")
+    assert [call.request.messages for call in solved.transcript] == [call.request.messages for call in base.transcript]
+    assert solved.retrieved == ()
+    assert stage.retriever.queries == []
+
+
+async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
+    item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
+    asked = long_item("mc1", item)
+    (base,) = (await Stage().solve(asked, "base")).transcript
+    assert base.request.messages[1].content == f"The dialogue so far:\nClient: hello\n\n{MC_END}"
+    alone = await Stage().solve(asked, "retrieve_only")
+    assert alone.transcript[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
+    assert alone.retrieved == ()
+
+
+@pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
+@pytest.mark.parametrize("asked", [QA, ED, MC, ES, EC], ids=lambda asked: asked.item_id)
+async def test_without_chunks_nobody_is_asked(asked: LongItem, setting: Setting) -> None:
+    stage = Stage()
+    with pytest.raises(UsageError, match="has no chunks") as caught:
+        await stage.solve(replace(asked, chunks=()), setting)
+    assert caught.value.where == f"item {asked.item_id}, setting {setting}"
+    assert (stage.core.asked, stage.sage.asked, stage.critic.asked) == ([], [], [])
+
+
+async def test_a_failed_call_is_the_last() -> None:
+    solved = await Stage(Actor(saying(FAILED))).solve(QA, "rag")
+    assert [call.reply for call in solved.transcript] == [FAILED]
+    assert len(solved.retrieved) == 21
+
+
+async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repetition() -> None:
+    sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), Dialect(reasoning_effort="low")
+    entry = ModelEntry(name="core", base_url="http://x.test/v1", identity="farm", sampling=sampling, dialect=dialect)
+    core = Actor(saying("done"), entry=entry)
+    await Stage(core).solve(EC, "rag", repetition=2)
+    (request,) = core.asked
+    assert (request.model, request.identity, request.sampling, request.dialect) == ("core", "farm", sampling, dialect)
+    assert (request.repetition, request.top_logprobs, request.json_schema) == (2, None, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "limit"),
+    [
+        (EC, "base", 48),
+        (ED, "rag", 48),
+        (QA, "coem", 64),
+        (ES, "self_rag", 400),
+        (MC, "base", 160),
+        (EE, "base", 200),
+        (EC, "search_o1", 96),
+        (ES, "search_o1", 400),
+    ],
+)
+async def test_the_embedded_model_has_short_limits(asked: LongItem, setting: Setting, limit: int) -> None:
+    def embedded() -> Actor:
+        return Actor(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
+
+    stage = Stage(core=embedded(), sage=embedded(), critic=embedded())
+    await stage.solve(asked, setting)
+    assert {request.sampling.max_tokens for request in stage.core.asked} == {limit}
+    assert {request.sampling.max_tokens for request in stage.sage.asked} <= {128}
+    assert {request.sampling.max_tokens for request in stage.critic.asked} <= {24}

@@ -1,0 +1,96 @@
+"""What a partition would ask: looked up in the journal, estimated from the lake, and nothing sent."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.chat import ChatReply, ModelEntry
+from schemas.errors import LakeError
+from schemas.pricing import Rate
+from schemas.tables.items import Items
+from tasks.models.cost.estimating import Estimator, measure_texts
+from tasks.models.journal.journal import Journal
+from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
+from tasks.solvers.option_order import Rounds
+from tests.tasks.models.making_calls import request
+
+ENTRY = ModelEntry(name="org/m", base_url="http://localhost/v1")
+ITEM = {
+    "dataset": "d",
+    "item_id": "i-1",
+    "source_file": "f",
+    "source_row": 0,
+    "source_row_sha256": "0" * 64,
+    "language": "en",
+    "question_type": "single_choice",
+    "question": "How is she?",
+    "options": ["glad", "sad"],
+    "gold_indices": [1],
+    "fixed_order": False,
+}
+
+
+async def test_requests_are_those_of_the_solver() -> None:
+    items = Items.validate(pl.DataFrame([ITEM], schema=Items.create_empty().schema))
+    calls = await plan_requests(items, ENTRY, Rounds(repeat=2))
+    assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
+    assert "A. glad\nB. sad" in calls[0].messages[0].content
+
+
+async def test_the_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "replies.sqlite"
+    calls = [request(f"number {number}") for number in range(3)]
+    assert find_journaled(path, [call.key for call in calls]) == set()
+    assert not path.exists()
+    async with Journal(path) as journal:
+        await journal.put(calls[1], ChatReply(text="B"))
+    found = find_journaled(path, [call.key for call in calls])
+    assert found == {calls[1].key}
+    # Equal calls are sent once.
+    assert choose_unsent([*calls, calls[0]], found) == [calls[0], calls[2]]
+
+
+def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "replies.sqlite"
+    path.write_bytes(b"not a database, however long it may be" * 100)
+    with pytest.raises(LakeError) as caught:
+        find_journaled(path, ["a" * 64])
+    assert str(path) in str(caught.value)
+
+
+def store(folder: Path, rows: list[dict[str, object]]) -> None:
+    folder.mkdir(parents=True)
+    pl.DataFrame(rows).write_parquet(folder / "a.parquet")
+
+
+def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
+    # Messages of 400 characters are guessed to be 104 tokens; 52 were counted, so half.
+    messages = '[{"content": "' + "x" * 400 + '", "role": "user"}]'
+    row = {"call_key": "a", "messages": messages, "prompt_tokens": 52, "completion_tokens": 10}
+    folder = tmp_path / "responses" / "dataset=d" / "model=org%2Fm" / "setting=base"
+    uncounted = row | {"call_key": "b", "prompt_tokens": None}
+    # The same call in two partitions is one reply.
+    store(folder, [row, row, uncounted, row | {"call_key": "c", "completion_tokens": 20}])
+    judged = tmp_path / "judgements" / "dataset=d" / "model=org%2Fm" / "setting=base" / "judge=j" / "rubric=r"
+    store(judged, [{"call_key": "k", "prompt_tokens": 9, "completion_tokens": 40}] * 4)
+    known = learn_from_lake(tmp_path, ["org/m"], ["j"])
+    assert (known.seen("org/m", judged=False), known.seen("j", judged=True), known.seen("j", judged=False)) == (2, 1, 0)
+    assert known.prompt_tokens(measure_texts("org/m", ["y" * 400], judged=False)) == 52
+    assert known.mean_reply("org/m", judged=False, max_tokens=512) == 15
+    assert known.mean_reply("j", judged=True, max_tokens=512) == 40
+
+
+def test_a_lake_without_replies_teaches_nothing(tmp_path: Path) -> None:
+    assert learn_from_lake(tmp_path, ["m"], ["j"]).seen("m", judged=False) == 0
+
+
+def test_expected_tokens_and_cost_by_hand() -> None:
+    # Per call 40 / 4 + 4 = 14 prompt tokens and 16 / 4 = 4 of the reply.
+    calls = [request("x" * 40, repetition=number) for number in range(2)]
+    expected = expect_calls(calls, Estimator(), Rate(input_per_million=1, output_per_million=10))
+    assert (expected.calls, expected.prompt_tokens, expected.completion_tokens) == (2, 28, 8)
+    assert expected.cost == pytest.approx(108e-6)
+    assert expect_calls(calls, Estimator(), None).cost is None
+    # What is not sent costs nothing, whatever its price.
+    assert expect_calls([], Estimator(), None).cost == 0

@@ -1,0 +1,258 @@
+"""The very text that is sent."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.dialect import Sampling
+from schemas.errors import UsageError
+from schemas.item import Item
+from schemas.vocabulary import QuestionType
+from tasks.lake.fingerprint import hash_settings
+from tasks.solvers.prompts import PROMPTED, PROMPTS, build_messages, choose_sampling, load_prompts
+
+SINGLE = Item(
+    language="en",
+    question_type="single_choice",
+    context="Ada lost her umbrella {again}.",
+    question="How does Ada feel?",
+    options=("Glad", "Annoyed"),
+)
+SINGLE_TEXT = """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letter of the right option only."""
+
+ENGLISH = {
+    "single_choice": SINGLE_TEXT,
+    "multiple_answer": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+One option or several may be right. Reply with the letters of all right options only, separated by commas.""",
+    "ordered_recall": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letters of all options in order, the earliest first, separated by commas, and nothing else.""",
+    "ranking": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+A. Glad
+B. Annoyed
+
+Reply with the letters of all options in order, the best one first, separated by commas, and nothing else.""",
+    "questionnaire": """Text:
+Ada lost her umbrella {again}.
+
+Item: How does Ada feel?
+A. Glad
+B. Annoyed
+
+No option is right or wrong. Choose the one that describes you best and reply with its letter only.""",
+    "extractive": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+
+Reply only with the words of the text that answer the question, copied exactly and as short as possible.""",
+    "open_ended": """Text:
+Ada lost her umbrella {again}.
+
+Question: How does Ada feel?
+
+Reply in one or two sentences.""",
+    "judged_summary": """Text:
+Ada lost her umbrella {again}.
+
+Task: How does Ada feel?
+
+Reply with the finished text only.""",
+}
+
+UMBRELLA = Item(
+    language="zh", question_type="single_choice", context="小安丢了雨伞。", question="小安有什么感受？", options=("高兴", "恼火")
+)
+CHINESE = {
+    "single_choice": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请只回答正确选项的字母。""",
+    "multiple_answer": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。""",
+    "ordered_recall": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请按先后顺序列出所有选项的字母，最早的在最前面，用逗号隔开，不要写其他内容。""",
+    "ranking": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+A. 高兴
+B. 恼火
+
+请由好到差列出所有选项的字母，最合适的在最前面，用逗号隔开，不要写其他内容。""",
+    "questionnaire": """文本：
+小安丢了雨伞。
+
+题目：小安有什么感受？
+A. 高兴
+B. 恼火
+
+选项没有对错之分。请选出最符合你的一项，只回答它的字母。""",
+    "extractive": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+
+请只回答文本中能回答问题的原文，一字不改，越短越好。""",
+    "open_ended": """文本：
+小安丢了雨伞。
+
+问题：小安有什么感受？
+
+请用一两句话回答。""",
+    "judged_summary": """文本：
+小安丢了雨伞。
+
+任务：小安有什么感受？
+
+请只回答写好的正文。""",
+}
+
+PINNED = {
+    "single_choice": ("1", "fa7d65f10bdc"),
+    "multiple_answer": ("1", "094b0e00f847"),
+    "extractive": ("2", "8afb26c5e500"),
+    "open_ended": ("1", "34690a52a1e6"),
+    "ordered_recall": ("1", "36fe6413b3d7"),
+    "ranking": ("2", "f24a2185f2a6"),
+    "questionnaire": ("1", "e084d82e95a9"),
+    "judged_summary": ("1", "3d90a5857d20"),
+}
+"""Version and hash of each prompt file's texts and limit. If a hash changes, so must the version."""
+
+
+@pytest.mark.parametrize("question_type", PROMPTED)
+@pytest.mark.parametrize(("item", "texts"), [(SINGLE, ENGLISH), (UMBRELLA, CHINESE)])
+def test_an_item_is_one_user_message(item: Item, texts: dict[str, str], question_type: QuestionType) -> None:
+    messages = build_messages(item.model_copy(update={"question_type": question_type}), load_prompts())
+    assert [(message.role, message.content) for message in messages] == [("user", texts[question_type])]
+
+
+@pytest.mark.parametrize("question_type", PROMPTED)
+def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> None:
+    prompt = load_prompts().by_type[question_type]
+    assert (prompt.version, hash_settings(prompt.model_dump(exclude={"version"}, exclude_none=True))[:12]) == PINNED[
+        question_type
+    ]
+
+
+@pytest.mark.parametrize("context", [None, ""])
+def test_without_a_context_its_block_is_left_out(context: str | None) -> None:
+    (message,) = build_messages(SINGLE.model_copy(update={"context": context}), load_prompts())
+    assert message.content == SINGLE_TEXT.partition("\n\n")[2]
+
+
+def test_letters_go_on_after_z() -> None:
+    options = tuple(f"feeling {number}" for number in range(28))
+    (message,) = build_messages(SINGLE.model_copy(update={"options": options}), load_prompts())
+    lines = message.content.splitlines()
+    start = lines.index("A. feeling 0")
+    assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
+
+
+def test_every_prompt_has_a_version() -> None:
+    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in PROMPTED}
+
+
+def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
+    prompts = load_prompts()
+    assert prompts.by_type["single_choice"].max_tokens == 16
+    sampling = Sampling(max_tokens=4096, temperature=0.5, seed=3)
+    embedded = ModelEntry(name=EMBEDDED_MODEL, sampling=sampling)
+    served = ModelEntry(name="listener", base_url="http://localhost/v1", sampling=sampling)
+    assert choose_sampling(embedded, "single_choice", prompts) == Sampling(max_tokens=16, temperature=0.5, seed=3)
+    assert choose_sampling(served, "single_choice", prompts) == sampling
+
+
+def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
+    entry = ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4))
+    assert choose_sampling(entry, "single_choice", load_prompts()).max_tokens == 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PROMPTS, tmp_path / "prompts"))
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    file = folder / "single_choice.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("right option only", "best option only", False),
+        ('version: "1"', 'version: "2"', False),
+        ("max_tokens: 16", "max_tokens: 17", False),
+        ("# One right option.", "# Another remark.", True),
+    ],
+)
+def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, new: str, *, same: bool) -> None:
+    edit(folder, old, new)
+    assert (load_prompts(folder).sha256 == load_prompts().sha256) is same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "got"),
+    [
+        ("    {options}\n", "", "expected the fields ['question', 'options']"),
+        ("{context}", "{contxt}", "expected the fields ['context']"),
+        ("right option only.", "right option of {n} only.", "expected the fields []"),
+        ("max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
+        ("en:", "en: [", "while scanning"),
+    ],
+)
+def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str) -> None:
+    edit(folder, old, new)
+    with pytest.raises(UsageError) as caught:
+        load_prompts(folder)
+    assert caught.value.where == str(folder)
+    assert got in str(caught.value.got)
+
+
+def test_a_missing_prompt_file_is_told(folder: Path) -> None:
+    (folder / "ranking.yaml").unlink()
+    with pytest.raises(UsageError, match=r"ranking\.yaml"):
+        load_prompts(folder)

@@ -1,0 +1,168 @@
+"""From items to rows of responses, through a real client."""
+
+import asyncio
+from hashlib import sha256
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.errors import LakeError
+from schemas.item import Item
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from tasks.models.http.worker_pool import Crew
+from tasks.solvers.base import Transcript, direct
+from tasks.solvers.option_order import Ask, Rounds, plan_asks
+from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
+from tasks.solvers.run import Asked, Endpoint, Solve, ask_items, read_item
+from tests.model_server import ModelServer
+from tests.tasks.models.making_calls import Pauses, client, entry
+
+NAMES = ("c", "a", "b")
+
+
+def items() -> dy.DataFrame[Items]:
+    rows = [
+        {
+            "dataset": "moods",
+            "item_id": name,
+            "source_file": "moods.csv",
+            "source_row": row,
+            "source_row_sha256": sha256(name.encode()).hexdigest(),
+            "language": "en",
+            "question_type": "single_choice",
+            "question": f"What is {name}?",
+            "options": ["good", "bad"],
+            "gold_indices": [1],
+            "fixed_order": False,
+        }
+        for row, name in enumerate(NAMES)
+    ]
+    return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
+
+
+def solver(model: ModelEntry) -> Solve:
+    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
+        return await direct(item, model, load_prompts(), chat, repetition)
+
+    return solve
+
+
+async def asked(
+    asks: list[Ask], model: ModelEntry, solve: Solve | None = None
+) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+    """Rows as the lake has them, and the replies in the order they came."""
+    heard = list[ChatReply]()
+    async with client(model, Pauses()) as chat, Crew(model.concurrency) as crew:
+        how = Asked(model.name, "base", solve or solver(model))
+        rows = await ask_items(asks, how, Endpoint(chat, crew), heard.append)
+    return Responses.validate(rows.sort(Responses.primary_key())), heard
+
+
+async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+    return await asked(plan_asks(items()), entry(server.base_url, concurrency=1))
+
+
+async def test_every_item_is_a_row_sorted_by_key() -> None:
+    with ModelServer(lambda messages: messages[0]["content"][len("Question: What is ")]) as server:
+        rows, heard = await ask(server)
+    Responses.validate(rows)
+    assert rows["item_id"].to_list() == ["a", "b", "c"]
+    # The server answers with the name of the item it was asked about: each row holds its own reply.
+    assert rows["reply"].to_list() == ["a", "b", "c"]
+    assert sorted(str(reply.text) for reply in heard) == ["a", "b", "c"]
+    common = rows.select("dataset", "model", "setting", "repetition", "turn", "status").unique()
+    assert common.rows() == [("moods", "listener", "base", 0, 0, "answered")]
+    assert rows["call_key"].n_unique() == 3
+
+
+async def test_a_row_holds_the_conversation_and_its_hash() -> None:
+    with ModelServer(lambda _: "B") as server:
+        rows, _ = await ask(server)
+    text = "Question: What is a?\\nA. good\\nB. bad\\n\\nReply with the letter of the right option only."
+    expected = '[{"content": "' + text + '", "role": "user"}]'
+    assert rows["messages"][0] == expected
+    assert rows["messages_sha256"][0] == sha256(expected.encode()).hexdigest()
+    assert rows.select("prompt_tokens", "completion_tokens", "finish_reason", "http_status").row(0) == (11, 2, "stop", 200)
+
+
+async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() -> None:
+    with ModelServer(lambda messages: "A" if "A. good" in messages[0]["content"] else "B") as server:
+        rows, _ = await asked(plan_asks(items(), Rounds(permute=3)), entry(server.base_url))
+    assert rows.group_by("item_id", maintain_order=True).agg("repetition")["repetition"].to_list() == [[0, 1, 2]] * 3
+    # Two options have two orders: the third is the first again, and the reply names the letter that "good" then has.
+    for order, reply in rows.select("option_order", "reply").iter_rows():
+        assert reply == "AB"[order.index(0)]
+    assert rows["call_key"].n_unique() == 6
+
+
+async def test_repetitions_are_calls_of_their_own() -> None:
+    with ModelServer(lambda _: "B") as server:
+        rows, _ = await asked(plan_asks(items(), Rounds(permute=2, repeat=2)), entry(server.base_url))
+    orders = rows.group_by("item_id", maintain_order=True).agg("repetition", "option_order")
+    assert orders["repetition"].to_list() == [[0, 1, 2, 3]] * 3
+    # Two orders, then the same two again, and no two of the four are the same call.
+    assert all(shown[:2] == shown[2:] and shown[0] != shown[1] for shown in orders["option_order"].to_list())
+    assert rows["call_key"].n_unique() == 12
+
+
+async def test_a_failed_call_is_a_row_without_a_reply() -> None:
+    # One call at a time, items of equal length in their order: the second one asks about a.
+    with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
+        rows, heard = await ask(server)
+    assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
+        ("a", "failed", None, "auth", "HTTP 401: unknown key", 401),
+        ("b", "answered", "B", None, None, 200),
+        ("c", "answered", "B", None, None, 200),
+    ]
+    assert [reply.failure for reply in heard].count("auth") == 1
+    assert len(heard) == 3
+
+
+async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
+    async def lose(_: ChatRequest, __: ChatReply) -> None:
+        raise LakeError("the disk is full")
+
+    with ModelServer(lambda _: "B", latency_s=0.05) as server:
+        model = entry(server.base_url, concurrency=1)
+        async with client(model, Pauses()) as http, Crew(model.concurrency) as crew:
+
+            async def losing(request: ChatRequest) -> ChatReply:
+                return await http(request, lose)
+
+            with pytest.raises(LakeError, match="the disk is full"):
+                await ask_items(
+                    plan_asks(items()), Asked("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
+                )
+            await asyncio.sleep(0.3)
+    # One reply was lost, the next call may have been on its way; the third was never made.
+    assert server.calls <= 2
+
+
+async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> None:
+    item = read_item(items().row(0, named=True))
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url)
+        async with client(model, Pauses()) as chat:
+            (call,) = await direct(item, model, load_prompts(), chat)
+    request, reply = call.request, call.reply
+    assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
+    assert request.messages == build_messages(item, load_prompts())
+    assert request.sampling == choose_sampling(model, "single_choice", load_prompts())
+    assert server.bodies == [request.body()]
+    assert (reply.text, call.left_out_characters, call.of_helper) == ("B", 0, False)
+
+
+def test_a_row_is_read_back_as_its_item() -> None:
+    item = read_item(items().row(2, named=True))
+    assert (item.item_id, item.question, item.options, item.gold_indices) == ("b", "What is b?", ("good", "bad"), (1,))
+    assert (item.context, item.references, item.option_points) == (None, None, None)
+
+
+async def test_the_longest_item_is_asked_first() -> None:
+    longer = items().with_columns(context=pl.Series(["word " * 3, None, "word " * 9]))
+    with ModelServer(lambda _: "B") as server:
+        await asked(plan_asks(Items.validate(longer)), entry(server.base_url, concurrency=1))
+    assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]

@@ -1,0 +1,329 @@
+"""Items longer than the model's context: where they are cut, how often they are asked again, and what is recorded."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.chat import EMBEDDED_MODEL, ChatReply, ChatRequest, Message, ModelEntry
+from schemas.dialect import Sampling
+from schemas.item import Item
+from schemas.lineage import PartitionRef
+from schemas.vocabulary import Language, TooLong
+from tasks.models.embedded.serving import serve_embedded
+from tasks.models.http.client import HttpChat
+from tasks.models.http.failures import FAILURE_KINDS, read_max_context
+from tasks.solvers.base import Call, Transcript, direct
+from tasks.solvers.keys import responses_key
+from tasks.solvers.option_order import Rounds
+from tasks.solvers.prompts import load_prompts
+from tasks.solvers.truncation import (
+    MARKS,
+    MOST_TRIES,
+    SHORTENING_VERSION,
+    ask_within_context,
+    choose_length,
+    count_shortened,
+    read_prompt_tokens,
+    shorten,
+)
+from tests.small_context import SmallContext, Wording, stated, unstated
+from tests.tasks.models.making_calls import Pauses, client, entry
+
+SENTENCES = " ".join(f"Sentence {number:03}." for number in range(100))
+"""1,399 characters: each sentence has 13, and a blank after it."""
+
+
+def item(context: str | None = SENTENCES, *, language: Language = "en", question: str = "Which is it?") -> Item:
+    return Item(
+        language=language,
+        question_type="single_choice",
+        question=question,
+        options=("one", "two"),
+        context=context,
+        gold_indices=(1,),
+    )
+
+
+def sentences(first: int, last: int) -> str:
+    return " ".join(f"Sentence {number:03}." for number in range(first, last + 1))
+
+
+def test_the_middle_is_left_out_between_sentences() -> None:
+    # The mark has 36 characters and a line end on each side, which leaves 231 at the beginning and 231 at the end. 16 sentences
+    # have 223 characters, 17 have 237.
+    cut = shorten(item(), 500, "cut_middle")
+    assert cut is not None
+    assert cut.item.context == f"{sentences(0, 15)}\n[Part of the text is left out here.]\n{sentences(84, 99)}"
+    assert cut.left_out_characters == 1399 - 223 - 223
+
+
+def test_the_start_is_left_out_and_the_end_kept() -> None:
+    # 462 characters are left for the end; 33 sentences have 461.
+    cut = shorten(item(), 500, "cut_start")
+    assert cut is not None
+    assert cut.item.context == f"[Part of the text is left out here.]\n{sentences(67, 99)}"
+    assert cut.left_out_characters == 1399 - 461
+
+
+def test_chinese_text_is_cut_after_its_own_full_stop_and_marked_in_chinese() -> None:
+    # The mark has 11 characters: 200 - 11 - 2 = 187, so 93 and 94 for the halves. 13 sentences of 7 characters have 91.
+    cut = shorten(item("我今天很高兴。" * 100, language="zh"), 200, "cut_middle")
+    assert cut is not None
+    assert cut.item.context == "我今天很高兴。" * 13 + "\n【此处省略了部分原文】\n" + "我今天很高兴。" * 13
+    assert cut.left_out_characters == 700 - 2 * 91
+
+
+def test_without_sentences_the_cut_is_between_words_and_in_chinese_between_characters() -> None:
+    words = shorten(item("mellow " * 200), 238, "cut_middle")
+    assert words is not None
+    # 100 characters for each half: 14 words of 6 letters and the blanks between them are 97.
+    assert words.item.context == "\n".join([" ".join(["mellow"] * 14), MARKS["en"], " ".join(["mellow"] * 14) + " "])
+    characters = shorten(item("安" * 900, language="zh"), 213, "cut_middle")
+    assert characters is not None
+    assert characters.item.context == "\n".join(["安" * 100, MARKS["zh"], "安" * 100])
+
+
+def test_one_endless_word_is_cut_where_the_room_ends() -> None:
+    cut = shorten(item("x" * 1000), 238, "cut_middle")
+    assert cut is not None
+    assert cut.item.context == "\n".join(["x" * 100, MARKS["en"], "x" * 100])
+    assert cut.left_out_characters == 800
+
+
+@pytest.mark.parametrize("length", [-500, 0, 38])
+def test_where_no_room_is_left_for_text_there_is_nothing_to_ask(length: int) -> None:
+    assert shorten(item(), length, "cut_middle") is None
+
+
+@given(
+    context=st.text(alphabet="ab .\n。安，x", min_size=50, max_size=900),
+    length=st.integers(min_value=-10, max_value=1000),
+    too_long=st.sampled_from(("cut_middle", "cut_start")),
+    language=st.sampled_from(("en", "zh")),
+)
+def test_what_is_shown_fits_and_is_the_text_without_one_piece(
+    context: str, length: int, too_long: TooLong, language: Language
+) -> None:
+    whole = item(context, language=language)
+    cut = shorten(whole, length, too_long)
+    if cut is None:
+        return
+    shown = str(cut.item.context)
+    assert len(shown) <= length
+    assert cut.item.model_copy(update={"context": context}) == whole
+    head, _, tail = shown.partition(MARKS[language])
+    head, tail = head.removesuffix("\n"), tail.removeprefix("\n")
+    assert context.startswith(head)
+    assert context.endswith(tail)
+    assert cut.left_out_characters == len(context) - len(head) - len(tail) > 0
+    assert too_long == "cut_middle" or head == ""
+
+
+def refused(error: str, *, prompt: int = 1000, max_tokens: int = 20) -> Call:
+    messages = (Message(role="user", content="x" * prompt),)
+    request = ChatRequest("m", "here", messages, Sampling(max_tokens=max_tokens))
+    return Call(request, ChatReply(failure="context_too_long", error=error))
+
+
+@pytest.mark.parametrize(
+    ("error", "max_tokens", "expected"),
+    [
+        # 120 tokens of context, 20 for the reply: room for 100 of the prompt's 400, of which 97 are used, since tokens per
+        # character differ. 1,000 characters x (1 - 97/400) = 757.5 have to go, all from the context's 800.
+        (stated(400, 120), 20, 42),
+        # A reply longer than the whole context leaves half of it: 60 tokens, 58.2 of them used. 1,000 x (1 - 58.2/400) = 854.5.
+        (stated(400, 120), 5000, -54),
+        # A little too long by the estimate: at least 5 % go. 1,000 x (1 - 0.97 x 397/400) = 37.3 would leave 762.
+        (stated(400, 417), 20, 760),
+        # Tokens that do not explain the refusal, and no tokens at all: three quarters.
+        (stated(90, 120), 20, 600),
+        (unstated(400, 120), 20, 600),
+        # Only the limit: no more than 8 characters per token, 8 x 100 for the whole prompt, 200 of which are not context.
+        ("your request exceeded model token limit: 120", 20, 600),
+        ("your request exceeded model token limit: 70", 20, 200),
+    ],
+)
+def test_how_much_is_kept(error: str, max_tokens: int, expected: int) -> None:
+    assert choose_length(refused(error, max_tokens=max_tokens), 800) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ("maximum context length is 4097 tokens, however you requested 4353 tokens (4097 in your prompt; 256 for it)", 4097),
+        ("maximum context length is 16,384 tokens. You requested 122,946 tokens (112,946 in the messages, 10,000 in it)", 112946),
+        ("maximum context length is 4097 tokens. However, your messages resulted in 4500 tokens.", 4500),
+        ("maximum context length is 2048 tokens. However, your request has 8000 input tokens.", 8000),
+        ("You requested a total of 5000 tokens: 4900 tokens from the input messages and 100 tokens for it.", 4900),
+        ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", 5000),
+        ("request (9010 tokens) exceeds the available context size (8192 tokens), try increasing it", 9010),
+        ("prompt is too long: 204000 tokens > 200000 maximum", 204000),
+        ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", 188240),
+        ("The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).", 1048577),
+        ("Requested tokens (2285) exceed context window of 2048", 2285),
+        ("Range of input length should be [1, 30720]", None),
+        ("your request exceeded model token limit: 8192", None),
+    ],
+)
+def test_the_tokens_of_the_prompt_are_read_from_the_refusal(error: str, expected: int | None) -> None:
+    assert read_prompt_tokens(error) == expected
+
+
+async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[Transcript, list[ChatRequest]]:
+    model = entry(server.base_url).model_copy(update={"sampling": Sampling(max_tokens=16)})
+    sent: list[ChatRequest] = []
+
+    async with client(model, Pauses()) as chat:
+
+        async def noted(request: ChatRequest) -> ChatReply:
+            sent.append(request)
+            return await chat(request)
+
+        async def once(shown: Item) -> Transcript:
+            return await direct(shown, model, load_prompts(), noted)
+
+        return await ask_within_context(asked, too_long, once), sent
+
+
+@pytest.mark.parametrize("too_long", ["cut_middle", "cut_start"])
+@pytest.mark.parametrize(("wording", "most"), [(stated, 3), (unstated, MOST_TRIES + 1)])
+async def test_a_long_item_is_asked_with_as_much_as_fits(wording: Wording, most: int, too_long: TooLong) -> None:
+    with SmallContext(120, wording) as server:
+        (call,), sent = await ask(server, item(), too_long)
+    assert (call.reply.text, call.reply.failure) == ("B", None)
+    assert 2 <= len(server.prompts) <= most
+    assert call.request == sent[-1]
+    assert len({request.key for request in sent}) == len(sent)
+    prompt = call.request.messages[0].content
+    assert server.prompts[-1] == prompt
+    assert prompt.endswith("Question: Which is it?\nA. one\nB. two\n\nReply with the letter of the right option only.")
+    assert "Sentence 099." in prompt
+    assert ("Sentence 000." in prompt) == (too_long == "cut_middle")
+    # Every sentence has 13 characters and a blank: what is not in the prompt was left out, no more and no less.
+    assert call.left_out_characters + 14 * prompt.count("Sentence") - (2 if too_long == "cut_middle" else 1) == 1399
+    # Most of what there is room for is used: 120 words, 16 kept free for the reply.
+    assert wording is unstated or 85 <= len(prompt.split()) <= 120
+
+
+async def test_by_default_a_long_item_is_asked_once_and_missing() -> None:
+    with SmallContext(120) as server:
+        (call,), sent = await ask(server, item(), "missing")
+    assert (call.reply.failure, call.left_out_characters, len(sent)) == ("context_too_long", 0, 1)
+
+
+async def test_an_item_that_fits_is_asked_whole() -> None:
+    with SmallContext(1000) as server:
+        (call,), sent = await ask(server, item(), "cut_middle")
+    assert (call.reply.text, call.left_out_characters, len(sent)) == ("B", 0, 1)
+    assert SENTENCES in server.prompts[0]
+
+
+@pytest.mark.parametrize("context", [None, "Too short."])
+@pytest.mark.parametrize("wording", [stated, unstated])
+async def test_an_item_whose_question_alone_is_too_long_is_missing(context: str | None, wording: Wording) -> None:
+    with SmallContext(120, wording) as server:
+        (call,), sent = await ask(server, item(context, question="why? " * 300), "cut_middle")
+    assert (call.reply.failure, call.left_out_characters, len(sent)) == ("context_too_long", 0, 1)
+
+
+async def test_tries_end() -> None:
+    with SmallContext(1, unstated) as server:
+        (call,), sent = await ask(server, item(SENTENCES * 20), "cut_start")
+    assert call.reply.failure == "context_too_long"
+    assert len(sent) == 1 + MOST_TRIES
+    assert call.request == sent[-1]
+    assert call.left_out_characters > 0
+
+
+async def test_another_failure_of_a_shortened_call_is_the_items_failure() -> None:
+    replies = [ChatReply(failure="context_too_long", error="too long"), ChatReply(failure="auth", error="HTTP 401: no")]
+    asked: list[Item] = []
+
+    async def once(shown: Item) -> Transcript:
+        asked.append(shown)
+        return (Call(refused("").request, replies[len(asked) - 1]),)
+
+    (call,) = await ask_within_context(item(), "cut_start", once)
+    assert call.reply.failure == "auth"
+    assert len(asked) == 2
+
+
+async def test_what_a_helper_finds_too_long_is_not_asked_again() -> None:
+    asked: list[Item] = []
+
+    async def once(shown: Item) -> Transcript:
+        asked.append(shown)
+        return (refused("too long")._replace(of_helper=True),)
+
+    (call,) = await ask_within_context(item(), "cut_start", once)
+    assert (call.reply.failure, call.left_out_characters, len(asked)) == ("context_too_long", 0, 1)
+
+
+ITEMS = PartitionRef(
+    layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
+)
+
+
+def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:
+    model = ModelEntry(name="m", base_url="http://localhost/v1")
+    keys = {
+        policy: responses_key(ITEMS, model, "base", "3" * 64, Rounds(), policy)
+        for policy in ("missing", "cut_middle", "cut_start")
+    }
+    assert keys["missing"] == responses_key(ITEMS, model, "base", "3" * 64, Rounds())
+    assert "too_long" not in keys["missing"].settings
+    assert len({key.fingerprint for key in keys.values()}) == 3
+    assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": SHORTENING_VERSION}
+
+
+def test_the_marks_of_this_version() -> None:
+    # Another text asks something else: bump the version with it.
+    assert (SHORTENING_VERSION, MARKS) == ("1", {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"})
+
+
+def test_the_table_of_failures_names_the_policies() -> None:
+    assert "--too-long cut_middle or cut_start" in FAILURE_KINDS["context_too_long"].remedy
+    assert FAILURE_KINDS["context_too_long"].retry.attempts == 1
+
+
+def row(item_id: str, left_out: int, *, dataset: str = "d", status: str = "answered", repetition: int = 0) -> dict[str, Any]:
+    place = {"dataset": dataset, "model": "m", "setting": "base", "item_id": item_id, "repetition": repetition}
+    return place | {"left_out_characters": left_out, "status": status}
+
+
+def test_shortened_items_are_counted_once_and_only_if_they_were_answered() -> None:
+    rows = [
+        row("a", 10),
+        row("a", 10, repetition=1),
+        row("b", 0),
+        row("c", 7, status="failed"),
+        row("e", 0, dataset="e"),
+    ]
+    counted = count_shortened(pl.DataFrame(rows))
+    assert counted.rows(named=True) == [{"dataset": "d", "model": "m", "setting": "base", "n_shortened": 1, "n_total": 3}]
+
+
+@pytest.mark.long
+async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> None:
+    model = ModelEntry(name=EMBEDDED_MODEL, timeout_s=600)
+    text = " ".join(f"On day {number} the lighthouse keeper wrote a calm letter to his sister." for number in range(800))
+    sent: list[ChatReply] = []
+    async with serve_embedded() as server, HttpChat(model, server.base_url) as chat:
+
+        async def once(shown: Item) -> Transcript:
+            transcript = await direct(shown, model, load_prompts(), chat)
+            sent.append(transcript[-1].reply)
+            return transcript
+
+        (call,) = await ask_within_context(item(text, question="Who wrote letters?"), "cut_middle", once)
+    assert [reply.failure for reply in sent] == ["context_too_long", None]
+    assert call.reply.text
+    limit = read_max_context(str(sent[0].error))
+    assert limit is not None
+    assert call.reply.prompt_tokens is not None
+    assert 0.8 * limit < call.reply.prompt_tokens < limit
+    assert MARKS["en"] in call.request.messages[0].content
+    assert call.left_out_characters > 0
