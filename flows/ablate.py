@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import product
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from flows.build import build_datasets
-from flows.commands.options import refused
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
 from flows.planning.jobs import cells, find_ready
@@ -21,17 +19,18 @@ from flows.runtime.events import announce
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
-from schemas.ablation import AblationRequest, Factor, Varied, number_of, vary
+from schemas.ablation import AblationRequest, Factor, vary
 from schemas.chat import ModelEntry
 from schemas.dialect import SWITCH, Dialect
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
+from schemas.refusal import refused
 from schemas.settings import Plan
 from schemas.usage import Usage, merge, total
 from tasks.lake.lake import Lake
 from tasks.lake.notices import notices
 from tasks.models.cost.pricing import check_budget
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
-from tasks.scoring.ablations import Variant, VariantScores
+from tasks.scoring.ablations import Variant, VariantScores, list_variants
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.steps import AblationJob, collect_ablation
 from tasks.steps import outcome
@@ -103,13 +102,6 @@ def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
         yield variant, plan
 
 
-def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str, ...]]]:
-    """Every combination of the factors' values, as the layer names it and as it is."""
-    factors = [one.factor for one in varied]
-    for values in product(*(one.values for one in varied)):
-        yield _variant(factors, values), values
-
-
 def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
     if factor == "reasoning_effort" and value in SWITCH:
         plan = plan.model_copy(update={"models": tuple(map(_switchable, plan.models))})
@@ -125,12 +117,6 @@ def _switchable(entry: ModelEntry) -> ModelEntry:
     if "effort_path" in said or quirks_for(entry) is not None:
         return entry
     return entry.model_copy(update={"dialect": Dialect.model_validate({**said, "effort_path": THINKING_PATH})})
-
-
-def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
-    second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
-    named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
-    return Variant(named, factors[0], values[0], number_of(values[0]), *second)
 
 
 def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:

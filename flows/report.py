@@ -13,11 +13,11 @@ from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_fl
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
+from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.published import backdrop_of
-from tasks.scoring.steps import ChangesJob, check_regressions, find_changes
 from tasks.scoring.uncertainty import Resampling
 
 

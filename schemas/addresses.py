@@ -7,6 +7,9 @@ from schemas.errors import UsageError
 SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?", "#": "a fragment after #"}
 """Parts of a URL that are no part of an address, by the character that tells them."""
 
+REPORTS_URL = "MOODFLOW_REPORTS_URL"
+"""Environment variable: address under which the lake's `runs` folder is served. Browsers open no file from a page of the UI."""
+
 CREDENTIALS = re.compile(r"(\S*?//).*@|\S+@", re.DOTALL)
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 

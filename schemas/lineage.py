@@ -118,6 +118,10 @@ class RunManifest(Frozen):
         description="sha256 of the bytes of each partition's file, by its path; empty in manifests written without",
     )
 
+    def partition(self, layer: str) -> PartitionRef:
+        """Return the one partition of an aggregated layer."""
+        return next(ref for ref in self.partitions if ref.layer == layer)
+
     @property
     def currency(self) -> str | None:
         """Currency of the costs in `usage`; null if no price table was named, then only what is free has a cost."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.context import ContextOptions
-from schemas.folders import LakeAddress
+from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Profile, Runner, Setting, TooLong
 
@@ -59,7 +59,7 @@ class Plan(Frozen):
     prices: Path | None = Field(default=None, description="price table, a YAML file; needed for a budget in money")
     profile: Profile = Field(default="corrected", description="how replies are scored")
     mirror: Path | None = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
-    lake: LakeAddress = Field(default=Path("parquet"), description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
+    lake: LakeAddress = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
     rank_incomplete: bool = Field(default=False, description="rank models below full coverage too")
     runner: Runner = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
     runner_address: str | None = Field(

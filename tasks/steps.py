@@ -25,7 +25,7 @@ from pydantic import SecretStr
 from schemas.lineage import PartitionRef
 from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
 from tasks.lineage.tracing import StepTrace
-from tasks.models.http.scrub_keys import Scrubber
+from tasks.text.scrub_keys import Scrubber
 
 UP_TO_DATE = "UpToDate"
 """Name of the state of a step that had nothing to compute."""

@@ -5,8 +5,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+from flows.commands.console import print_json, terminal
 from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
@@ -40,6 +41,7 @@ def print_runs(names: tuple[str, str], flips: int, given: Mapping[str, Any]) -> 
         UsageError: an option is given that two runs do not have, or they cannot be compared.
         LakeError: a partition is gone or changed.
     """
+    from flows.commands.compare_view import comparison_shown  # noqa: PLC0415
     from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415
 
     plain = (*OF_TWO_RUNS, *ENVIRONMENT)
@@ -51,12 +53,12 @@ def print_runs(names: tuple[str, str], flips: int, given: Mapping[str, Any]) -> 
             got=", ".join(unfit),
             next_step="leave these options out; moodflow compare BENCHMARK --model NAME compares both profiles",
         )
-    found = compare_runs(given["lake"] or DEFAULT_LAKE, names, flips, given["bootstrap"])
+    document = compare_runs(given["lake"] or DEFAULT_LAKE, names, flips, given["bootstrap"])
     if given["as_json"]:
-        print_json(found.document)
+        print_json(document)
     else:
-        terminal().print(*found.shown, sep="\n", highlight=False)
-    raise typer.Exit(found.status)
+        terminal().print(*comparison_shown(document), sep="\n", highlight=False)
+    raise typer.Exit(int(bool(document["warnings"])))
 
 
 def require_runs(flips: int) -> None:

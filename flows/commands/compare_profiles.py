@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from flows.commands.run import Outcome
 from flows.planning.jobs import cells, find_ready
-from flows.planning.resolve import obstacles, profiled_blueprint, resolve
+from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.runtime.server_session import on_server
 from flows.score import nothing_to_score, score, without_replies
@@ -23,6 +23,7 @@ from schemas.tables.scores import ItemScores
 from schemas.vocabulary import Profile
 from tasks.analysis.profile_reasons import explain_difference
 from tasks.lake.lake import Lake
+from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import LAYERS
 
 READ = ("dataset_scores", "ability_scores", "totals")

@@ -1,17 +1,12 @@
-"""What every command shares: its default lake, and how it prints."""
+"""Print what a command found: to the terminal, or as one JSON document."""
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-DEFAULT_LAKE = Path("parquet")
 PIPE_WIDTH = 140
-
-REPORTS_URL = "MOODFLOW_REPORTS_URL"
-"""Environment variable: address under which the lake's `runs` folder is served. Browsers open no file from a page of the UI."""
 
 
 def terminal() -> Console:

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+from flows.commands.console import print_json, terminal
 from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
-from schemas.folders import Folder, parse_folder
+from flows.commands.console import print_json, terminal
+from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 
 journal_app = typer.Typer(no_args_is_help=True, help="The replies a lake keeps, to be shared and taken in.")
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+from flows.commands.console import print_json, terminal
+from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
     from schemas.folders import Folder

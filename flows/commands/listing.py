@@ -3,7 +3,8 @@
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+from flows.commands.console import print_json, terminal
+from schemas.folders import DEFAULT_LAKE
 from tasks.lake.state import state_folder
 
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")

@@ -13,13 +13,13 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.commands.options import refused
 from flows.planning.capabilities import probe_model
 from flows.runtime.server_session import say
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dialect import USUAL_DIALECT, Dialect
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
+from schemas.refusal import refused
 from tasks.models.capabilities.dialects import choose_dialect, describe_dialect
 from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
 from tasks.models.capabilities.providers import entry_for, find_provider, load_providers, provider_at

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from flows.commands.longemotion_options import complete_nested, read_settings
 from flows.commands.model_options import complete_entries
-from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.folders import Folder, parse_folder
+from schemas.refusal import refused
 from schemas.settings import Plan
 from schemas.vocabulary import PROFILES, SETTINGS, Profile
 from tasks.models.cost.pricing import check_budget
@@ -144,22 +144,6 @@ def make_plan(options: Mapping[str, Any], config: Path | None, given: Mapping[st
         raise refused(error) from error
     check_budget(plan)
     return plan
-
-
-def refused(error: ValidationError, command: str = "run") -> UsageError:
-    """The first thing that is wrong with a plan or an entry, as one message that repeats no key a user put in a wrong place."""
-    first = error.errors()[0]
-    return UsageError(
-        f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
-        where=".".join(str(part) for part in first["loc"]),
-        got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),
-        next_step=f"moodflow {command} --help lists the options",
-    )
-
-
-def _shown(value: Any) -> str:
-    text = f"a mapping with {', '.join(map(str, value)) or 'nothing'}" if isinstance(value, Mapping) else str(value)
-    return hide_credentials(text)[:200] or "nothing"
 
 
 def _read_config(path: Path) -> dict[str, Any]:

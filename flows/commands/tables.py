@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import polars as pl
 from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
@@ -14,6 +13,7 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
 from schemas.usage import Amounts, Usage, by_model, total
+from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, run_folder
@@ -23,37 +23,11 @@ MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
 
 
-def layer_of(manifest: RunManifest, layer: str) -> PartitionRef:
-    """The one partition of an aggregated layer in a run."""
-    return next(ref for ref in manifest.partitions if ref.layer == layer)
-
-
-def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
-    """One JSON object per (model, setting), ranked ones first.
-
-    Args:
-        totals: rows of `totals`.
-        abilities: rows of `ability_scores`.
-    """
-    by_model: dict[tuple[str, str], dict[str, float | None]] = {}
-    for row in abilities.iter_rows(named=True):
-        by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
-    shown = [
-        *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
-        *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
-    ]
-    ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
-    return [
-        {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
-        for row in ordered.iter_rows(named=True)
-    ]
-
-
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """The JSON document of `moodflow run --json`."""
-    totals = lake.read(layer_of(manifest, "totals"), Totals)
-    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
-    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    totals = lake.read(manifest.partition("totals"), Totals)
+    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
+    raw = lake.read(manifest.partition("raw_scores"), RawScores)
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
@@ -82,7 +56,7 @@ def changes_document(changes: RunChanges | None) -> dict[str, Any]:
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     """The JSON document of `moodflow ablate --json`."""
-    table = lake.read(layer_of(manifest, "ablations"), Ablations)
+    table = lake.read(manifest.partition("ablations"), Ablations)
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
@@ -160,7 +134,7 @@ def _few(row: Amounts, currency: str | None) -> list[str]:
 
 def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
     """Whether something failed: a dataset without score, or items without one."""
-    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
+    raw = lake.read(manifest.partition("raw_scores"), RawScores)
     return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
 
 

@@ -6,7 +6,8 @@ import typer
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import DEFAULT_LAKE, print_json, terminal
+from flows.commands.console import print_json, terminal
+from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

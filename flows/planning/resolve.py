@@ -14,9 +14,9 @@ from schemas.settings import Plan
 from tasks.datasets.catalogue import find_dataset, local_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
-from tasks.metrics.reference.methods import reference_blueprint, reference_gap
+from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
-from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
@@ -141,16 +141,6 @@ def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
     for one, setting, model in product(chosen, retrieving, plan.models):
         if task := one.spec.long_task:
             choose_parameters(plan.retrieval, task, setting, model.name)
-
-
-def profiled_blueprint(plan: Plan) -> Blueprint:
-    """The plan's blueprint with the methods of its profile.
-
-    Raises:
-        BlueprintError: if there is no such blueprint, or it breaks a rule.
-    """
-    blueprint = load_blueprint(plan.benchmark)
-    return reference_blueprint(blueprint) if plan.profile == "reference" else blueprint
 
 
 def obstacles(plan: Plan) -> dict[str, Missing]:

@@ -9,10 +9,9 @@ from uuid import UUID
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
 from prefect.settings import PREFECT_UI_URL
 
-from flows.commands.console import REPORTS_URL
-from flows.commands.tables import layer_of
 from flows.runtime import artifact_summary as summary
 from flows.runtime import artifact_tables as tables
+from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
@@ -47,10 +46,10 @@ class Shown:
 async def publish_run(shown: Shown, lake: Lake) -> None:
     """Publish the artifacts of a run."""
     manifest, changes = shown.manifest, shown.changes
-    totals = lake.read(layer_of(manifest, "totals"), Totals)
-    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
-    raw = lake.read(layer_of(manifest, "raw_scores"), RawScores)
-    tasks = lake.read(layer_of(manifest, "task_scores"), TaskScores)
+    totals = lake.read(manifest.partition("totals"), Totals)
+    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
+    raw = lake.read(manifest.partition("raw_scores"), RawScores)
+    tasks = lake.read(manifest.partition("task_scores"), TaskScores)
     about = _about(manifest)
     since = f"{about}. Change since run `{changes.previous}`." if changes and changes.previous else about
     made = {

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from flows.commands.options import refused
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.errors import UsageError
 from schemas.folders import Folder
+from schemas.refusal import refused
 from schemas.settings import Plan
 
 CONFIG_NAME = "prefect.yaml"

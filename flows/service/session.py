@@ -13,7 +13,6 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
 from flows.ablate import read_variants
-from flows.commands.console import REPORTS_URL
 from flows.planning.resolve import resolve
 from flows.runtime.server_session import say
 from flows.service.deployments import Deployment, find_config, read_deployments, reschedule
@@ -32,6 +31,7 @@ from flows.service.server_process import (
     prefect_home,
     server_settings,
 )
+from schemas.addresses import REPORTS_URL
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import Folder
 from schemas.settings import Plan

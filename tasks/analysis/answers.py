@@ -1,15 +1,30 @@
 """What a model answered to the items of one dataset, and how each answer was scored."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from tasks.analysis.run_tables import ReportData, Subject
-from tasks.reporting.content.tables import RawRow
 
 _KEY = ["item_id", "repetition"]
 _Place = tuple[str, int]
+
+
+class HasMetric(Protocol):
+    """A row of a score that names what was measured."""
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset."""
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class Answer:
         return self.response is not None and self.response["finish_reason"] == "length"
 
 
-def collect_answers(data: ReportData, subject: Subject, raw: RawRow) -> tuple[Answer, ...]:
+def collect_answers(data: ReportData, subject: Subject, raw: HasMetric) -> tuple[Answer, ...]:
     """Every item behind one raw score, by item and repetition."""
     items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == raw.dataset).iter_rows(named=True)}
     of_dataset = pl.col("dataset") == raw.dataset

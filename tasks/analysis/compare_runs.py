@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from flows.commands.shown import Shown
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
@@ -36,8 +35,8 @@ class Pair:
     after: Subject
 
 
-def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Shown:
-    """Compare two runs; status 1 if they are not comparable in every respect.
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
+    """Compare two runs, as a JSON document; with warnings, they are not comparable in every respect.
 
     Args:
         folder: of the lake.
@@ -49,8 +48,6 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
         LakeError: a partition is gone or changed.
     """
-    from flows.commands.compare_view import comparison_shown  # noqa: PLC0415  it reads the types of this module
-
     before, after = reopen(folder, names[0]), reopen(folder, names[1])
     if before.manifest.benchmark != after.manifest.benchmark:
         raise UsageError(
@@ -62,7 +59,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         )
     resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(after.manifest.plan.get("seed", 0)))
     pairs = pair_subjects(before, after)
-    document = {
+    return {
         "before": before.name,
         "after": after.name,
         "benchmark": after.manifest.benchmark,
@@ -72,7 +69,6 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         "only_before": [{"model": model, "setting": setting} for model, setting in _alone(before, pairs, "before")],
         "only_after": [{"model": model, "setting": setting} for model, setting in _alone(after, pairs, "after")],
     }
-    return Shown(int(bool(document["warnings"])), document, comparison_shown(document))
 
 
 def pair_subjects(before: PastRun, after: PastRun) -> list[Pair]:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from flows.planning.resolve import profiled_blueprint
 from schemas.blueprint import Blueprint
 from schemas.errors import BlueprintError, MoodflowError
 from schemas.lineage import PartitionRef, RunManifest
@@ -16,6 +15,7 @@ from tasks.analysis.recompute import StoredRun, compute_scores, of_layer
 from tasks.lake.fingerprint import canonical_json
 from tasks.lineage.differences import ABSENT, tree_changes
 from tasks.scoring.benchmark import score_benchmark
+from tasks.scoring.blueprints import profiled_blueprint
 
 LONGEST_VALUE = 60
 """Characters of a changed value that a message shows."""

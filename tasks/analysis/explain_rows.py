@@ -11,8 +11,8 @@ from schemas.letters import option_letters
 from tasks.analysis.answers import Answer
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key
+from tasks.analysis.explain_score import chosen_letters, explain
 from tasks.analysis.past_run import PastRun
-from tasks.reporting.content.examples import chosen_letters, explain
 
 ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")

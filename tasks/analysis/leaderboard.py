@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import environ
 from os.path import relpath
 from pathlib import Path
@@ -9,21 +10,64 @@ from typing import Any
 
 import polars as pl
 
-from flows.commands.console import REPORTS_URL
-from flows.commands.tables import layer_of, leaderboard_rows
+from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
+from tasks.analysis.number_format import setting_order
+from tasks.analysis.published_tables import PublishedTable, read_table
+from tasks.analysis.run_tables import Subject
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
-from tasks.reporting.content.board import RUN, BoardData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import ABILITIES, load_published, load_published_for, published_abilities, score_published
 from tasks.scoring.veto import rank_models
+
+RUN = "run"
+"""Column that says where a row of `totals` comes from."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoardData:
+    """What a leaderboard shows.
+
+    `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
+    `ability_scores` of the same models. `history`: rows of `totals` of every run of the benchmark, with column `run`.
+    `manifests`: of all these runs, newest first. `links`: address of a run's report, where there is one.
+    """
+
+    benchmark: str
+    blueprint: Blueprint
+    totals: pl.DataFrame
+    abilities: pl.DataFrame
+    history: pl.DataFrame
+    manifests: tuple[RunManifest, ...]
+    links: Mapping[str, str]
+    published: pl.DataFrame | None
+    is_published: bool = False
+
+    @property
+    def ability(self) -> pl.DataFrame:
+        """Rows of `ability_scores`; a paper's models are drawn as the field itself, not over it."""
+        return self.abilities.clear() if self.is_published else self.abilities
+
+    @cached_property
+    def paper(self) -> PublishedTable:
+        """The paper's table in one form."""
+        return read_table(self.published)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Settings of the models, in the order in which they are shown."""
+        return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """The models over the field, best first."""
+        return () if self.is_published else tuple(Subject(row["model"], row["setting"]) for row in ordered(self.totals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +84,27 @@ class Standings:
         """One JSON object per model and setting, ranked ones first."""
         runs = {(row["model"], row["setting"]): row[RUN] for row in self.totals.iter_rows(named=True)}
         return [row | {RUN: runs[row["model"], row["setting"]]} for row in leaderboard_rows(self.totals, self.abilities)]
+
+
+def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
+    """One JSON object per (model, setting), ranked ones first.
+
+    Args:
+        totals: rows of `totals`.
+        abilities: rows of `ability_scores`.
+    """
+    by_model: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in abilities.iter_rows(named=True):
+        by_model.setdefault((row["model"], row["setting"]), {})[row["ability"]] = row["score_0_100"]
+    shown = [
+        *("model", "setting", "total", "ci_low", "ci_high", "total_before_veto"),
+        *("gate_score", "vetoed", "veto_reason", "rank", "coverage"),
+    ]
+    ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
+    return [
+        {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
+        for row in ordered.iter_rows(named=True)
+    ]
 
 
 def published_rows(benchmark: str) -> list[dict[str, Any]]:
@@ -136,13 +201,13 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
 
 def _all_totals(manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
     """Totals of all runs, newest run first, with column `run`."""
-    frames = [(manifest.run, lake.read(layer_of(manifest, "totals"), Totals)) for manifest in manifests]
+    frames = [(manifest.run, lake.read(manifest.partition("totals"), Totals)) for manifest in manifests]
     return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
 
 
 def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
     """Abilities of the models whose total is taken from this run."""
-    abilities = lake.read(layer_of(manifest, "ability_scores"), AbilityScores)
+    abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
@@ -208,3 +273,9 @@ def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -
         elif isinstance(folder, Path):
             found[manifest.run] = Path(relpath(folder / manifest.report, page.resolve().parent)).as_posix()
     return found
+
+
+def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+    """Ranked models first, then by total, then by the total before the veto, then by name."""
+    keys = ["rank", "total", "total_before_veto", "model", "setting"]
+    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()

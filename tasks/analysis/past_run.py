@@ -8,10 +8,9 @@ from shlex import join
 
 import polars as pl
 
-from flows.commands.console import DEFAULT_LAKE
 from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
-from schemas.folders import Folder
+from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from tasks.lake.lake import Lake

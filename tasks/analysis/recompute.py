@@ -11,7 +11,6 @@ from functools import cached_property
 import dataframely as dy
 import polars as pl
 
-from flows.ablate import list_variants
 from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
@@ -27,7 +26,7 @@ from tasks.judging.steps import AgreementJob, compute_agreements
 from tasks.lake.lake import Lake
 from tasks.metrics.reference.steps import compute_reference_scores
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores
-from tasks.scoring.ablations import VariantScores
+from tasks.scoring.ablations import VariantScores, list_variants
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (
     LAYERS,

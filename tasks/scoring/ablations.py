@@ -1,12 +1,14 @@
 """Scores of the variants of an ablation, side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from schemas.ablation import Factor, Varied, number_of
 from schemas.lineage import PartitionRef
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import NormalizedScores, RawScores
@@ -42,6 +44,19 @@ class VariantScores:
     variant: Variant
     raw: PartitionRef
     normalized: PartitionRef
+
+
+def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str, ...]]]:
+    """Every combination of the factors' values, as the layer names it and as it is."""
+    factors = [one.factor for one in varied]
+    for values in product(*(one.values for one in varied)):
+        yield _variant(factors, values), values
+
+
+def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
+    second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
+    named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
+    return Variant(named, factors[0], values[0], number_of(values[0]), *second)
 
 
 def ablation_rows(

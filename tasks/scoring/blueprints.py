@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError
+from schemas.settings import Plan
+from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import read_document
 
@@ -108,3 +110,13 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
         return dataset
     source = dataset.source.model_copy(update={"path": folder / dataset.source.path})
     return dataset.model_copy(update={"source": source})
+
+
+def profiled_blueprint(plan: Plan) -> Blueprint:
+    """The plan's blueprint with the methods of its profile.
+
+    Raises:
+        BlueprintError: if there is no such blueprint, or it breaks a rule.
+    """
+    blueprint = load_blueprint(plan.benchmark)
+    return reference_blueprint(blueprint) if plan.profile == "reference" else blueprint

@@ -7,13 +7,10 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import RunChanges
-from schemas.lineage import PartitionKey, PartitionRef, RunManifest
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
-from tasks.analysis.changes import changes_since
-from tasks.lake.changes import write_changes
 from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
@@ -21,7 +18,7 @@ from tasks.scoring.gains import setting_gains
 from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
 from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
-from tasks.steps import refused, step, up_to_date
+from tasks.steps import step, up_to_date
 
 LAYERS: dict[str, type[dy.Schema]] = {
     "raw_scores": tables.RawScores,
@@ -181,33 +178,3 @@ def compute_ablation(job: AblationJob, lake: Lake) -> pl.DataFrame:
         if spec.normalisation.type == "ratio"
     )
     return ablation_rows(job.name, scored, ratios)
-
-
-@dataclass(frozen=True)
-class ChangesJob:
-    """A run whose manifest is in the lake."""
-
-    manifest: RunManifest
-    blueprint: Blueprint
-    resampling: Resampling
-
-
-@step("changes since the previous run")
-async def find_changes(job: ChangesJob, lake: Lake) -> Any:
-    """Compare the run with the newest earlier one that it can be compared with; the result is written beside the manifest.
-
-    Returns:
-        RunChanges.
-    """
-    changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
-    write_changes(lake.root, changes)
-    return changes
-
-
-@step("regression check")
-async def check_regressions(changes: RunChanges) -> Any:
-    """Fail, saying what fell, if any model regressed; the run beside it goes on."""
-    if not changes.regressed:
-        return None
-    findings = [f"{unit.model} {unit.setting}: {found.message}" for unit in changes.regressed for found in unit.findings]
-    return refused("\n".join(findings))

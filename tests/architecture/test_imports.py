@@ -1,4 +1,4 @@
-"""Dependencies point one way: flows -> tasks -> schemas; Prefect only where steps and flows are."""
+"""Imports go one way, through one ordered tuple of rooms; Prefect only where steps and flows are."""
 
 import ast
 from collections.abc import Iterator
@@ -7,103 +7,122 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {"flows", "tasks", "schemas"}
-SHARED_IN_TASKS = {"tasks.lineage", "tasks.steps"}
-"""Imported by every stage: the lake and the step decorator."""
 
-STAGES = {
-    "sources",
-    "datasets",
-    "contexts",
-    "retrieval",
-    "inference",
-    "judging",
-    "metrics",
-    "reference",
-    "scoring",
-    "reporting",
-    "checking",
-}
-STAGE_MAY_READ = {
-    ("datasets", "sources"),
-    ("datasets", "contexts"),
-    ("reference", "metrics"),
-    ("reporting", "datasets"),
-    *(("checking", stage) for stage in ("sources", "datasets", "inference", "metrics", "scoring")),
-}
-"""Building items starts from files: the datasets stage calls the sources stage, and for long contexts the
-contexts stage. The reference profile measures with our metrics
-what it reads in its own way. The report says what constant answers earn, which is known of a dataset's items. Checking a dataset
-takes imagined replies through every stage. Nothing else crosses."""
+ORDER = (
+    "schemas",
+    "tasks.text",
+    "tasks.lake",
+    "tasks.lineage",
+    "tasks.sources",
+    "tasks.steps",
+    "tasks.models",
+    "tasks.retrieval",
+    "tasks.datasets",
+    "tasks.solvers",
+    "tasks.judging",
+    "tasks.metrics",
+    "tasks.scoring",
+    "tasks.analysis",
+    "tasks.reporting",
+    "flows.planning",
+    "flows.runtime",
+    "flows",
+    "flows.service",
+    "flows.commands",
+    "flows.cli",
+)
+"""Rooms of the project: a module imports from its own room and from those that stand before it, and from no other."""
+
+OURS = ("schemas", "tasks", "flows")
+NO_INPUT_OR_OUTPUT = {"prefect", "httpx", "sqlite3", "os"}
 
 
-def modules(folder: str) -> list[Path]:
-    return sorted((ROOT / folder).rglob("*.py"))
+def modules(*folders: str) -> list[Path]:
+    return sorted(path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
 def imports(source: str) -> Iterator[str]:
+    """Every imported module, and every imported name as if it were one: `from flows import cli` names a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room_of(name: str) -> str | None:
+    """The longest room that holds a module; null for a package that is none, such as `tasks` itself."""
+    return max((room for room in ORDER if f"{name}.".startswith(f"{room}.")), key=len, default=None)
 
 
 def breaches(path: Path, source: str) -> list[str]:
     """Imports of `source` that a module at `path` (relative to the root) may not have."""
-    layer, found = path.parts[0], list(imports(source))
-    bad = []
-    if layer == "schemas":
-        bad += [name for name in found if name.split(".")[0] in {"flows", "tasks", "prefect", "httpx", "sqlite3", "os"}]
-    if layer == "tasks":
-        bad += [name for name in found if name.split(".")[0] == "flows"]
-        bad += [name for name in found if name.split(".")[0] == "prefect" and path.name != "steps.py"]
-        bad += [name for name in found if crosses_stages(path, name)]
-    return bad
+    room, found = room_of(".".join(path.with_suffix("").parts)), set(imports(source))
+    if room is None:
+        return [f"{path.as_posix()} stands in no room"]
+    above = set(ORDER[ORDER.index(room) + 1 :])
+    bad = {name for name in found if name.split(".")[0] in OURS and room_of(name) in above}
+    if room == "schemas":
+        bad |= {name for name in found if name.split(".")[0] in NO_INPUT_OR_OUTPUT}
+    if path.parts[0] == "tasks" and path.name != "steps.py":
+        bad |= {name for name in found if name.split(".")[0] == "prefect"}
+    return sorted(bad)
 
 
-def crosses_stages(path: Path, name: str) -> bool:
-    parts = name.split(".")
-    if parts[0] != "tasks" or len(parts) < 2 or parts[1] not in STAGES or len(path.parts) < 3:
-        return False
-    stage = path.parts[1]
-    return parts[1] != stage and (stage, parts[1]) not in STAGE_MAY_READ
-
-
-@pytest.mark.parametrize("path", modules("schemas") + modules("tasks"), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_module_keeps_the_direction(path: Path) -> None:
-    assert breaches(path.relative_to(ROOT), path.read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize(
+    "path", [path for path in modules(*OURS) if path.name != "__init__.py" or (ROOT / path).read_text().strip()], ids=str
+)
+def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
+    assert breaches(path, (ROOT / path).read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("schemas/a.py", "from tasks.lineage import lake", ["tasks.lineage"]),
+        ("schemas/a.py", "from tasks.lake import lake", ["tasks.lake", "tasks.lake.lake"]),
+        ("schemas/a.py", "import os", ["os"]),
         ("tasks/metrics/a.py", "import flows.score", ["flows.score"]),
-        ("tasks/metrics/a.py", "from prefect import task", ["prefect"]),
+        ("tasks/metrics/a.py", "from flows import score", ["flows", "flows.score"]),
+        ("tasks/metrics/a.py", "from prefect import task", ["prefect", "prefect.task"]),
         ("tasks/metrics/steps.py", "from prefect import task", []),
-        ("tasks/metrics/a.py", "from tasks.judging.contract import x", ["tasks.judging.contract"]),
-        ("tasks/datasets/building.py", "from tasks.sources.reading import x", []),
-        ("tasks/metrics/a.py", "from tasks.lake.lake import Lake", []),
+        ("tasks/metrics/a.py", "from tasks.judging.contract import x", []),
+        ("tasks/judging/a.py", "def f():\n    from tasks.metrics.keys import x", ["tasks.metrics.keys", "tasks.metrics.keys.x"]),
+        ("tasks/lake/a.py", "from tasks.steps import step", ["tasks.steps", "tasks.steps.step"]),
+        ("flows/a.py", "from flows.planning.jobs import x", []),
+        ("flows/planning/a.py", "from flows import score", ["flows", "flows.score"]),
+        ("flows/score.py", "from flows.commands.options import x", ["flows.commands.options", "flows.commands.options.x"]),
+        ("flows/commands/a.py", "from flows.cli import x", ["flows.cli", "flows.cli.x"]),
+        ("tasks/misc/a.py", "", ["tasks/misc/a.py stands in no room"]),
     ],
 )
 def test_the_gate_itself(path: str, source: str, expected: list[str]) -> None:
     assert breaches(Path(path), source) == expected
 
 
+def test_every_room_is_there() -> None:
+    rooms = {room_of(".".join(path.with_suffix("").parts)) for path in modules(*OURS)}
+    assert set(ORDER) <= rooms
+
+
 def test_only_the_client_speaks_http_to_models() -> None:
-    calls = ("client", "transport", "http2", "preflight")
-    names = (*(f"calls/{name}" for name in calls), "embedded/serving", "embedded/supervision")
-    allowed = {f"tasks/inference/{name}.py" for name in names}
-    allowed |= {path.relative_to(ROOT).as_posix() for path in modules("tasks/sources")}
     users = {
-        path.relative_to(ROOT).as_posix()
+        path.as_posix()
         for path in modules("tasks")
-        if any(name.split(".")[0] in {"httpx", "aiohttp"} for name in imports(path.read_text(encoding="utf-8")))
+        if any(name.split(".")[0] in {"httpx", "aiohttp"} for name in imports((ROOT / path).read_text(encoding="utf-8")))
     }
-    assert users <= allowed
+    assert {path.rpartition("/")[0] for path in users} <= {"tasks/models/http", "tasks/models/embedded", "tasks/sources"}
 
 
-@pytest.mark.parametrize("path", [*modules("flows"), *modules("tasks"), *modules("schemas")], ids=lambda path: path.name)
+def test_no_class_is_defined_twice() -> None:
+    places: dict[str, list[str]] = {}
+    for path in modules(*OURS):
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.as_posix())
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+@pytest.mark.parametrize("path", modules(*OURS), ids=str)
 def test_module_stays_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= 300

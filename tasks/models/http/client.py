@@ -19,9 +19,9 @@ from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limit_headers import read_pause, read_wait
 from tasks.models.http.rate_limiter import Pace, Place
 from tasks.models.http.retry import CircuitBreaker, RetryPolicy
-from tasks.models.http.scrub_keys import Scrubber
 from tasks.models.http.transport import Address, AioTransport, Answer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S
+from tasks.text.scrub_keys import Scrubber
 
 LONGEST_ERROR = 400
 KEPT_SHARE = 12

@@ -2,61 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
-
-import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
-from tasks.analysis.number_format import counted, listed, setting_order
-from tasks.analysis.published_tables import PublishedTable, read_table
+from tasks.analysis.leaderboard import RUN, BoardData, ordered
+from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import Subject
 from tasks.reporting.content.field import Field, describe_field
 from tasks.reporting.content.papers import paper_of
 from tasks.reporting.content.verdicts import State, say_state, state_of
-
-RUN = "run"
-"""Column that says where a row of `totals` comes from."""
-
-
-@dataclass(frozen=True, eq=False)
-class BoardData:
-    """What a leaderboard shows.
-
-    `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
-    `ability_scores` of the same models. `history`: rows of `totals` of every run of the benchmark, with column `run`.
-    `manifests`: of all these runs, newest first. `links`: address of a run's report, where there is one.
-    """
-
-    benchmark: str
-    blueprint: Blueprint
-    totals: pl.DataFrame
-    abilities: pl.DataFrame
-    history: pl.DataFrame
-    manifests: tuple[RunManifest, ...]
-    links: Mapping[str, str]
-    published: pl.DataFrame | None
-    is_published: bool = False
-
-    @property
-    def ability(self) -> pl.DataFrame:
-        """Rows of `ability_scores`; a paper's models are drawn as the field itself, not over it."""
-        return self.abilities.clear() if self.is_published else self.abilities
-
-    @cached_property
-    def paper(self) -> PublishedTable:
-        """The paper's table in one form."""
-        return read_table(self.published)
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the models, in the order in which they are shown."""
-        return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
-
-    def subjects(self) -> tuple[Subject, ...]:
-        """The models over the field, best first."""
-        return () if self.is_published else tuple(Subject(row["model"], row["setting"]) for row in ordered(self.totals))
 
 
 @dataclass(frozen=True)
@@ -121,12 +76,6 @@ class Board:
     def has_settings(self) -> bool:
         """Whether rows differ in more than the model."""
         return len({entry.subject.setting for entry in self.entries}) > 1
-
-
-def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Ranked models first, then by total, then by the total before the veto, then by name."""
-    keys = ["rank", "total", "total_before_veto", "model", "setting"]
-    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
 
 
 def build_board(data: BoardData) -> Board:

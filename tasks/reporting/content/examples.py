@@ -1,6 +1,5 @@
 """Evidence rows: what was asked, what was right, what the model replied and why that is not a full score."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -9,7 +8,7 @@ from typing import Any
 from schemas.context import ASPECTS
 from schemas.letters import option_letters
 from tasks.analysis.answers import Answer
-from tasks.analysis.number_format import listed, number, shorten
+from tasks.analysis.explain_score import chosen_letters, explain
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.evidence import Excerpt, RatingRow, ShownChunk, make_excerpt, rating_rows, shown_rows
 from tasks.reporting.content.passages import Passage, make_passage
@@ -157,89 +156,3 @@ def _lettered(answer: Answer, texts: list[str]) -> tuple[Option, ...]:
         Option(letter, make_passage(texts[index], 0).short, index in gold, letter in chosen, points[index])
         for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
     )
-
-
-def chosen_letters(answer: Answer) -> tuple[str, ...]:
-    """Letters the reply was read as, in order; none if it was read as anything else than options."""
-    options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
-    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
-    if place is not None:
-        return (letters[place],)
-    if parsed in options:
-        return (letters[answer.order.index(options.index(parsed))],)
-    parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
-    return tuple(parts) if set(parts) <= set(letters) else ()
-
-
-def explain(answer: Answer) -> str:
-    """Why the item did not earn its full score, in one or two sentences."""
-    if answer.score["status"] == "unparsed":
-        cut = " It stopped at the token limit." if answer.was_cut_off else ""
-        empty = answer.response is not None and not (answer.response["reply"] or "").strip()
-        what = "The reply is empty" if empty else "No answer could be read from the reply"
-        return f"{what}, so the item counts as wrong.{cut}"
-    return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
-
-
-def _gold_letters(answer: Answer) -> list[str]:
-    letters = option_letters(len(answer.item["options"]))
-    return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
-
-
-def _read_as(answer: Answer) -> str:
-    # Letters as shown: what the reply was read as may name the option or its letter.
-    place = answer.score.get("chosen_place")
-    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
-
-
-def _explain_choice(answer: Answer) -> str:
-    gold, chosen = _gold_letters(answer), chosen_letters(answer)
-    missed = [letter for letter in gold if letter not in chosen]
-    extra = [letter for letter in chosen if letter not in gold]
-    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
-    if len(gold) > 1 and chosen:
-        parts += [f"missing {listed(missed)}"] if missed else []
-        parts += [f"too many: {listed(extra)}"] if extra else []
-    return "; ".join(parts) + "."
-
-
-def _explain_order(answer: Answer) -> str:
-    return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
-
-
-def _explain_points(answer: Answer) -> str:
-    points = [point for point in answer.item["option_points"] if point is not None]
-    letters = option_letters(len(answer.item["options"]))
-    earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
-    chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]
-    got = f" and earns {number(sum(chosen), 0)} points" if chosen else ""
-    return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
-
-
-def _explain_label(answer: Answer) -> str:
-    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
-    read = answer.score["parsed_answer"] or "no label"
-    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
-
-
-def _explain_segment(answer: Answer) -> str:
-    gold = [str(index) for index in answer.item["gold_indices"]]
-    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
-
-
-def _explain_share(answer: Answer) -> str:
-    share = number(answer.score["value"], 2)
-    if answer.score["metric"] in RATED:
-        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
-    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
-
-
-_EXPLANATIONS: dict[str, Callable[[Answer], str]] = {
-    "single_choice": _explain_choice,
-    "multiple_answer": _explain_choice,
-    "ranking": _explain_choice,
-    "ordered_recall": _explain_order,
-    "label_choice": _explain_label,
-    "odd_one_out": _explain_segment,
-    "questionnaire": _explain_points,
-}

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.reporting.content.board import Board, BoardData, build_board
+from tasks.analysis.leaderboard import BoardData
+from tasks.reporting.content.board import Board, build_board
 from tasks.reporting.render.page import make_environment, write_text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.cli import app, guarded
-from flows.commands.console import REPORTS_URL
+from schemas.addresses import REPORTS_URL
 from schemas.lineage import CallCounts, RunManifest
 from tasks.analysis.leaderboard import report_links
 from tasks.lake.manifest import write_manifest

@@ -11,11 +11,11 @@ from prefect.artifacts import Artifact
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.commands.console import REPORTS_URL
 from flows.runtime.artifact_summary import Place, changes_lines, place_lines, weakest_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_place
 from flows.runtime.progress import PartitionCounter
+from schemas.addresses import REPORTS_URL
 from schemas.changes import Change, Finding, RunChanges, RunState, UnitChanges
 from schemas.lineage import CallCounts, Missing, RunManifest
 from schemas.settings import Plan

@@ -9,7 +9,8 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import RunManifest
-from tasks.reporting.content.board import BoardData, build_board
+from tasks.analysis.leaderboard import BoardData
+from tasks.reporting.content.board import build_board
 from tasks.reporting.render.board_page import render_board, write_board
 from tests.tasks.reporting import example_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published

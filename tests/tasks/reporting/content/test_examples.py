@@ -7,8 +7,9 @@ import pytest
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.analysis.answers import Answer, collect_answers
+from tasks.analysis.explain_score import chosen_letters, explain
 from tasks.reporting.content.advice import Diagnosis
-from tasks.reporting.content.examples import Option, chosen_letters, explain, pick_examples
+from tasks.reporting.content.examples import Option, pick_examples
 from tasks.reporting.content.gaps import find_gaps
 from tasks.reporting.content.passages import Passage, make_passage
 from tasks.reporting.content.tables import raw_rows
