@@ -37,20 +37,20 @@ import polars as pl  # noqa: E402
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from flows.commands.process import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import open_endpoints  # noqa: E402
+from schemas.api_capabilities import Sampling  # noqa: E402
 from schemas.chat import Chat, ChatRequest, ModelEntry  # noqa: E402
-from schemas.dialect import Sampling  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
-from schemas.settings import Plan  # noqa: E402
+from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
 from tasks.lake.fingerprint import partition_key  # noqa: E402
 from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
-from tasks.models.cost.spending import Budget  # noqa: E402
+from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.base import Transcript, direct  # noqa: E402
-from tasks.solvers.option_order import plan_asks  # noqa: E402
+from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
-from tasks.solvers.run import Asked, Endpoint, ask_items, read_item  # noqa: E402
+from tasks.solvers.run import Endpoint, SolverRun, read_item, run_solver  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
 PARTITION = 300
@@ -181,7 +181,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         return await direct(item, entry, prompts, chat, repetition)
 
     async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
-        rows = await ask_items(plan_asks(items), Asked("stub", "base", solve), endpoint, lambda _: None)
+        rows = await run_solver(plan_epochs(items), SolverRun("stub", "base", solve), endpoint, lambda _: None)
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)

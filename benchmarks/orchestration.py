@@ -190,32 +190,32 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     from flows.planning.resolve import resolve  # noqa: PLC0415
     from flows.runtime.endpoints import open_endpoints  # noqa: PLC0415
     from tasks.metrics.steps import ItemScoreJob, score_partition  # noqa: PLC0415
-    from tasks.models.cost.spending import Budget  # noqa: PLC0415
+    from tasks.models.cost.budget import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
     from tasks.solvers.steps import InferJob, infer_partition  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
     started = time.perf_counter()
     resolution = resolve(plan)
-    lake, rounds = resolution.lake, partitions.rounds_of(plan)
+    lake, rounds = resolution.lake, partitions.epochs_of(plan)
 
-    def infer_job(cell: partitions.Cell) -> InferJob:
+    def infer_job(cell: partitions.EvalJob) -> InferJob:
         items, key = partitions.find_items(resolution, cell.chosen), partitions.responses_partition(resolution, cell)
         assert items is not None and key is not None  # noqa: S101, PT018  they have been built
         return InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds)
 
     async with open_endpoints(resolution.plan, lake, Budget()) as endpoints:
-        jobs = [infer_job(cell) for cell in partitions.cells(resolution)]
+        jobs = [infer_job(cell) for cell in partitions.eval_jobs(resolution)]
         await asyncio.gather(*(infer_partition.fn(job, lake, endpoints[job.entry], Silent()) for job in jobs))
     asked = time.perf_counter()
 
-    def score_job(cell: partitions.Cell) -> ItemScoreJob:
+    def score_job(cell: partitions.EvalJob) -> ItemScoreJob:
         ready = partitions.find_ready(resolution, cell)
         assert ready is not None  # noqa: S101  it has just been asked
         named = (cell.dataset, cell.entry.name, cell.setting, cell.chosen.methods)
         return ItemScoreJob(*named, ready.items, ready.responses, None, ready.item_scores)
 
-    scores = [score_job(cell) for cell in partitions.cells(resolution)]
+    scores = [score_job(cell) for cell in partitions.eval_jobs(resolution)]
     refs = await asyncio.gather(*(score_partition.fn(job, lake) for job in scores))
     layers = await aggregate.fn(scored_partitions.aggregate_job(resolution, list(refs)), lake)
     return Timed(asked - started, time.perf_counter() - asked, read_total(plan, layers))
@@ -240,8 +240,8 @@ async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
     from flows.runtime.prefect_flows import silence_console  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
-    from schemas.settings import Plan  # noqa: PLC0415
-    from tasks.models.cost.spending import Budget  # noqa: PLC0415
+    from schemas.plan import Plan  # noqa: PLC0415
+    from tasks.models.cost.budget import Budget  # noqa: PLC0415
 
     entry = ModelEntry(name="stub", base_url=base_url, concurrency=size.concurrency)
     lake = Path(tempfile.mkdtemp(prefix="lake-", dir=folder))

@@ -6,7 +6,7 @@
               of emotion classification; vectors are stand-ins, which change no count
     memory    growth of peak memory by a context of 8k to 1M tokens, split and ranked, each size in a fresh process (Linux)
     quality   how often the chunk that holds the needle is among the first 1, 4 and 16, by meaning, by words and fused; queries
-              are the bare subject, as in the paper, and the question; chunks have 128 tokens, neighbours share up to 50
+              are the bare system, as in the paper, and the question; chunks have 128 tokens, neighbours share up to 50
 
 Texts: the segments of LongEmotion's emotion detection and the chunks of a Gutenberg novel; needles from EmoBench and FinEntity.
 
@@ -66,7 +66,7 @@ class Options(NamedTuple):
 class Hidden(NamedTuple):
     """A context with a needle, as chunks."""
 
-    subject: str
+    system: str
     question: str
     chunks: list[str]
     place: int
@@ -139,7 +139,7 @@ def report_speed(options: Options) -> None:
 def report_distinct(options: Options) -> None:
     """Texts embedded against distinct texts."""
     _print_counts("emotion detection", [(item, None) for item in segments(options)])
-    classification = [(hidden.chunks, hidden.subject) for hidden in needles(options, 10 if options.quick else 100, 20_000)]
+    classification = [(hidden.chunks, hidden.system) for hidden in needles(options, 10 if options.quick else 100, 20_000)]
     _print_counts("emotion classification", classification)
 
 
@@ -198,10 +198,10 @@ def report_quality(options: Options) -> None:
     """Recall of the chunk that holds the needle."""
     hidden = needles(options, 20 if options.quick else 200, 8_000)
     print(f"  {len(hidden)} contexts of 8,000 tokens, {np.mean([len(one.chunks) for one in hidden]):.0f} chunks each")
-    queries: tuple[Literal["subject", "question"], ...] = ("subject", "question")
+    queries: tuple[Literal["system", "question"], ...] = ("system", "question")
     with tempfile.TemporaryDirectory(prefix="moodflow-retrieval-") as folder:
         for name in queries:
-            asked = [one.subject if name == "subject" else one.question for one in hidden]
+            asked = [one.system if name == "system" else one.question for one in hidden]
             places = {ranking: asyncio.run(_places(hidden, asked, ranking, Path(folder))) for ranking in RANKINGS}
             _print_recall(f"by {name}", places)
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
-from flows.planning.jobs import cells, find_ready
+from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import resolve
 from flows.planning.run_id import name_run
 from flows.planning.score_jobs import aggregated_partitions
@@ -20,14 +20,14 @@ from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest, Factor, vary
+from schemas.api_capabilities import SWITCH, ApiCapabilities
 from schemas.chat import ModelEntry
-from schemas.dialect import SWITCH, Dialect
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
+from schemas.plan import Plan
 from schemas.refusal import refused
-from schemas.settings import Plan
 from schemas.usage import Usage, merge, total
+from tasks.lake.dataset_notices import notices
 from tasks.lake.lake import Lake
-from tasks.lake.notices import notices
 from tasks.models.cost.pricing import check_budget
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
@@ -43,7 +43,7 @@ THINKING_PATH = "chat_template_kwargs.enable_thinking"
 """Where a body says whether a model such as Qwen3 is to think before it answers."""
 
 
-class Outcome(NamedTuple):
+class VariantResult(NamedTuple):
     """What became of one variant."""
 
     variant: Variant
@@ -74,7 +74,7 @@ async def ablate(request: AblationRequest) -> RunManifest:
     warn([warning for _, plan in variants for warning in await check_plan(plan)])
     for _, plan in variants:
         check_budget(plan)
-    outcomes: list[Outcome] = []
+    outcomes: list[VariantResult] = []
     for variant, plan in variants:
         spent = [row for one in outcomes for result in one.results for row in result.usage]
         outcomes.append(await run_variant(variant, within_budget(plan, spent)))
@@ -116,7 +116,7 @@ def _switchable(entry: ModelEntry) -> ModelEntry:
     said = entry.dialect.model_dump(exclude_unset=True) if entry.dialect else {}
     if "effort_path" in said or quirks_for(entry) is not None:
         return entry
-    return entry.model_copy(update={"dialect": Dialect.model_validate({**said, "effort_path": THINKING_PATH})})
+    return entry.model_copy(update={"dialect": ApiCapabilities.model_validate({**said, "effort_path": THINKING_PATH})})
 
 
 def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
@@ -131,17 +131,19 @@ def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
     return plan.model_copy(update=left)
 
 
-async def run_variant(variant: Variant, plan: Plan) -> Outcome:
+async def run_variant(variant: Variant, plan: Plan) -> VariantResult:
     """Build, infer and score one variant."""
     results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
     resolution = resolve(plan)
-    ready = [found for cell in cells(resolution) if (found := find_ready(resolution, cell))]
+    ready = [found for cell in eval_jobs(resolution) if (found := find_ready(resolution, cell))]
     scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
     layers = aggregated_partitions(resolution, scored)
-    return Outcome(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
+    return VariantResult(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
 
 
-def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: PartitionRef, started: datetime) -> RunManifest:
+def describe_ablation(
+    request: AblationRequest, outcomes: list[VariantResult], table: PartitionRef, started: datetime
+) -> RunManifest:
     """The manifest of the run."""
     resolution = resolve(request.plan)
     results = [result for one in outcomes for result in one.results]
@@ -173,7 +175,7 @@ def describe_ablation(request: AblationRequest, outcomes: list[Outcome], table: 
     )
 
 
-def usage_of_variants(outcomes: Sequence[Outcome], lake: Lake) -> tuple[Usage, ...]:
+def usage_of_variants(outcomes: Sequence[VariantResult], lake: Lake) -> tuple[Usage, ...]:
     """What all variants took, priced; replies that several of them rest on count for the first."""
     rows: list[Usage] = []
     seen: set[PartitionRef] = set()

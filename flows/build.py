@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 from flows.planning.jobs import contexts_partition, items_partition
-from flows.planning.resolve import Chosen, Resolution, resolve
+from flows.planning.resolve import ResolvedPlan, SelectedDataset, resolve
 from flows.runtime.executors import RunStep, may_travel, run_here, spread
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import count_partitions
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.datasets.steps import BuildJob, LongBuildJob, build_long_partition, build_partition, without_source
 from tasks.sources.locating import Locator
 
@@ -39,7 +39,7 @@ async def build_datasets(plan: Plan) -> StageResult:
 
 
 async def build_dataset(
-    resolution: Resolution, chosen: Chosen, locator: Locator, run_step: RunStep
+    resolution: ResolvedPlan, chosen: SelectedDataset, locator: Locator, run_step: RunStep
 ) -> Sequence[PartitionRef | Missing]:
     """One dataset's items and, where they are long, contexts.
 

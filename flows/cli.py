@@ -30,10 +30,10 @@ from flows.runtime.prefect_flows import INTERRUPTED, configure_prefect
 from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 if TYPE_CHECKING:
-    from flows.commands.run import Outcome
+    from flows.commands.run import CommandResult
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
@@ -183,7 +183,7 @@ def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool) -> Non
     raise typer.Exit(outcome.status)
 
 
-def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]") -> "Outcome":
+def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]") -> "CommandResult":
     """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
     plan, *more = asked
     if isinstance(plan, AblationRequest):

@@ -3,16 +3,16 @@
 import asyncio
 
 from flows.planning.capabilities import ensure_probed
-from flows.planning.jobs import Cell, cells
-from flows.planning.resolve import Resolution, resolve
+from flows.planning.jobs import EvalJob, eval_jobs
+from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import open_budget
-from flows.runtime.asking import Company, ask_cell, stored, to_probe
+from flows.runtime.asking import InferResources, find_stored, infer_job, to_probe
 from flows.runtime.endpoints import check_endpoints, open_endpoints
-from flows.runtime.long_asking import ask_long_cell, open_retriever
+from flows.runtime.long_asking import infer_long_job, open_retriever
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import watch
 from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.usage import Usage
 
 
@@ -31,26 +31,26 @@ async def run_inference(plan: Plan) -> StageResult:
     await begin_run(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
-    wanted = list(cells(resolution))
-    found = [stored(resolution, cell) for cell in wanted]
+    wanted = list(eval_jobs(resolution))
+    found = [find_stored(resolution, cell) for cell in wanted]
     if all(found):
         return StageResult.of(ref for refs in found for ref in refs or [])
     await check_endpoints(resolution.plan)
     budget = open_budget(resolution.plan)
     if await ensure_probed(resolution.lake.state, await to_probe(plan, resolution), budget):
         resolution = resolve(plan)
-        wanted = list(cells(resolution))
+        wanted = list(eval_jobs(resolution))
     async with (
         open_endpoints(resolution.plan, resolution.lake, budget) as endpoints,
         open_retriever(resolution) as retriever,
         watch(plan.title) as watcher,
     ):
-        company = Company(endpoints, retriever, watcher)
+        company = InferResources(endpoints, retriever, watcher)
         outcomes = await asyncio.gather(*(_ask(resolution, cell, company) for cell in wanted))
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)
 
 
-async def _ask(resolution: Resolution, cell: Cell, company: Company) -> list[PartitionRef | Missing | Usage]:
-    ask = ask_long_cell if cell.chosen.is_long else ask_cell
+async def _ask(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> list[PartitionRef | Missing | Usage]:
+    ask = infer_long_job if cell.chosen.is_long else infer_job
     return await ask(resolution, cell, company)

@@ -4,17 +4,17 @@ from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
 
-from flows.planning.resolve import Resolution, resolve
+from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import Shown, publish_run
+from flows.runtime.artifacts import ArtifactInput, publish_run
 from flows.runtime.events import announce, run_state
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
 from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
-from tasks.lake.notices import notices
+from tasks.lake.dataset_notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.published import backdrop_of
@@ -41,13 +41,13 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     comparison = ChangesJob(manifest, resolution.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
     changes: RunChanges = await find_changes(comparison, resolution.lake)
     with in_outermost_run():
-        await publish_run(Shown(manifest, resolution.blueprint, files.headline, changes), resolution.lake)
+        await publish_run(ArtifactInput(manifest, resolution.blueprint, files.headline, changes), resolution.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
     return run_state(changes, manifest)
 
 
-def describe(request: ReportRequest, resolution: Resolution, partitions: list[PartitionRef]) -> RunManifest:
+def describe(request: ReportRequest, resolution: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
     code, table = resolution.lake.code, read_prices(request.plan)
     usage = complete_usage(request.usage, partitions, resolution.lake)

@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.planning.jobs import Cell, ReadyCell, cells, find_ready, unrated
-from flows.planning.resolve import Resolution, resolve
+from flows.planning.jobs import EvalJob, ScorableJob, eval_jobs, find_ready, unrated
+from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job
 from flows.runtime.executors import RunStep, spread
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
 from tasks.metrics.reference.steps import score_reference_partition
 from tasks.metrics.steps import ItemScoreJob, score_partition
@@ -34,7 +34,7 @@ async def score(plan: Plan) -> StageResult:
     await begin_run(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
-    wanted = list(cells(resolution))
+    wanted = list(eval_jobs(resolution))
     ready = [found for cell in wanted if (found := find_ready(resolution, cell))]
     if not ready:
         raise nothing_to_score(plan)
@@ -50,7 +50,7 @@ async def score(plan: Plan) -> StageResult:
 
 
 async def compare_parts(
-    resolution: Resolution, ready: Sequence[ReadyCell], item_scores: Sequence[PartitionRef], run_step: RunStep
+    resolution: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
     """What settings gain over `base`, scores by length and depth, how far judges agree, where there is anything to compare."""
     gains, needles = gains_job(resolution, item_scores), needles_job(resolution, ready, item_scores)
@@ -63,7 +63,7 @@ async def compare_parts(
     return [await run for run in compared if run is not None]
 
 
-async def score_partition_of(resolution: Resolution, found: ReadyCell, run_step: RunStep) -> PartitionRef:
+async def score_partition_of(resolution: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
     """Item scores of one cell."""
     job = ItemScoreJob(
         dataset=found.cell.dataset,
@@ -80,7 +80,7 @@ async def score_partition_of(resolution: Resolution, found: ReadyCell, run_step:
     return ref
 
 
-def without_replies(cell: Cell) -> Missing:
+def without_replies(cell: EvalJob) -> Missing:
     """The record of a cell that was never asked, or not judged."""
     return cell.missing("has no replies in the lake", "moodflow infer asks for them")
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.settings import Plan, shown_names
+from schemas.plan import Plan, shown_names
 
 Factor = Literal["reasoning_effort", "length", "depth", "chunk_tokens", "top_k", "ranking", "sage", "embedder", "preset"]
 FACTORS: tuple[Factor, ...] = get_args(Factor)

@@ -15,7 +15,7 @@ TOTAL = "total"
 """What a change is of, where it is not of an ability. It is the total before the veto; the veto is a finding of its own."""
 
 
-class Change(Frozen):
+class ScoreDifference(Frozen):
     """One score of a model and setting in the previous run and in this one, over the items scored in both.
 
     Scores are null where the two runs cannot be compared, `note` then says why; the interval is null where there is none.
@@ -32,7 +32,7 @@ class Change(Frozen):
     note: str | None = None
 
 
-class Finding(Frozen):
+class Regression(Frozen):
     """One way in which a model and setting regressed."""
 
     what: str = Field(description="`total`, name of a main ability, `veto`, `coverage` or `item coverage`")
@@ -42,15 +42,15 @@ class Finding(Frozen):
     message: str
 
 
-class UnitChanges(Frozen):
+class SystemChanges(Frozen):
     """What became of one model and setting since the newest earlier run that can be compared."""
 
     model: str
     setting: str
     previous: str | None = Field(default=None, description="the run compared with; null = there is none")
     reason: str | None = Field(default=None, description="why there is none")
-    changes: tuple[Change, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    changes: tuple[ScoreDifference, ...] = ()
+    findings: tuple[Regression, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="changes that are no regression, such as a veto that was lifted")
 
 
@@ -62,11 +62,11 @@ class RunChanges(Frozen):
     state: RunState
     previous: str | None = Field(default=None, description="the newest run that any model and setting was compared with")
     reason: str | None = Field(default=None, description="why there is none")
-    units: tuple[UnitChanges, ...] = ()
+    units: tuple[SystemChanges, ...] = ()
     remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
 
     @property
-    def regressed(self) -> tuple[UnitChanges, ...]:
+    def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
         return tuple(unit for unit in self.units if unit.findings)
 

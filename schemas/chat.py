@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import require_plain_address
+from schemas.api_capabilities import SWITCH, USUAL_DIALECT, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
-from schemas.dialect import SWITCH, USUAL_DIALECT, Dialect, Sampling, merge_objects
 from schemas.errors import UsageError
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
@@ -33,7 +33,7 @@ FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
 
-class Message(Frozen):
+class ChatMessage(Frozen):
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
@@ -66,7 +66,7 @@ class ModelEntry(Frozen):
         default=False, description="an answer that names another model than the one asked is a failure, not a remark"
     )
     http2: bool = Field(default=False, description="HTTP/2 where the server speaks it; slower than many HTTP/1.1 connections")
-    dialect: Dialect | None = Field(
+    dialect: ApiCapabilities | None = Field(
         default=None, title="Dialect", description="null = as probed, else as the provider's entry says"
     )
     token_probabilities: bool = Field(
@@ -130,14 +130,14 @@ class ChatRequest:
 
     model: str
     identity: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     sampling: Sampling
     repetition: int = 0
     json_schema: str | None = None
     """JSON schema (as text) the reply is asked to follow, where the endpoint can enforce one."""
     top_logprobs: int | None = None
     """How many of the likeliest tokens are asked for at each place of the reply, with their log probabilities."""
-    dialect: Dialect = USUAL_DIALECT
+    dialect: ApiCapabilities = USUAL_DIALECT
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
@@ -181,23 +181,23 @@ class ChatRequest:
         """The meaning of the call: endpoint identity, body and repetition number. No secrets, no transport settings."""
         return sha256(self.messages_json.join(self._frames().meaning).encode()).hexdigest()
 
-    def _frames(self) -> "Frames":
+    def _frames(self) -> "CallFrame":
         settings = (self.sampling, self.json_schema, self.top_logprobs, self.dialect)
         return _usual_frames(self.model, self.identity, self.repetition, settings)
 
 
-class Frames(NamedTuple):
+class CallFrame(NamedTuple):
     """What stands before and after the conversation, in a call's body and in what its key is the hash of."""
 
     body: tuple[str, str]
     meaning: tuple[str, str]
 
 
-def frame_call(body: dict[str, Any], meant: dict[str, Any], identity: str, repetition: int) -> Frames:
+def frame_call(body: dict[str, Any], meant: dict[str, Any], identity: str, repetition: int) -> CallFrame:
     """The frames of a call; `meant` is its body by the usual names."""
     meaning = {"identity": identity, "body": {**meant, "messages": None}, "repetition": repetition}
     sent = json.dumps({**body, "messages": None}, ensure_ascii=False)
-    return Frames(_around(sent), _around(json.dumps(meaning, ensure_ascii=False, sort_keys=True)))
+    return CallFrame(_around(sent), _around(json.dumps(meaning, ensure_ascii=False, sort_keys=True)))
 
 
 def _around(text: str) -> tuple[str, str]:
@@ -206,7 +206,7 @@ def _around(text: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=1024)
-def _usual_frames(model: str, identity: str, repetition: int, settings: tuple[Any, ...]) -> Frames:
+def _usual_frames(model: str, identity: str, repetition: int, settings: tuple[Any, ...]) -> CallFrame:
     # All calls of a partition share them: only the conversation is encoded for each call, once for body, key and row.
     sampling, json_schema, top_logprobs, dialect = settings
     call = ChatRequest(model, identity, (), sampling, repetition, json_schema, top_logprobs, dialect)

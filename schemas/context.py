@@ -61,7 +61,7 @@ class ContextOptions(Frozen):
 
 
 @dataclass(frozen=True)
-class Draft:
+class LazySample:
     """An item that can be built: cheap to list, so that only those that are sampled are built.
 
     `record` is the one the question comes from. `build` may take a while and raises ValueError, LookupError or TypeError where
@@ -75,7 +75,7 @@ class Draft:
     """What it shares with drafts that differ in length and depth alone, which are sampled together; null = its own name."""
 
 
-Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[Draft]]
+Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]
 """From the records of all files of a dataset in order, the options and a seed to all items that there are.
 
 The same arguments give the same items, whichever of them are built and in which order. Record.file tells the files apart.

@@ -5,7 +5,7 @@ from typing import Protocol
 from schemas.chat import ChatReply
 
 
-class Watcher(Protocol):
+class ProgressListener(Protocol):
     """Somebody who wants to know of every reply, such as a progress bar."""
 
     def expect(self, calls: int) -> None:

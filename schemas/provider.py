@@ -50,7 +50,7 @@ class Quirks(Frozen):
     http2: Literal["yes", "no", "unknown"] = "unknown"
 
 
-class Source(Frozen):
+class StatementSource(Frozen):
     """Where a statement was looked up."""
 
     url: str = Field(pattern="^https://")
@@ -73,7 +73,7 @@ class Provider(Frozen):
     quirks: Quirks = Quirks()
     models: tuple[ModelQuirks, ...] = Field(default=(), description="the first that matches a model counts")
     verified: date | Literal["undated", "not verified"] = Field(description="newest date among the sources")
-    sources: tuple[Source, ...] = ()
+    sources: tuple[StatementSource, ...] = ()
     not_verified: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ UNSENT: tuple[Unsent, ...] = get_args(Unsent)
 
 
 @dataclass(frozen=True)
-class Finding:
+class CapabilityFinding:
     """Whether an endpoint has a capability, and what shows it; the evidence holds no key."""
 
     verdict: Verdict
@@ -143,7 +143,7 @@ class ModelProbe:
     """Of the call that was answered."""
     echoed_model: str | None
     reasoning_in: ReasoningPlace | None
-    findings: Mapping[Capability, Finding]
+    findings: Mapping[Capability, CapabilityFinding]
 
     @property
     def answers(self) -> bool:

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.lineage import CallCounts, Missing
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.usage import Usage
 
 

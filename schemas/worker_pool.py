@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 ResultT = TypeVar("ResultT")
 
 
-class DoAll(Protocol):
+class RunJobs(Protocol):
     """Somebody who begins as much at once as is of use, and the rest when there is room for it."""
 
     async def __call__(self, works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:

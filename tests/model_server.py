@@ -14,7 +14,7 @@
 * `redirect`: the answer is said to be elsewhere.
 * `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long; `late`: the right answer after LATE_S seconds.
 
-A call with the question of `tasks.models.capabilities.probing` is answered, is no part of the count and never fails. Certificates
+A call with the question of `tasks.models.capabilities.probe` is answered, is no part of the count and never fails. Certificates
 that are not trusted are provoked with `tls`. No server can provoke a connection that is not accepted in time.
 """
 
@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from tasks.models.capabilities.probing import QUESTION
+from tasks.models.capabilities.probe import QUESTION
 from tests.loopback import Handler, LoopbackServer
 
 Fault = Literal[

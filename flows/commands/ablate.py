@@ -9,11 +9,11 @@ import typer
 
 from schemas.ablation import FACTORS, AblationRequest, Factor, Varied
 from schemas.errors import UsageError
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.vocabulary import LongTask
 
 
-class Usual(NamedTuple):
+class AblationDefaults(NamedTuple):
     """What an ablation varies and asks where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
 
     varied: Mapping[Factor, tuple[str, ...]]
@@ -22,15 +22,17 @@ class Usual(NamedTuple):
     """Those that its datasets are of."""
 
 
-ABLATIONS: Mapping[str, Usual] = {
-    "thinking": Usual({"reasoning_effort": ("true", "false")}, "base", ("ec_emobench", "ed", "ee")),
-    "length": Usual({"length": ("2000", "4000", "8000", "16000", "32000", "64000")}, "base", ("ec_finentity",)),
-    "depth": Usual(
+ABLATIONS: Mapping[str, AblationDefaults] = {
+    "thinking": AblationDefaults({"reasoning_effort": ("true", "false")}, "base", ("ec_emobench", "ed", "ee")),
+    "length": AblationDefaults({"length": ("2000", "4000", "8000", "16000", "32000", "64000")}, "base", ("ec_finentity",)),
+    "depth": AblationDefaults(
         {"length": ("4000", "8000", "16000"), "depth": ("0", "25", "50", "75", "100")}, "base", ("ec_emobench", "ec_finentity")
     ),
-    "retrieval": Usual({"chunk_tokens": ("128", "256", "512"), "top_k": ("1", "4", "8", "16")}, "rag", ("qa", "ec_emobench")),
-    "sage": Usual({"sage": ()}, "coem", ("mc4",)),
-    "embedder": Usual({"embedder": ("minilm", "auto")}, "rag", ("ec_emobench", "qa")),
+    "retrieval": AblationDefaults(
+        {"chunk_tokens": ("128", "256", "512"), "top_k": ("1", "4", "8", "16")}, "rag", ("qa", "ec_emobench")
+    ),
+    "sage": AblationDefaults({"sage": ()}, "coem", ("mc4",)),
+    "embedder": AblationDefaults({"embedder": ("minilm", "auto")}, "rag", ("ec_emobench", "qa")),
 }
 
 NOT_VARIED = ("context", "dry_run", "redact")
@@ -75,7 +77,7 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None, given: Mappi
     return AblationRequest(name=name, plan=plan.model_copy(update=asked), varied=varied)
 
 
-def find_ablation(name: str) -> Usual:
+def find_ablation(name: str) -> AblationDefaults:
     """The ablation of this name.
 
     Raises:

@@ -10,15 +10,15 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.commands.run import Outcome
-from flows.planning.jobs import cells, find_ready
+from flows.commands.run import CommandResult
+from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.runtime.server_session import on_server
 from flows.score import nothing_to_score, score, without_replies
 from schemas.blueprint import MethodSpec
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import Profile
 from tasks.analysis.profile_reasons import explain_difference
@@ -39,7 +39,7 @@ Subject = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Side:
+class ProfileScores:
     """Scores of one profile.
 
     `layers` are those of READ by name, without rows where nothing can be scored; `item_scores` the partitions they rest on;
@@ -59,35 +59,35 @@ class Side:
         return frozenset(known["dataset"])
 
     def rows(self, layer: str, name: str | None = None) -> dict[tuple[Subject, str], Row]:
-        """Rows of a layer by subject and the column `name`; "" where there is none."""
+        """Rows of a layer by system and the column `name`; "" where there is none."""
         found = self.layers[layer].iter_rows(named=True)
         return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
 
-    def scores_of_items(self, subject: Subject, dataset: str) -> pl.DataFrame:
+    def scores_of_items(self, system: Subject, dataset: str) -> pl.DataFrame:
         """Rows of `item_scores` of one model, setting and dataset; it has a score."""
-        place = (dataset, *subject)
+        place = (dataset, *system)
         ref = next(ref for ref in self.item_scores if tuple(map(ref.key, ("dataset", "model", "setting"))) == place)
         return self.lake.read(ref, ItemScores)
 
 
 @dataclass(frozen=True)
-class Pair:
+class ProfilePair:
     """Both profiles."""
 
-    corrected: Side
-    reference: Side
+    corrected: ProfileScores
+    reference: ProfileScores
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Both profiles, over all that each of them can score and over the datasets that both can."""
 
-    every: Pair
-    common: Pair
+    every: ProfilePair
+    common: ProfilePair
     common_datasets: tuple[str, ...]
 
 
-def run_compare(plan: Plan) -> Outcome:
+def run_compare(plan: Plan) -> CommandResult:
     """Score the plan's stored replies in both profiles and show them side by side; the plan's own profile does not matter.
 
     Raises:
@@ -99,10 +99,10 @@ def run_compare(plan: Plan) -> Outcome:
     return run_to_end(_run(plan))
 
 
-async def _run(plan: Plan) -> Outcome:
+async def _run(plan: Plan) -> CommandResult:
     resolve(plan.model_copy(update={"datasets": None})).lake.require_writable()
 
-    async def compared() -> Outcome:
+    async def compared() -> CommandResult:
         return compare_outcome(plan, await compare_profiles(plan))
 
     return await on_server(compared)
@@ -114,17 +114,17 @@ async def compare_profiles(plan: Plan) -> Comparison:
     Raises:
         UsageError: if none of the plan's replies are in the lake.
     """
-    every = Pair(await score_side(plan, "corrected"), await score_side(plan, "reference"))
+    every = ProfilePair(await score_side(plan, "corrected"), await score_side(plan, "reference"))
     if not every.corrected.rows("totals") and not every.reference.rows("totals"):
         raise nothing_to_score(plan)
     common = every.corrected.scored & every.reference.scored
     shared = plan.model_copy(update={"datasets": tuple(sorted(common)), "bootstrap": 0})
     corrected = every.corrected if every.corrected.scored == common else await score_side(shared, "corrected")
     reference = every.reference if every.reference.scored == common else await score_side(shared, "reference")
-    return Comparison(every, Pair(corrected, reference), tuple(sorted(common)))
+    return Comparison(every, ProfilePair(corrected, reference), tuple(sorted(common)))
 
 
-async def score_side(plan: Plan, profile: Profile) -> Side:
+async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
     """Score a plan in one profile; a dataset it names that the profile cannot score is missing there, not an error."""
     plan = plan.model_copy(update={"profile": profile})
     gaps = obstacles(plan)
@@ -133,18 +133,18 @@ async def score_side(plan: Plan, profile: Profile) -> Side:
     named = entries if plan.datasets is None else plan.datasets
     possible = plan.model_copy(update={"datasets": tuple(name for name in named if name not in gaps)})
     resolution = resolve(possible)
-    wanted, lake = list(cells(resolution)), resolution.lake
+    wanted, lake = list(eval_jobs(resolution)), resolution.lake
     if not any(find_ready(resolution, cell) for cell in wanted):
         unasked = [without_replies(cell) for cell in wanted]
         empty = {layer: LAYERS[layer].create_empty() for layer in READ}
-        return Side(lake, empty, methods, missing=(*gaps.values(), *unasked))
+        return ProfileScores(lake, empty, methods, missing=(*gaps.values(), *unasked))
     result: StageResult = await score(possible)
     layers = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in result.refs if ref.layer in READ}
     item_scores = tuple(ref for ref in result.refs if ref.layer == "item_scores")
-    return Side(lake, layers, methods, item_scores, (*gaps.values(), *result.missing))
+    return ProfileScores(lake, layers, methods, item_scores, (*gaps.values(), *result.missing))
 
 
-def compare_outcome(plan: Plan, comparison: Comparison) -> Outcome:
+def compare_outcome(plan: Plan, comparison: Comparison) -> CommandResult:
     """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
     rows = compare_rows(comparison)
     missing = {"corrected": comparison.every.corrected.missing, "reference": comparison.every.reference.missing}
@@ -154,13 +154,13 @@ def compare_outcome(plan: Plan, comparison: Comparison) -> Outcome:
         "common_datasets": list(comparison.common_datasets),
         "missing": {profile: [gap.model_dump() for gap in gaps] for profile, gaps in missing.items()},
     }
-    subjects = dict.fromkeys((row["model"], row["setting"]) for row in rows)
-    shown: list[RenderableType] = [compare_table(subject, rows) for subject in subjects]
-    return Outcome(int(bool(missing["corrected"])), document, shown)
+    systems = dict.fromkeys((row["model"], row["setting"]) for row in rows)
+    shown: list[RenderableType] = [compare_table(system, rows) for system in systems]
+    return CommandResult(int(bool(missing["corrected"])), document, shown)
 
 
 def compare_rows(comparison: Comparison) -> list[Row]:
-    """One JSON object per subject and thing compared.
+    """One JSON object per system and thing compared.
 
     Each has `model`, `setting`, `kind` (`total`, `ability`, `dataset`), `name`, `over` (`every` dataset each profile can score,
     or the `common` ones), `corrected`, `reference` and `difference` (reference - corrected; null if one of them is) on 0-100, and
@@ -178,17 +178,17 @@ def _over(rows: Iterator[Row], over: str) -> Iterator[Row]:
         yield {**row, "over": over, "difference": difference}
 
 
-def _totals(pair: Pair) -> Iterator[Row]:
+def _totals(pair: ProfilePair) -> Iterator[Row]:
     left, right = pair.corrected.rows("totals"), pair.reference.rows("totals")
-    for subject in _keys(left, right):
-        ours, theirs = left.get(subject, {}), right.get(subject, {})
+    for system in _keys(left, right):
+        ours, theirs = left.get(system, {}), right.get(system, {})
         for name in ("total_before_veto", "total"):
             vetoes = {"corrected": ours.get("veto_reason"), "reference": theirs.get("veto_reason")}
             why = [f"{profile}: {reason}" for profile, reason in vetoes.items() if reason and name == "total"]
-            yield _row(subject, "total", name, (ours.get(name), theirs.get(name)), why)
+            yield _row(system, "total", name, (ours.get(name), theirs.get(name)), why)
 
 
-def _abilities(pair: Pair) -> Iterator[Row]:
+def _abilities(pair: ProfilePair) -> Iterator[Row]:
     left, right = pair.corrected.rows("ability_scores", "ability"), pair.reference.rows("ability_scores", "ability")
     for key in _keys(left, right):
         values = _score(left.get(key)), _score(right.get(key))
@@ -197,7 +197,7 @@ def _abilities(pair: Pair) -> Iterator[Row]:
         yield _row(key, "ability", key[1], values, why)
 
 
-def _datasets(pair: Pair) -> Iterator[Row]:
+def _datasets(pair: ProfilePair) -> Iterator[Row]:
     left, right = pair.corrected.rows("dataset_scores", "dataset"), pair.reference.rows("dataset_scores", "dataset")
     gaps = [{gap.dataset: gap.reason for gap in side.missing} for side in (pair.corrected, pair.reference)]
     for key in _keys(left, right):
@@ -208,7 +208,7 @@ def _datasets(pair: Pair) -> Iterator[Row]:
         yield _row(key, "dataset", key[1], values, list(dict.fromkeys(lacking)) or _reasons(pair, key, values))
 
 
-def _reasons(pair: Pair, key: tuple[Subject, str], values: tuple[float | None, float | None]) -> Sequence[str]:
+def _reasons(pair: ProfilePair, key: tuple[Subject, str], values: tuple[float | None, float | None]) -> Sequence[str]:
     """What makes the scores of a dataset with replies differ."""
     if values[0] == values[1]:
         return ()
@@ -231,12 +231,12 @@ def _row(key: tuple[Subject, str], kind: str, name: str, values: tuple[float | N
     return {**named, "corrected": corrected, "reference": reference, "why": list(why)}
 
 
-def compare_table(subject: Subject, rows: Sequence[Row]) -> Table:
+def compare_table(system: Subject, rows: Sequence[Row]) -> Table:
     """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where scores differ."""
-    model, setting = subject
+    model, setting = system
     title = model if setting == "base" else f"{model} ({setting})"
     table = Table("", "Corrected", "Reference", "Difference", Column("Why", overflow="fold"), title=escape(title), box=SIMPLE)
-    own = [row for row in rows if (row["model"], row["setting"]) == subject]
+    own = [row for row in rows if (row["model"], row["setting"]) == system]
     every, common = ([row for row in own if row["over"] == over and row["kind"] != "dataset"] for over in ("every", "common"))
     table.add_row("[bold]All that each profile can score[/bold]")
     _add_rows(table, every)

@@ -10,32 +10,32 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.build import build_datasets
-from flows.commands.run import Outcome
+from flows.commands.run import CommandResult
 from flows.planning.capabilities import unprobed
 from flows.planning.forecast import plan_long_requests
-from flows.planning.jobs import Cell, cells, find_items, judgements_partition, long_parts, responses_partition, rounds_of
+from flows.planning.jobs import EvalJob, epochs_of, eval_jobs, find_items, judgements_partition, long_parts, responses_partition
 from flows.planning.long_parts import SELF_WRITTEN, helpers_of
-from flows.planning.resolve import Resolution, resolve
+from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
 from flows.runtime.server_session import on_server
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
-from schemas.settings import Plan
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted
 from tasks.judging.answers import judged_answers
-from tasks.judging.forecasting import plan_ratings
+from tasks.judging.forecast import plan_ratings
 from tasks.judging.rubrics import load_rubric
-from tasks.models.cost.estimating import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
+from tasks.models.cost.estimate import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.costs import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
-from tasks.solvers.option_order import plan_asks
+from tasks.solvers.option_order import plan_epochs
 
 GUESS = (
     f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "
@@ -47,7 +47,7 @@ LOWER_BOUND = ("self_rag", "search_o1")
 
 
 @dataclass(frozen=True)
-class Known:
+class EstimateBasis:
     """What estimates rest on: stored replies, prices by model and role; and the models a run would probe first."""
 
     estimator: Estimator
@@ -55,7 +55,7 @@ class Known:
     unprobed: tuple[str, ...]
 
 
-def run_dry(plan: Plan) -> Outcome:
+def run_dry(plan: Plan) -> CommandResult:
     """Build the items of a plan and say what asking them would take.
 
     Raises:
@@ -66,7 +66,7 @@ def run_dry(plan: Plan) -> Outcome:
     return run_to_end(_run(plan))
 
 
-async def _run(plan: Plan) -> Outcome:
+async def _run(plan: Plan) -> CommandResult:
     table = check_budget(plan)
     resolution = resolve(plan)
     resolution.lake.require_writable()
@@ -74,14 +74,14 @@ async def _run(plan: Plan) -> Outcome:
     if not all(find_items(resolution, chosen) for chosen in resolution.chosen):
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
-    known = Known(learn_from_lake(plan), rates_of(plan, table), tuple(names))
-    forecasts = [forecast for cell in cells(resolution) for forecast in await forecast_cell(resolution, cell, known)]
+    known = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    forecasts = [forecast for cell in eval_jobs(resolution) for forecast in await forecast_job(resolution, cell, known)]
     document = forecast_document(resolution, forecasts, known, table)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return Outcome(0, document, forecast_shown(document, forecasts, missing))
+    return CommandResult(0, document, forecast_shown(document, forecasts, missing))
 
 
-async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> list[Forecast]:
+async def forecast_job(resolution: ResolvedPlan, cell: EvalJob, known: EstimateBasis) -> list[Forecast]:
     """What one dataset and model remain to be asked, and the judge about it; nothing without items."""
     items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
     if items is None or key is None:
@@ -93,7 +93,7 @@ async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> lis
     if responses is not None:
         expected = Expectation(stored=responses.rows)
     else:
-        requests = await plan_requests(rows, cell.entry, rounds_of(resolution.plan))
+        requests = await plan_requests(rows, cell.entry, epochs_of(resolution.plan))
         expected = _expect(resolution, requests, known, known.rates[cell.entry.name, "tested"])
     tested = _forecast(cell.dataset, cell.entry.name, "tested", expected)
     judged = await _forecast_judging(resolution, cell, items, responses, known)
@@ -101,7 +101,7 @@ async def forecast_cell(resolution: Resolution, cell: Cell, known: Known) -> lis
 
 
 async def _forecast_long(
-    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionKey], known: Known
+    resolution: ResolvedPlan, cell: EvalJob, asked: tuple[PartitionRef, PartitionKey], known: EstimateBasis
 ) -> list[Forecast]:
     """The same for long items: the model under test, whoever helps it, the judge."""
     (items, key), parts, lake = asked, long_parts(resolution, cell), resolution.lake
@@ -121,7 +121,7 @@ async def _forecast_long(
     return [*forecasts, *judged]
 
 
-def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, rate: Rate | None) -> Expectation:
+def _expect(resolution: ResolvedPlan, requests: list[ChatRequest], known: EstimateBasis, rate: Rate | None) -> Expectation:
     journaled = find_journaled(resolution.lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
     in_journal = len(requests) - len(unsent)
@@ -129,7 +129,7 @@ def _expect(resolution: Resolution, requests: list[ChatRequest], known: Known, r
 
 
 async def _forecast_judging(
-    resolution: Resolution, cell: Cell, items: PartitionRef, responses: PartitionRef | None, known: Known
+    resolution: ResolvedPlan, cell: EvalJob, items: PartitionRef, responses: PartitionRef | None, known: EstimateBasis
 ) -> list[Forecast]:
     """The judges' share; one call per answer and repetition, as many as there are items where the answers are not known yet."""
     rubric, judges = cell.chosen.rubric, resolution.plan.judges
@@ -140,14 +140,18 @@ async def _forecast_judging(
 
 
 async def _expect_judge(
-    resolution: Resolution, cell: Cell, asked: tuple[PartitionRef, PartitionRef | None], judge: ModelEntry, known: Known
+    resolution: ResolvedPlan,
+    cell: EvalJob,
+    asked: tuple[PartitionRef, PartitionRef | None],
+    judge: ModelEntry,
+    known: EstimateBasis,
 ) -> Expectation:
     (items, responses), lake, repeat = asked, resolution.lake, resolution.plan.judge_repeat
     rubric = load_rubric(cell.chosen.rubric or "")
     rate, rows = known.rates[judge.name, "judge"], lake.read(items, Items)
     if responses is None:
         requests = await plan_ratings(
-            ((ask.row, "") for ask in plan_asks(rows, rounds_of(resolution.plan))), judge, rubric, repeat
+            ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolution.plan))), judge, rubric, repeat
         )
         return _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
     key = judgements_partition(resolution, cell, responses, judge)
@@ -160,7 +164,7 @@ async def _expect_judge(
     return _expect(resolution, requests, known, rate)
 
 
-def _with_answers(expected: Expectation, cell: Cell, known: Known, rate: Rate | None) -> Expectation:
+def _with_answers(expected: Expectation, cell: EvalJob, known: EstimateBasis, rate: Rate | None) -> Expectation:
     """The same with the length of the answers that the judge will read."""
     length = known.estimator.mean_reply(cell.entry.name, judged=False, max_tokens=cell.entry.sampling.max_tokens)
     prompt = expected.prompt_tokens + round(expected.calls * length)
@@ -173,7 +177,7 @@ def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Fo
 
 
 def forecast_document(
-    resolution: Resolution, forecasts: Sequence[Forecast], known: Known, table: PriceTable | None
+    resolution: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, table: PriceTable | None
 ) -> dict[str, Any]:
     """The JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
     models = dict.fromkeys((row.model, row.role) for row in forecasts)
@@ -209,7 +213,7 @@ def _basis(replies: int) -> str:
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
-def _notes(resolution: Resolution, forecasts: Sequence[Forecast], known: Known, total: Expectation) -> Iterable[str]:
+def _notes(resolution: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, total: Expectation) -> Iterable[str]:
     plan = resolution.plan
     unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
     if unpriced:

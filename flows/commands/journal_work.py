@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from schemas.folders import Folder
-from tasks.lake.state import state_folder
-from tasks.models.journal.files import Taken, export_replies, import_replies, merge_replies, summarise
+from tasks.lake.local_state import state_folder
+from tasks.models.journal.files import ImportedReplies, export_replies, import_replies, merge_replies, summarise
 from tasks.models.journal.table import JOURNAL
 
 KIB = 1024
@@ -84,7 +84,7 @@ def merge_document(other: Folder, lake: Folder) -> dict[str, Any]:
     return _taken_document(file, lake, merge_replies(file, state_folder(lake) / JOURNAL))
 
 
-def _taken_document(source: Path, lake: Folder, taken: Taken) -> dict[str, Any]:
+def _taken_document(source: Path, lake: Folder, taken: ImportedReplies) -> dict[str, Any]:
     return {
         "source": str(source),
         "journal": str(state_folder(lake) / JOURNAL),

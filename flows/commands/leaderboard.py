@@ -35,7 +35,7 @@ def leaderboard(
         standings = boards.read_standings(benchmark, folder, runs, scored_as)
         rows, data = standings.rows, boards.stored_board(benchmark, folder, standings, html) if html else None
     if html and data:
-        from tasks.reporting.render.board_page import write_board  # noqa: PLC0415
+        from tasks.reporting.render.leaderboard_page import write_board  # noqa: PLC0415
 
         write_board(data, html)
     if as_json:

@@ -5,7 +5,7 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
 from schemas.folders import DEFAULT_LAKE
-from tasks.lake.state import state_folder
+from tasks.lake.local_state import state_folder
 
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
 models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
@@ -72,7 +72,7 @@ def check_model(
     """Send a tiny call and say what works; what was found is remembered in the lake. Ends with 1 if no answer came."""
     from flows.commands import models  # noqa: PLC0415
 
-    asked = models.Asked(name, provider, base_url, api_key_env, timeout)
+    asked = models.ModelCheckRequest(name, provider, base_url, api_key_env, timeout)
     found = models.check_model(asked, state_folder(lake or DEFAULT_LAKE), again=again)
     if as_json:
         print_json(models.check_document(found))

@@ -15,12 +15,12 @@ from rich.table import Column, Table
 
 from flows.planning.capabilities import probe_model
 from flows.runtime.server_session import say
+from schemas.api_capabilities import USUAL_DIALECT, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.dialect import USUAL_DIALECT, Dialect
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
-from tasks.models.capabilities.dialects import choose_dialect, describe_dialect
+from tasks.models.capabilities.choose import choose_capabilities, describe_capabilities
 from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
 from tasks.models.capabilities.providers import entry_for, find_provider, load_providers, provider_at
 from tasks.models.embedded.serving import serve_embedded
@@ -31,7 +31,7 @@ DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelCheckRequest:
     """Which model is to be checked, as the options name it."""
 
     name: str
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Checked:
+class ModelCheckResult:
     """What a check found, or an earlier one; `file` keeps it, null if nothing is kept."""
 
     probe: ModelProbe
@@ -51,14 +51,16 @@ class Checked:
     file: Path | None
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> ApiCapabilities:
         """How a run would call the model, if its entry says nothing else."""
         if not self.probe.server:
             return USUAL_DIALECT  # the model that comes with the install is known
-        return choose_dialect(None, self.quirks, self.probe if self.probe.answers else None)
+        return choose_capabilities(None, self.quirks, self.probe if self.probe.answers else None)
 
 
-def check_model(asked: Asked, lake: Path, *, again: bool, environ: Mapping[str, str] | None = None) -> Checked:
+def check_model(
+    asked: ModelCheckRequest, lake: Path, *, again: bool, environ: Mapping[str, str] | None = None
+) -> ModelCheckResult:
     """Find out what works with a model. An answer is remembered; without one, the next check starts anew.
 
     Args:
@@ -77,14 +79,14 @@ def check_model(asked: Asked, lake: Path, *, again: bool, environ: Mapping[str, 
     quirks = provider.quirks_of(asked.name) if provider else None
     file = probe_file(lake, entry)
     if not again and (known := recall(lake, entry)):
-        return Checked(known, quirks, remembered=True, file=file)
+        return ModelCheckResult(known, quirks, remembered=True, file=file)
     found = asyncio.run(_probe(entry, quirks, os.environ if environ is None else environ))
     if not found.answers:
-        return Checked(found, quirks, remembered=False, file=None)
-    return Checked(found, quirks, remembered=False, file=remember(lake, entry, found))
+        return ModelCheckResult(found, quirks, remembered=False, file=None)
+    return ModelCheckResult(found, quirks, remembered=False, file=remember(lake, entry, found))
 
 
-def _entry(asked: Asked, provider: Provider | None) -> ModelEntry:
+def _entry(asked: ModelCheckRequest, provider: Provider | None) -> ModelEntry:
     embedded = asked.name == EMBEDDED_MODEL and not asked.provider and not asked.base_url
     if not embedded and bool(asked.provider) == bool(asked.base_url):
         raise UsageError(
@@ -114,7 +116,7 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None, environ: Mapping[str,
         return await probe_model(entry, environ, quirks, base_url=server.base_url)
 
 
-def check_document(checked: Checked) -> dict[str, Any]:
+def check_document(checked: ModelCheckResult) -> dict[str, Any]:
     """One check as a JSON object."""
     found = checked.probe
     return {
@@ -138,12 +140,12 @@ def check_document(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _documented(checked: Checked, name: str) -> str | None:
+def _documented(checked: ModelCheckResult, name: str) -> str | None:
     """What the provider's entry says of a capability; null if it has no word for it."""
     return str(getattr(checked.quirks, name)) if checked.quirks and name in DOCUMENTED else None
 
 
-def check_shown(checked: Checked) -> list[RenderableType]:
+def check_shown(checked: ModelCheckResult) -> list[RenderableType]:
     """One check for a terminal."""
     found = checked.probe
     columns: list[Column | str] = [Column("Capability", no_wrap=True), "Works", *(["Documented"] if checked.quirks else [])]
@@ -155,7 +157,7 @@ def check_shown(checked: Checked) -> list[RenderableType]:
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {calls}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
-    lines.append(f"A run would call it with: {describe_dialect(checked.dialect)}")
+    lines.append(f"A run would call it with: {describe_capabilities(checked.dialect)}")
     if checked.remembered:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
@@ -183,9 +185,9 @@ def list_document(lake: Path, environ: Mapping[str, str] | None = None) -> dict[
     }
 
 
-def _known_dialect(found: ModelProbe) -> Dialect:
+def _known_dialect(found: ModelProbe) -> ApiCapabilities:
     provider = provider_at(found.server)
-    return Checked(found, provider.quirks_of(found.model) if provider else None, remembered=True, file=None).dialect
+    return ModelCheckResult(found, provider.quirks_of(found.model) if provider else None, remembered=True, file=None).dialect
 
 
 def _provider_row(provider: Provider, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -220,7 +222,7 @@ def list_shown(lake: Path, environ: Mapping[str, str] | None = None) -> list[Ren
             row["model"],
             row["server"] or "embedded",
             row["probed_at"],
-            describe_dialect(Dialect.model_validate(row["dialect"])),
+            describe_capabilities(ApiCapabilities.model_validate(row["dialect"])),
         )
         checked.add_row(*(escape(cell) for cell in cells))
     return [providers, checked] if document["checked"] else [providers]

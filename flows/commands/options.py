@@ -14,8 +14,8 @@ from flows.commands.model_options import complete_entries
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.folders import Folder, parse_folder
+from schemas.plan import Plan
 from schemas.refusal import refused
-from schemas.settings import Plan
 from schemas.vocabulary import PROFILES, SETTINGS, Profile
 from tasks.models.cost.pricing import check_budget
 

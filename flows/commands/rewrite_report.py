@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
-from flows.commands.shown import Shown
+from flows.commands.shown import ReadResult
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from tasks.analysis.past_run import PastRun, find_manifest, reopen
@@ -21,7 +21,7 @@ REDACTED = "redacted"
 """Folder in that of a run for a report without texts that may not be passed on, where the run's own has them."""
 
 
-def rewrite_report(folder: Folder, name: str, out: Folder | None, *, redact: bool) -> Shown:
+def rewrite_report(folder: Folder, name: str, out: Folder | None, *, redact: bool) -> ReadResult:
     """Write report.md and report.html of a run again; status 1 if the run's folder was changed since it was sealed.
 
     Args:
@@ -54,7 +54,7 @@ def rewrite_report(folder: Folder, name: str, out: Folder | None, *, redact: boo
         "sealed_again": sealed,
         "intact": intact,
     }
-    return Shown(int(not intact), document, [*_lines(document)])
+    return ReadResult(int(not intact), document, [*_lines(document)])
 
 
 def _write_run(run: PastRun, target: Folder, *, redact: bool) -> ReportPaths:

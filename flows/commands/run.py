@@ -33,8 +33,8 @@ from flows.runtime.server_session import on_server, say
 from flows.score import score
 from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
+from schemas.plan import Plan
 from schemas.reporting import ReportRequest
-from schemas.settings import Plan
 from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
 from tasks.steps import ledger
@@ -43,7 +43,7 @@ STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CommandResult:
     """What a command prints and how it ends."""
 
     status: int
@@ -51,7 +51,7 @@ class Outcome:
     shown: list[RenderableType] = field(default_factory=list)
 
 
-def run_stage(stage: str, plan: Plan, *more: Plan) -> Outcome:
+def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
     """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other.
 
     Returns:
@@ -65,7 +65,7 @@ def run_stage(stage: str, plan: Plan, *more: Plan) -> Outcome:
     return run_to_end(_run_all(stage, (plan, *more)))
 
 
-async def _run_all(stage: str, plans: Sequence[Plan]) -> Outcome:
+async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
     for plan in plans:
         if stage in {"run", "infer"}:
             warnings = await check_plan(plan)  # before a server is waited for: a wrong option is told at once
@@ -78,10 +78,10 @@ async def _run_all(stage: str, plans: Sequence[Plan]) -> Outcome:
         return first
     document = {**first.document, "more": [other.document for other in others]}
     shown = [line for outcome in (first, *others) for line in outcome.shown]
-    return Outcome(max(outcome.status for outcome in (first, *others)), document, shown)
+    return CommandResult(max(outcome.status for outcome in (first, *others)), document, shown)
 
 
-def run_ablation(request: AblationRequest) -> Outcome:
+def run_ablation(request: AblationRequest) -> CommandResult:
     """Run an ablation to its end.
 
     Raises:
@@ -92,7 +92,7 @@ def run_ablation(request: AblationRequest) -> Outcome:
     return run_to_end(_run_ablation(request))
 
 
-async def _run_ablation(request: AblationRequest) -> Outcome:
+async def _run_ablation(request: AblationRequest) -> CommandResult:
     for _, plan in read_variants(request):
         await check_plan(plan)  # before a server is waited for: a wrong option is told at once
     manifest: RunManifest = await on_server(lambda: ablate(request))
@@ -102,14 +102,14 @@ async def _run_ablation(request: AblationRequest) -> Outcome:
     shown += [f"Prefect UI: {address}" for address in pages(ABLATION_KEYS)]
     shown += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
     failed = manifest.missing or any(row["n_scored"] < row["n_total"] for row in document["rows"])
-    return Outcome(int(bool(failed)), document, shown)
+    return CommandResult(int(bool(failed)), document, shown)
 
 
-async def _run_each(stage: str, plans: Sequence[Plan]) -> list[Outcome]:
+async def _run_each(stage: str, plans: Sequence[Plan]) -> list[CommandResult]:
     return [await _run_flows(stage, plan) for plan in plans]
 
 
-async def _run_flows(stage: str, plan: Plan) -> Outcome:
+async def _run_flows(stage: str, plan: Plan) -> CommandResult:
     if stage in STAGE_FLOWS:
         result: StageResult = await STAGE_FLOWS[stage](plan)
         return stage_outcome(stage, result, plan)
@@ -129,7 +129,7 @@ def _report_request(plan: Plan) -> ReportRequest:
     )
 
 
-def stage_outcome(stage: str, result: StageResult, plan: Plan) -> Outcome:
+def stage_outcome(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     """What `moodflow build`, `infer` and `score` print."""
     layers = list(dict.fromkeys(ref.layer for ref in result.refs))
     document = {
@@ -143,7 +143,7 @@ def stage_outcome(stage: str, result: StageResult, plan: Plan) -> Outcome:
     shown += [f"missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in result.missing]
     shown += usage_shown(document) if stage == "infer" else []
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
-    return Outcome(int(failed), document, shown)
+    return CommandResult(int(failed), document, shown)
 
 
 def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
     return usage_document(rows, table.currency if table else None, result.refs)
 
 
-def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:
+def run_outcome(manifest: RunManifest, plan: Plan) -> CommandResult:
     """What `moodflow run` and `report` print."""
     lake = resolve(plan).lake
     document = run_document(manifest, lake)
@@ -168,7 +168,7 @@ def run_outcome(manifest: RunManifest, plan: Plan) -> Outcome:
     if changes := read_changes(lake.root, manifest.run):
         shown.append(f"State: {changes.state}, {state_message(changes)}")
     shown += [f"Prefect UI: {address}" for address in pages(RUN_KEYS)]
-    return Outcome(int(lowers_coverage(manifest, lake)), document, shown)
+    return CommandResult(int(lowers_coverage(manifest, lake)), document, shown)
 
 
 def pages(keys: Sequence[str]) -> list[str]:

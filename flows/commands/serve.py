@@ -45,7 +45,7 @@ def serve(
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")  # what each run does is in the UI
     with imports():
         from flows.service import session as serving_session  # noqa: PLC0415
-    asked = serving_session.Asked(config, host, port, reports_port, lake, webhook, schedules)
+    asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
     raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_shown))
 
 

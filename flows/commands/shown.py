@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReadResult:
     """Exit status, the JSON document, and the same for a terminal."""
 
     status: int

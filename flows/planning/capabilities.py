@@ -6,42 +6,42 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from schemas.chat import ModelEntry
+from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
-from schemas.settings import Plan
 from schemas.vocabulary import FAILURES
-from tasks.lake.state import state_folder
-from tasks.models.capabilities.dialects import choose_dialect, needs_probe
+from tasks.lake.local_state import state_folder
+from tasks.models.capabilities.choose import choose_capabilities, needs_probe
+from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
-from tasks.models.capabilities.probing import probe
 from tasks.models.capabilities.providers import provider_at
-from tasks.models.cost.spending import Budget
-from tasks.models.http.client import HttpChat, Spending
+from tasks.models.cost.budget import Budget
+from tasks.models.http.client import CallBudget, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 
-AT_ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
+AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 """A probe says what happens now; a run tries again."""
 
 
-def with_dialects(plan: Plan) -> Plan:
+def with_capabilities(plan: Plan) -> Plan:
     """The plan with the dialect of every model filled in; a plan that has them all stays as it is.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
     """
     lake = state_folder(plan.lake)
-    return plan.map_entries(lambda entry: with_dialect(entry, lake))
+    return plan.map_entries(lambda entry: with_model_capabilities(entry, lake))
 
 
-def with_dialect(entry: ModelEntry, lake: Path) -> ModelEntry:
+def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
     """The entry with the dialect of its calls. What comes with the install speaks the usual one, if nothing else is stated.
 
     Raises:
         LakeError: if what was found about the model cannot be read.
     """
     found = None if entry.base_url is None else recall(lake, entry)
-    return entry.model_copy(update={"dialect": choose_dialect(entry.dialect, quirks_for(entry), found)})
+    return entry.model_copy(update={"dialect": choose_capabilities(entry.dialect, quirks_for(entry), found)})
 
 
 def quirks_for(entry: ModelEntry) -> Quirks | None:
@@ -109,7 +109,7 @@ async def probe_model(
     quirks: Quirks | None,
     *,
     base_url: str | None = None,
-    spending: Spending | None = None,
+    spending: CallBudget | None = None,
 ) -> ModelProbe:
     """Probe one model, each call of it sent once.
 

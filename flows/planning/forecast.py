@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flows.planning.jobs import Cell
+from flows.planning.jobs import EvalJob
 from flows.planning.long_parts import LongParts, helpers_of
 from schemas.chat import ChatReply, ChatRequest
+from schemas.plan import Plan
 from schemas.retrieval import Chunk, Ranked
-from schemas.settings import Plan
 from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking
 from tasks.lake.lake import Lake
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import segments_of
-from tasks.solvers.longemotion.context import Cast, LongItem, Player, Stagehands
+from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverResources
 from tasks.solvers.longemotion.longemotion_steps import read_long
 from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.run import read_item
@@ -34,7 +34,7 @@ def write_at_length(call: int, max_tokens: int) -> str:
 
 
 @dataclass(frozen=True)
-class LastFirst:
+class LastFirstRetriever:
     """A retriever that finds a text the better the later it comes.
 
     Of what a model wrote itself, each step then finds what the step before it could not: no call would be made for two steps.
@@ -56,7 +56,7 @@ class LastFirst:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCalls:
     """Calls by role.
 
     Those of a model that searches, and of a critic without a verdict, are a lower bound; those of a helper about what the model
@@ -65,7 +65,7 @@ class Planned:
 
     calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
 
-    def player(self, role: Role, player: Player) -> Player:
+    def player(self, role: Role, player: RoleModel) -> RoleModel:
         """The same model, whose calls are noted and not sent."""
         made = self.calls.setdefault(role, [])
 
@@ -74,10 +74,10 @@ class Planned:
             text = FAVOURABLE if role == "critic" else write_at_length(len(made), player.entry.sampling.max_tokens)
             return ChatReply(text=text)
 
-        return Player(player.entry, note)
+        return RoleModel(player.entry, note)
 
 
-async def plan_long_requests(cell: Cell, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
+async def plan_long_requests(cell: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
     """The calls about a cell's items, by role.
 
     Args:
@@ -86,15 +86,15 @@ async def plan_long_requests(cell: Cell, parts: LongParts, plan: Plan, lake: Lak
         plan: resolved.
         lake: holds items and contexts.
     """
-    planned, helpers = Planned(), helpers_of(plan, cell.entry, cell.setting)
+    planned, helpers = PlannedCalls(), helpers_of(plan, cell.entry, cell.setting)
 
     async def nobody(request: ChatRequest) -> ChatReply:
         raise AssertionError(f"{request.model} was to be asked in a forecast")
 
-    core = planned.player("tested", Player(cell.entry, nobody))
-    sage = planned.player("sage", Player(helpers.get("sage", cell.entry), nobody))
-    critic = planned.player("critic", Player(helpers.get("critic", cell.entry), nobody))
-    hands = Stagehands(Cast(core, sage, critic), LastFirst(plan.retrieval.counts_bos))
+    core = planned.player("tested", RoleModel(cell.entry, nobody))
+    sage = planned.player("sage", RoleModel(helpers.get("sage", cell.entry), nobody))
+    critic = planned.player("critic", RoleModel(helpers.get("critic", cell.entry), nobody))
+    hands = SolverResources(ModelRoles(core, sage, critic), LastFirstRetriever(plan.retrieval.counts_bos))
     job = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
         item = read_item(row)

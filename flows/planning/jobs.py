@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flows.planning.long_parts import LongParts
-from flows.planning.resolve import Chosen, Resolution
+from flows.planning.resolve import ResolvedPlan, SelectedDataset
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.vocabulary import Setting, TooLong
 from tasks.datasets.keys import items_key, long_items_keys
 from tasks.judging.keys import judgements_key
@@ -16,15 +16,15 @@ from tasks.judging.rubrics import load_rubric
 from tasks.metrics.keys import item_scores_key
 from tasks.metrics.reference.keys import reference_scores_key
 from tasks.solvers.keys import responses_key
-from tasks.solvers.option_order import Rounds
+from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.sources.locating import Locator, source_sha256
 
 
-class Cell(NamedTuple):
+class EvalJob(NamedTuple):
     """One dataset, model and setting: a partition in most layers."""
 
-    chosen: Chosen
+    chosen: SelectedDataset
     entry: ModelEntry
     setting: Setting
 
@@ -38,15 +38,15 @@ class Cell(NamedTuple):
         return Missing(dataset=self.dataset, model=self.entry.name, setting=self.setting, reason=reason, next_step=next_step)
 
 
-def cells(resolution: Resolution) -> Iterator[Cell]:
+def eval_jobs(resolution: ResolvedPlan) -> Iterator[EvalJob]:
     """Every dataset x model x setting of the run."""
     for chosen in resolution.chosen:
         for entry in resolution.plan.models:
             for setting in resolution.plan.settings:
-                yield Cell(chosen, entry, setting)
+                yield EvalJob(chosen, entry, setting)
 
 
-def items_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
+def items_partition(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionKey:
     """Key of a dataset's sampled items.
 
     Raises:
@@ -59,7 +59,7 @@ def items_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
     return items_key(chosen.spec, hashes, plan.sample, plan.seed)
 
 
-def contexts_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
+def contexts_partition(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionKey:
     """Key of what is known of a dataset's long contexts.
 
     Raises:
@@ -70,7 +70,7 @@ def contexts_partition(resolution: Resolution, chosen: Chosen) -> PartitionKey:
     return long_items_keys(chosen.spec, hashes, plan.sample, plan.seed, plan.contexts)[1]
 
 
-def find_items(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
+def find_items(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionRef | None:
     """A dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
     try:
         return resolution.lake.find(items_partition(resolution, chosen))
@@ -78,7 +78,7 @@ def find_items(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
         return None
 
 
-def find_contexts(resolution: Resolution, chosen: Chosen) -> PartitionRef | None:
+def find_contexts(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionRef | None:
     """What is known of a dataset's long contexts; None if they are not built."""
     try:
         return resolution.lake.find(contexts_partition(resolution, chosen))
@@ -86,7 +86,7 @@ def find_contexts(resolution: Resolution, chosen: Chosen) -> PartitionRef | None
         return None
 
 
-def long_parts(resolution: Resolution, cell: Cell) -> LongParts | None:
+def long_parts(resolution: ResolvedPlan, cell: EvalJob) -> LongParts | None:
     """Where everything is that asking a cell of long items reads and writes; None if its items are not long or not built."""
     items, contexts = find_items(resolution, cell.chosen), find_contexts(resolution, cell.chosen)
     task = cell.chosen.spec.long_task
@@ -95,7 +95,7 @@ def long_parts(resolution: Resolution, cell: Cell) -> LongParts | None:
     return LongParts.of(resolution.plan, cell.entry, cell.setting, task, (items, contexts), too_long_of(resolution))
 
 
-def responses_partition(resolution: Resolution, cell: Cell) -> PartitionKey | None:
+def responses_partition(resolution: ResolvedPlan, cell: EvalJob) -> PartitionKey | None:
     """Key of a cell's replies; None if its items are not built."""
     items = find_items(resolution, cell.chosen)
     if items is None:
@@ -103,22 +103,22 @@ def responses_partition(resolution: Resolution, cell: Cell) -> PartitionKey | No
     if cell.chosen.is_long:
         parts = long_parts(resolution, cell)
         return parts.keys.responses if parts else None
-    rounds, too_long = rounds_of(resolution.plan), too_long_of(resolution)
+    rounds, too_long = epochs_of(resolution.plan), too_long_of(resolution)
     return responses_key(items, cell.entry, cell.setting, load_prompts().sha256, rounds, too_long)
 
 
-def rounds_of(plan: Plan) -> Rounds:
+def epochs_of(plan: Plan) -> Epochs:
     """How often the plan asks each item."""
-    return Rounds(plan.permute, plan.seed, plan.repeat)
+    return Epochs(plan.permute, plan.seed, plan.repeat)
 
 
-def too_long_of(resolution: Resolution) -> TooLong:
+def too_long_of(resolution: ResolvedPlan) -> TooLong:
     """What becomes of items longer than a model's context: as the plan says, else as the benchmark does."""
     return resolution.plan.too_long or resolution.blueprint.too_long or "missing"
 
 
 def judgements_partition(
-    resolution: Resolution, cell: Cell, responses: PartitionRef, judge: ModelEntry | None = None
+    resolution: ResolvedPlan, cell: EvalJob, responses: PartitionRef, judge: ModelEntry | None = None
 ) -> PartitionKey | None:
     """Key of a judge's ratings of a cell's replies, by default of the one that counts; None if nothing there is judged."""
     judge, rubric = judge or resolution.plan.judge, cell.chosen.rubric
@@ -127,10 +127,10 @@ def judgements_partition(
     return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256, resolution.plan.judge_repeat)
 
 
-class ReadyCell(NamedTuple):
+class ScorableJob(NamedTuple):
     """A cell whose replies (and ratings, where it needs any) are in the lake."""
 
-    cell: Cell
+    cell: EvalJob
     items: PartitionRef
     responses: PartitionRef
     judgements: PartitionRef | None
@@ -139,7 +139,7 @@ class ReadyCell(NamedTuple):
     """Contexts, chunks and retrievals behind the replies, and ratings by the panel, as far as they are there."""
 
 
-def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
+def find_ready(resolution: ResolvedPlan, cell: EvalJob) -> ScorableJob | None:
     """The cell's inputs of the score stage; None if replies or ratings are not there."""
     items = find_items(resolution, cell.chosen)
     key = responses_partition(resolution, cell)
@@ -154,10 +154,10 @@ def find_ready(resolution: Resolution, cell: Cell) -> ReadyCell | None:
         scores = reference_scores_key(responses, cell.chosen.methods)
     else:
         scores = item_scores_key(responses, [judgements] if judgements else [], cell.chosen.methods)
-    return ReadyCell(cell, items, responses, judgements, scores, _others(resolution, cell, responses))
+    return ScorableJob(cell, items, responses, judgements, scores, _others(resolution, cell, responses))
 
 
-def unrated(resolution: Resolution, ready: Sequence[ReadyCell]) -> list[Missing]:
+def unrated(resolution: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missing]:
     """Cells that a member of the panel has not rated: the agreement of judges is then computed without it."""
     gaps = []
     for found in ready:
@@ -168,7 +168,7 @@ def unrated(resolution: Resolution, ready: Sequence[ReadyCell]) -> list[Missing]
     return gaps
 
 
-def _others(resolution: Resolution, cell: Cell, responses: PartitionRef) -> tuple[PartitionRef, ...]:
+def _others(resolution: ResolvedPlan, cell: EvalJob, responses: PartitionRef) -> tuple[PartitionRef, ...]:
     keys = [judgements_partition(resolution, cell, responses, judge) for judge in resolution.plan.judges[1:]]
     parts = long_parts(resolution, cell) if cell.chosen.is_long else None
     if parts:

@@ -5,11 +5,11 @@ from typing import Self
 
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.longemotion.context import How
+from tasks.solvers.longemotion.context import SolverOptions
 from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings, round_settings
 from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
 from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongKeys
@@ -29,7 +29,7 @@ class LongParts:
 
     items: PartitionRef
     contexts: PartitionRef
-    how: How
+    how: SolverOptions
     parameters: Parameters
     long_task: LongTask
     chunks: PartitionKey | None
@@ -56,7 +56,7 @@ class LongParts:
             too_long: what becomes of items longer than the model's context.
         """
         items, contexts = built
-        how = How(setting, plan.retrieval, plan.contexts.length_demand)
+        how = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
         parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
         retrieves = parameters.retrieves
         embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
 
-from flows.planning.capabilities import with_dialects
+from flows.planning.capabilities import with_capabilities
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset, local_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -23,7 +23,7 @@ from tasks.sources.locating import Locator
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedDataset:
     """A dataset of the run with the methods that score it."""
 
     spec: DatasetSpec
@@ -41,17 +41,17 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Resolution:
+class ResolvedPlan:
     """A plan with its names looked up; in `plan`, every model's entry has its dialect."""
 
     plan: Plan
     blueprint: Blueprint
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[SelectedDataset, ...]
     missing: tuple[Missing, ...]
     lake: Lake
 
 
-def resolve(plan: Plan) -> Resolution:
+def resolve(plan: Plan) -> ResolvedPlan:
     """Look up everything the plan names.
 
     A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
@@ -72,14 +72,14 @@ def resolve(plan: Plan) -> Resolution:
             continue
         obstacle = _obstacle(name, entry, plan)
         if obstacle is None:
-            chosen.append(Chosen(choose_source(_specification(name, entry), locator), entry.methods))
+            chosen.append(SelectedDataset(choose_source(_specification(name, entry), locator), entry.methods))
         elif plan.datasets is None:
             missing.append(obstacle)
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, chosen)
     lake = Lake(plan.lake, read_code_version())
-    return Resolution(with_embedder(with_dialects(plan)), blueprint, tuple(chosen), tuple(missing), lake)
+    return ResolvedPlan(with_embedder(with_capabilities(plan)), blueprint, tuple(chosen), tuple(missing), lake)
 
 
 def with_embedder(plan: Plan) -> Plan:
@@ -115,7 +115,7 @@ def embeds(plan: Plan) -> bool:
     return plan.retrieval.ranking != "bm25" and any(setting != "base" for setting in plan.settings)
 
 
-def _require_contexts(plan: Plan, chosen: Sequence[Chosen]) -> None:
+def _require_contexts(plan: Plan, chosen: Sequence[SelectedDataset]) -> None:
     """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
     retrieving = [setting for setting in plan.settings if setting != "base"]
     short = [one.spec.id for one in chosen if not one.is_long]

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from pathlib import Path
 
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.lake.fingerprint import hash_settings
 
 MAX_MODELS_LENGTH = 40

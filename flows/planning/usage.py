@@ -6,25 +6,25 @@ import polars as pl
 
 from schemas.chat import ChatReply, ModelEntry
 from schemas.lineage import PartitionRef
+from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
-from schemas.progress import Watcher
-from schemas.settings import Plan
+from schemas.progress import ProgressListener
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Role, Usage, merge
 from tasks.lake.lake import Lake
-from tasks.models.cost.estimating import Estimator
+from tasks.models.cost.budget import Budget
+from tasks.models.cost.estimate import Estimator
 from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
-from tasks.models.cost.spending import Budget
 from tasks.solvers import forecast as forecasting
 
 ONE_CALL = ["item_id", "setting", "repetition", "judge_repetition"]
 """Columns whose values the rows of one judge's call share."""
 
 
-class Meter:
+class UsageCounter:
     """A watcher between a cell and the run's watcher that adds up calls and tokens."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: ProgressListener) -> None:
         self._watcher = watcher
         self.calls = self.from_journal = self.unsent = self.failed = 0
         self.counted = self.uncounted = self.paid_counted = self.paid_uncounted = 0
@@ -80,7 +80,7 @@ class Meter:
         )
 
 
-def usage_of(ref: PartitionRef, lake: Lake, meter: Meter | None = None) -> Usage:
+def usage_of(ref: PartitionRef, lake: Lake, meter: UsageCounter | None = None) -> Usage:
     """What a partition of replies or ratings took: as measured, or as it says itself if nothing was asked for it.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.

@@ -8,7 +8,7 @@ from itertools import pairwise
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, Change, RunChanges, UnitChanges
+from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
 from schemas.lineage import RunManifest
 
 BESIDE = (
@@ -34,7 +34,7 @@ Lines = Iterator[str]
 
 
 @dataclass(frozen=True)
-class Place:
+class ReportLinks:
     """Where a reader finds the report and the other artifacts. `report` is an address if `linked`, else a path."""
 
     report: str
@@ -44,7 +44,12 @@ class Place:
 
 
 def summarise(
-    manifest: RunManifest, changes: RunChanges | None, headline: str, tasks: pl.DataFrame, blueprint: Blueprint, place: Place
+    manifest: RunManifest,
+    changes: RunChanges | None,
+    headline: str,
+    tasks: pl.DataFrame,
+    blueprint: Blueprint,
+    place: ReportLinks,
 ) -> str:
     """The whole page.
 
@@ -68,7 +73,7 @@ def summarise(
     return "\n".join(line for section in sections for line in section)
 
 
-def summarise_ablation(manifest: RunManifest, place: Place) -> str:
+def summarise_ablation(manifest: RunManifest, place: ReportLinks) -> str:
     """The page of an ablation: its scores are a table of their own."""
     named = manifest.ablation or {}
     varied = [f"{one['factor']}: {', '.join(one['values'])}" for one in named["varied"]]
@@ -102,7 +107,7 @@ def changes_lines(changes: RunChanges) -> Lines:
         yield from _changes_table(changes.units)
 
 
-def _changes_table(units: Sequence[UnitChanges]) -> Lines:
+def _changes_table(units: Sequence[SystemChanges]) -> Lines:
     rows = [(unit, change) for unit in units for change in unit.changes]
     everything = len(rows) <= MAX_CHANGES
     fallen = {(unit.model, unit.setting, finding.what) for unit in units for finding in unit.findings}
@@ -126,11 +131,11 @@ def _changes_table(units: Sequence[UnitChanges]) -> Lines:
         yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
 
 
-def _what(change: Change) -> str:
+def _what(change: ScoreDifference) -> str:
     return "total before the veto" if change.what == TOTAL else change.what
 
 
-def _numbers(change: Change) -> str:
+def _numbers(change: ScoreDifference) -> str:
     interval = "" if change.ci_low is None else f"{_signed(change.ci_low)} to {_signed(change.ci_high)}"
     return f"{_plain(change.before)} | {_plain(change.after)} | {_signed(change.change)} | {interval}"
 
@@ -162,7 +167,7 @@ def weakest_lines(tasks: pl.DataFrame, blueprint: Blueprint) -> Lines:
         yield from ("", f"The first {MAX_UNITS} of {len(units)}; all of them are in the report.")
 
 
-def place_lines(place: Place) -> Lines:
+def place_lines(place: ReportLinks) -> Lines:
     """Where report and tables are."""
     shown = f"[{place.report}]({place.report})" if place.linked else f"`{place.report}`"
     yield from ("", "## Report", "", f"Report: {shown}")
@@ -185,7 +190,7 @@ def layer_graph(manifest: RunManifest) -> Lines:
     yield "```"
 
 
-def _unit(unit: UnitChanges) -> str:
+def _unit(unit: SystemChanges) -> str:
     return f"{unit.model} ({unit.setting})"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.changes import TOTAL, Change, RunChanges
+from schemas.changes import TOTAL, RunChanges, ScoreDifference
 from schemas.lineage import RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import by_model, total
@@ -151,7 +151,7 @@ def ablation_rows(table: pl.DataFrame) -> list[Row]:
     ]
 
 
-def changes_by_score(changes: RunChanges | None) -> Mapping[tuple[str, str, str], Change]:
+def changes_by_score(changes: RunChanges | None) -> Mapping[tuple[str, str, str], ScoreDifference]:
     """Changes by model, setting and what they are of."""
     units = changes.units if changes else ()
     return {(unit.model, unit.setting, change.what): change for unit in units for change in unit.changes}
@@ -164,7 +164,7 @@ def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
     return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
 
 
-def _change_of(by_score: Mapping[tuple[str, str, str], Change], row: Row, what: str) -> float | None:
+def _change_of(by_score: Mapping[tuple[str, str, str], ScoreDifference], row: Row, what: str) -> float | None:
     change = by_score.get((row["model"], row["setting"], what))
     return change.change if change else None
 

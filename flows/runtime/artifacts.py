@@ -34,7 +34,7 @@ ABLATION_KEYS = (ABLATION_SUMMARY_KEY, ABLATION_KEY, FAILURES_KEY, COSTS_KEY)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ArtifactInput:
     """A run to show."""
 
     manifest: RunManifest
@@ -43,7 +43,7 @@ class Shown:
     changes: RunChanges | None
 
 
-async def publish_run(shown: Shown, lake: Lake) -> None:
+async def publish_run(shown: ArtifactInput, lake: Lake) -> None:
     """Publish the artifacts of a run."""
     manifest, changes = shown.manifest, shown.changes
     totals = lake.read(manifest.partition("totals"), Totals)
@@ -90,19 +90,19 @@ async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
     return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
 
 
-async def _publish_link(manifest: RunManifest, place: summary.Place) -> None:
+async def _publish_link(manifest: RunManifest, place: summary.ReportLinks) -> None:
     if place.linked:
         await acreate_link_artifact(
             place.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
         )
 
 
-def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.Place:
+def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
     """Where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
     addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
     if served := environ.get(REPORTS_URL):
-        return summary.Place(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
-    return summary.Place(str(lake.root / str(manifest.report)), linked=False, artifacts=addresses)
+        return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
+    return summary.ReportLinks(str(lake.root / str(manifest.report)), linked=False, artifacts=addresses)
 
 
 def ui_address(page: str, which: object) -> str | None:

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 from uuid import uuid4
 
-from flows.runtime.machines import Machine, describe_machine, look_around
+from flows.runtime.machines import WorkerMachine, describe_machine, look_around
 from schemas.errors import ClusterError, UsageError
 from schemas.folders import Folder
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.lake.files import replace_file
 
 CONNECT_LIMIT_S = 5.0
@@ -20,7 +20,7 @@ LOOK_LIMIT_S = 60.0
 PORTS = {"dask": 8786, "ray": 6379}
 PACKAGES = {"dask": "prefect_dask", "ray": "prefect_ray"}
 
-Seen = dict[str, Machine | Exception]
+Seen = dict[str, WorkerMachine | Exception]
 """What each machine of a cluster said, by its address, or why it did not."""
 
 INSTALL = "install this version of MoodFlow for the scheduler and every worker, and start them again"
@@ -33,7 +33,7 @@ class Cluster(Protocol):
     def submit(self, task: Any, parameters: Mapping[str, Any]) -> Any:
         """The Prefect future of a run of the task on one of the workers."""
 
-    def everywhere(self, look: Callable[[], Machine]) -> Seen:
+    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
         """What the workers see; of a scheduler, only what it is."""
 
 
@@ -47,7 +47,7 @@ class DaskCluster:
         """See Cluster."""
         return self._runner.submit(task, dict(parameters))
 
-    def everywhere(self, look: Callable[[], Machine]) -> Seen:
+    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
         """See Cluster."""
         client = self._runner.client
         seen: Seen = dict(client.run(look, on_error="return"))
@@ -68,12 +68,12 @@ class RayCluster:
         """See Cluster."""
         return self._runner.submit(task, dict(parameters))
 
-    def everywhere(self, look: Callable[[], Machine]) -> Seen:
+    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
         """See Cluster."""
         import ray  # noqa: PLC0415
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
 
-        def called() -> Machine:
+        def called() -> WorkerMachine:
             return look()
 
         asked = {
@@ -86,11 +86,11 @@ class RayCluster:
         return {address: _got(reference) for address, reference in asked.items()}
 
 
-def _got(reference: Any) -> Machine | Exception:
+def _got(reference: Any) -> WorkerMachine | Exception:
     import ray  # noqa: PLC0415
 
     try:
-        found: Machine = ray.get(reference, timeout=LOOK_LIMIT_S)
+        found: WorkerMachine = ray.get(reference, timeout=LOOK_LIMIT_S)
     except Exception as error:  # noqa: BLE001  told below with the others
         return error
     return found
@@ -216,7 +216,7 @@ def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
             raise _unable(plan, "workers that reach lake and server", f"{address}: {'; '.join(found.problems)}", SHARE)
 
 
-def list_differences(found: Machine) -> str:
+def list_differences(found: WorkerMachine) -> str:
     """What another machine has in other versions than this one; empty if nothing."""
     ours = describe_machine().versions
     return ", ".join(

@@ -10,15 +10,15 @@ from typing import Any
 from flows.runtime.server_session import say
 from schemas.chat import ModelEntry
 from schemas.lineage import CallCounts
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.lake.lake import Lake
-from tasks.models.cost.spending import Budget
+from tasks.models.cost.budget import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import RetryPolicy
-from tasks.models.http.worker_pool import Crew
+from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.run import Endpoint
@@ -110,9 +110,9 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
     if entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(say))
         entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
-        patient = RetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+        patient = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=patient, spending=paid)
     else:
         client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), spending=paid)
     chat = JournaledChat(await stack.enter_async_context(client), journal)
-    return OpenEndpoint(chat, await stack.enter_async_context(Crew(entry.concurrency)))
+    return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

@@ -6,7 +6,7 @@ from prefect.client.schemas.objects import State
 from prefect.events import emit_event
 from prefect.states import Completed
 
-from schemas.changes import RunChanges, UnitChanges
+from schemas.changes import RunChanges, SystemChanges
 from schemas.lineage import RunManifest
 
 RUN_SCORED = "moodflow.run.scored"
@@ -79,7 +79,7 @@ def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, 
     }
 
 
-def regression_payload(manifest: RunManifest, unit: UnitChanges) -> dict[str, Any]:
+def regression_payload(manifest: RunManifest, unit: SystemChanges) -> dict[str, Any]:
     """What the event of a model and setting that regressed says."""
     findings = [finding.model_dump(mode="json") for finding in unit.findings]
     return {
@@ -93,7 +93,7 @@ def regression_payload(manifest: RunManifest, unit: UnitChanges) -> dict[str, An
     }
 
 
-def regression_message(unit: UnitChanges) -> str:
+def regression_message(unit: SystemChanges) -> str:
     """The findings of a model and setting in one line."""
     findings = "; ".join(finding.message for finding in unit.findings)
     return f"{unit.model} ({unit.setting}) regressed against {unit.previous}: {findings}"

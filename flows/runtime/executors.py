@@ -13,7 +13,7 @@ from prefect.context import FlowRunContext
 from flows.runtime.clusters import Cluster, open_cluster
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
 from schemas.errors import ClusterError
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.steps import ledger, outcome
 
 RunStep = Callable[..., Awaitable[Any]]

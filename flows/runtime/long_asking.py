@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from flows.planning.jobs import Cell, long_parts, too_long_of
+from flows.planning.jobs import EvalJob, long_parts, too_long_of
 from flows.planning.long_parts import helpers_of
-from flows.planning.resolve import Resolution, embeds
-from flows.planning.usage import Meter, usage_of
-from flows.runtime.asking import Company, Results, judge_cell
+from flows.planning.resolve import ResolvedPlan, embeds
+from flows.planning.usage import UsageCounter, usage_of
+from flows.runtime.asking import InferResources, Results, judge_job
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.retrieval import Retriever
@@ -17,14 +17,14 @@ from tasks.lake.lake import Lake
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.longemotion.context import Cast, Player, Stagehands
-from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongJob, Watchers, chunk_partition, infer_long_partition
+from tasks.solvers.longemotion.context import ModelRoles, RoleModel, SolverResources
+from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongJob, RoleListeners, chunk_partition, infer_long_partition
 from tasks.solvers.run import Endpoint
 from tasks.steps import outcome
 
 
 @asynccontextmanager
-async def open_retriever(resolution: Resolution) -> AsyncIterator[Retriever | None]:
+async def open_retriever(resolution: ResolvedPlan) -> AsyncIterator[Retriever | None]:
     """Who splits and ranks texts, if any are long; the model that embeds them is loaded when the first text is embedded.
 
     Raises:
@@ -40,7 +40,7 @@ async def open_retriever(resolution: Resolution) -> AsyncIterator[Retriever | No
         yield engine
 
 
-async def ask_long_cell(resolution: Resolution, cell: Cell, company: Company) -> Results:
+async def infer_long_job(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> Results:
     """Responses, retrievals and chunks of one cell and, where its dataset is judged, the ratings; and what each of them took."""
     parts, retriever = long_parts(resolution, cell), company.retriever
     if parts is None or retriever is None:
@@ -59,13 +59,13 @@ async def ask_long_cell(resolution: Resolution, cell: Cell, company: Company) ->
         too_long=too_long_of(resolution),
     )
     helpers = helpers_of(plan, cell.entry, cell.setting)
-    hands = Stagehands(cast_of(cell.entry, helpers, company.endpoints), retriever)
-    core, sage, critic = (Meter(company.watcher) for _ in range(3))
+    hands = SolverResources(model_roles_of(cell.entry, helpers, company.endpoints), retriever)
+    core, sage, critic = (UsageCounter(company.watcher) for _ in range(3))
     crew = company.endpoints[cell.entry].crew
-    refs: list[PartitionRef] = await outcome(infer_long_partition(job, lake, hands, crew, Watchers(core, sage, critic)))
-    heard: dict[Role, Meter] = {"sage": sage, "critic": critic}
+    refs: list[PartitionRef] = await outcome(infer_long_partition(job, lake, hands, crew, RoleListeners(core, sage, critic)))
+    heard: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
     helped = [meter.usage(cell.dataset, helpers[role].name, role) for role, meter in heard.items() if meter.calls]
-    judged = await judge_cell(resolution, cell, (parts.items, refs[0]), company)
+    judged = await judge_job(resolution, cell, (parts.items, refs[0]), company)
     return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, core), *helped, *judged]
 
 
@@ -76,8 +76,8 @@ async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dic
     return ref
 
 
-def cast_of(entry: ModelEntry, helpers: Mapping[str, ModelEntry], endpoints: Mapping[ModelEntry, Endpoint]) -> Cast:
+def model_roles_of(entry: ModelEntry, helpers: Mapping[str, ModelEntry], endpoints: Mapping[ModelEntry, Endpoint]) -> ModelRoles:
     """The models with their clients; who does not take part is played by the one under test, and not called."""
-    core = Player(entry, endpoints[entry].chat)
-    named = {role: Player(helper, endpoints[helper].chat) for role, helper in helpers.items()}
-    return Cast(core=core, sage=named.get("sage", core), critic=named.get("critic", core))
+    core = RoleModel(entry, endpoints[entry].chat)
+    named = {role: RoleModel(helper, endpoints[helper].chat) for role, helper in helpers.items()}
+    return ModelRoles(core=core, sage=named.get("sage", core), critic=named.get("critic", core))

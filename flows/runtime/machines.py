@@ -22,18 +22,18 @@ LOADED = {".py", ".yaml", ".json", ".jsonl", ".md", ".csv", ".txt"}
 SERVER_LIMIT_S = 10.0
 
 
-class Machine(NamedTuple):
+class WorkerMachine(NamedTuple):
     """What a worker says of itself. `versions` by package; `problems` in sentences, none = it can work."""
 
     versions: dict[str, str]
     problems: tuple[str, ...] = ()
 
 
-def describe_machine() -> Machine:
+def describe_machine() -> WorkerMachine:
     """Versions of this machine's code, its Python and the packages that compute."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     packages = {package: _version_of(package) for package in ("moodflow", *COMPUTING)}
-    return Machine({**packages, "python": python, "code": _code_sha256()[:12]})
+    return WorkerMachine({**packages, "python": python, "code": _code_sha256()[:12]})
 
 
 @cache
@@ -54,7 +54,7 @@ def _version_of(package: str) -> str:
         return "none"
 
 
-def look_around(token: Folder, server: str | None) -> Machine:
+def look_around(token: Folder, server: str | None) -> WorkerMachine:
     """What this machine is, and whether it can do its part of a run; called on every worker.
 
     Args:
@@ -69,7 +69,7 @@ def look_around(token: Folder, server: str | None) -> Machine:
         problems.append(f"it cannot read {token.parent}, {str(error).splitlines()[0]}")
     if server and not _answers(server):
         problems.append(f"it does not reach the Prefect server at {server}")
-    return Machine(describe_machine().versions, tuple(problems))
+    return WorkerMachine(describe_machine().versions, tuple(problems))
 
 
 def _answers(server: str) -> bool:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar
 
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 ResultT = TypeVar("ResultT")
 

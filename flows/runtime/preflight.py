@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from flows.planning.jobs import cells
-from flows.planning.resolve import Resolution, resolve
-from flows.runtime.asking import stored
+from flows.planning.jobs import eval_jobs
+from flows.planning.resolve import ResolvedPlan, resolve
+from flows.runtime.asking import find_stored
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.server_session import say
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 DEMANDED_TOKENS = 3000
 """Of each stage of emotion expression; LongEmotion, its prompts."""
@@ -26,7 +26,7 @@ async def check_plan(plan: Plan) -> tuple[str, ...]:
     resolution = resolve(plan)
     resolution.lake.require_writable()
     require_runner(plan)
-    if not all(stored(resolution, cell) for cell in cells(resolution)):
+    if not all(find_stored(resolution, cell) for cell in eval_jobs(resolution)):
         await check_endpoints(resolution.plan)
         return (*kept_here(resolution), *cut_short(resolution))
     return tuple(kept_here(resolution))
@@ -38,7 +38,7 @@ def warn(warnings: Iterable[str]) -> None:
         say(warning)
 
 
-def kept_here(resolution: Resolution) -> Iterator[str]:
+def kept_here(resolution: ResolvedPlan) -> Iterator[str]:
     """Where on this machine is what the lake's object store cannot hold."""
     lake = resolution.lake
     if lake.state != lake.root:
@@ -48,7 +48,7 @@ def kept_here(resolution: Resolution) -> Iterator[str]:
         )
 
 
-def cut_short(resolution: Resolution) -> Iterator[str]:
+def cut_short(resolution: ResolvedPlan) -> Iterator[str]:
     """A warning for each model whose replies are limited to less than emotion expression asks for."""
     asked = any("emotion_expression" in chosen.spec.question_types for chosen in resolution.chosen)
     if not asked or not resolution.plan.contexts.length_demand:

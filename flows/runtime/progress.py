@@ -32,7 +32,7 @@ LINE_PERIOD_S = 10.0
 ResultT = TypeVar("ResultT")
 
 
-class Measured(Protocol):
+class StageProgress(Protocol):
     """Whatever knows how far it is."""
 
     @property
@@ -117,7 +117,7 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def _moving_artifact(key: str, title: str, measured: Measured) -> AsyncIterator[None]:
+async def _moving_artifact(key: str, title: str, measured: StageProgress) -> AsyncIterator[None]:
     """A progress artifact that follows; the last thing it shows is the state after the block, if that ended well."""
     with in_outermost_run():
         artifact = await acreate_progress_artifact(0.0, key=key, description=title)
@@ -157,7 +157,7 @@ async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
             yield watcher
 
 
-async def _update_artifact(artifact: UUID, title: str, measured: Measured) -> None:
+async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) -> None:
     while True:
         await asyncio.sleep(ARTIFACT_PERIOD_S)
         await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")

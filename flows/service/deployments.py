@@ -11,8 +11,8 @@ from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.errors import UsageError
 from schemas.folders import Folder
+from schemas.plan import Plan
 from schemas.refusal import refused
-from schemas.settings import Plan
 
 CONFIG_NAME = "prefect.yaml"
 SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, Path(__file__).parents[2] / "data" / CONFIG_NAME)

@@ -32,7 +32,7 @@ STOPPING = "stopping the runs and the server; once more kills them"
 
 
 @dataclass(frozen=True)
-class Ready:
+class ServerStatus:
     """What is there once everything runs."""
 
     registered: Sequence[Registered]
@@ -41,16 +41,16 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ServerPlan:
     """What is to be served, on which server."""
 
     server: ServerProcess
     built: Sequence[tuple[Deployment, RunnerDeployment]]
     webhook: SecretStr | None
-    announce: Callable[[Ready], None]
+    announce: Callable[[ServerStatus], None]
 
 
-def serve_until_signal(wanted: Wanted) -> int:
+def serve_until_signal(wanted: ServerPlan) -> int:
     """Serve until SIGINT or SIGTERM; a second one kills everything at once.
 
     Returns:
@@ -67,7 +67,7 @@ def serve_until_signal(wanted: Wanted) -> int:
         end_descendants(os.getpid())
 
 
-async def _serve(wanted: Wanted) -> int:
+async def _serve(wanted: ServerPlan) -> int:
     stopped = asyncio.Event()
     _heed_signals(stopped)
     runner = Runner(name="moodflow serve", pause_on_shutdown=False, heartbeat_seconds=HEARTBEAT_S, query_seconds=5)
@@ -109,7 +109,7 @@ async def _wait_for_end(server: ServerProcess) -> int:
     return status
 
 
-async def _start(wanted: Wanted, runner: Runner, stopped: asyncio.Event) -> None:
+async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> None:
     await wait_until_healthy(wanted.server)
     names = [made.full_name for _, made in wanted.built]
     async with get_client() as client:
@@ -119,7 +119,7 @@ async def _start(wanted: Wanted, runner: Runner, stopped: asyncio.Event) -> None
         for _, made in wanted.built:
             await runner.aadd_deployment(made)
         due = await next_runs(client, registered)
-    wanted.announce(Ready(registered, due, missed))
+    wanted.announce(ServerStatus(registered, due, missed))
     echo = Echo(stopped)
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print
         running = asyncio.create_task(runner.start())
@@ -176,7 +176,7 @@ async def wait_until_healthy(server: ServerProcess, limit_s: float = START_LIMIT
     )
 
 
-async def _stop(wanted: Wanted, runner: Runner, work: "asyncio.Task[None]") -> None:
+async def _stop(wanted: ServerPlan, runner: Runner, work: "asyncio.Task[None]") -> None:
     """End what runs while the server can still be told; then only the server is left."""
     if runner.started and wanted.server.status is None:
         with suppress(TimeoutError):

@@ -18,7 +18,7 @@ from flows.runtime.server_session import say
 from flows.service.deployments import Deployment, find_config, read_deployments, reschedule
 from flows.service.registration import build_deployment
 from flows.service.report_server import reports
-from flows.service.scheduler import Ready, Wanted, serve_until_signal
+from flows.service.scheduler import ServerPlan, ServerStatus, serve_until_signal
 from flows.service.server_process import (
     AUTH_FILE,
     AUTH_VARIABLE,
@@ -34,12 +34,12 @@ from flows.service.server_process import (
 from schemas.addresses import REPORTS_URL
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import Folder
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 WEBHOOK_VARIABLE = "MOODFLOW_WEBHOOK"
 
 
-class Asked(NamedTuple):
+class ServeOptions(NamedTuple):
     """The options."""
 
     config: Path | None
@@ -59,7 +59,7 @@ class Login(NamedTuple):
     kept_in: Path | None
 
 
-class Places(NamedTuple):
+class ServeAddresses(NamedTuple):
     """The file of deployments, and the addresses of server and reports."""
 
     config: Path
@@ -67,7 +67,7 @@ class Places(NamedTuple):
     reports: str
 
 
-def serve_session(asked: Asked, show: Callable[[dict[str, Any]], None]) -> int:
+def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -> int:
     """Serve until a signal comes.
 
     Args:
@@ -97,13 +97,13 @@ def serve_session(asked: Asked, show: Callable[[dict[str, Any]], None]) -> int:
         login = find_login(home)
         say("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, served.url, home)
-        places = Places(config, server.origin, served.url)
+        places = ServeAddresses(config, server.origin, served.url)
 
-        def announce(ready: Ready) -> None:
+        def announce(ready: ServerStatus) -> None:
             show(describe(ready, asked.webhook, places, login))
 
         webhook = SecretStr(asked.webhook) if asked.webhook else None
-        return serve_until_signal(Wanted(server, built, webhook, announce))
+        return serve_until_signal(ServerPlan(server, built, webhook, announce))
 
 
 def find_login(home: Path) -> Login:
@@ -186,7 +186,7 @@ def _start_server(listening: socket, auth: str, reports_url: str, home: Path) ->
     return server
 
 
-def describe(ready: Ready, webhook: str | None, places: Places, login: Login) -> dict[str, Any]:
+def describe(ready: ServerStatus, webhook: str | None, places: ServeAddresses, login: Login) -> dict[str, Any]:
     """The document that `moodflow serve --json` prints once everything runs."""
     return {
         "ui": places.origin,

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 
 _KEY = ["item_id", "repetition"]
 _Place = tuple[str, int]
@@ -28,7 +28,7 @@ class HasMetric(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScoredItem:
     """One scored item: rows of `items`, `item_scores` and, unless the reply is not in this run, `responses` (its last turn).
 
     Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns `shown.SHOWN`).
@@ -53,20 +53,20 @@ class Answer:
         return self.response is not None and self.response["finish_reason"] == "length"
 
 
-def collect_answers(data: ReportData, subject: Subject, raw: HasMetric) -> tuple[Answer, ...]:
+def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[ScoredItem, ...]:
     """Every item behind one raw score, by item and repetition."""
     items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == raw.dataset).iter_rows(named=True)}
     of_dataset = pl.col("dataset") == raw.dataset
-    replies = subject.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
+    replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
     last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
-    ratings = _grouped(subject.of(data.judgements).filter(of_dataset))
-    retrieved = _grouped(subject.of(data.shown).filter(of_dataset))
-    scores = subject.of(data.item_scores).filter(
+    ratings = _grouped(system.of(data.judgements).filter(of_dataset))
+    retrieved = _grouped(system.of(data.shown).filter(of_dataset))
+    scores = system.of(data.item_scores).filter(
         (pl.col("dataset") == raw.dataset) & (pl.col("method") == raw.method) & (pl.col("metric") == raw.metric)
     )
     return tuple(
-        Answer(
+        ScoredItem(
             items[row["item_id"]],
             row,
             last.get(key),

@@ -8,12 +8,12 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, Change, RunChanges, RunState, UnitChanges
+from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables import scores as tables
-from tasks.analysis.comparable_runs import Unit, difference, units_of
-from tasks.analysis.regression import Standing, find_regressions, find_remarks, score_changes
+from tasks.analysis.comparable_runs import ScoredSystem, difference, units_of
+from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.scoring.uncertainty import Resampling
@@ -37,7 +37,7 @@ class Previous(NamedTuple):
 class Earlier:
     """What was found of each model and setting, and runs on the way that cannot be read."""
 
-    found: dict[Unit, Previous]
+    found: dict[ScoredSystem, Previous]
     remarks: tuple[str, ...]
 
 
@@ -48,8 +48,8 @@ def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
         run: names of runs begin with their start time: earlier ones sort before it.
         lake: where the runs are.
     """
-    found: dict[Unit, Previous] = {}
-    reasons: dict[Unit, str] = {}
+    found: dict[ScoredSystem, Previous] = {}
+    reasons: dict[ScoredSystem, str] = {}
     remarks: list[str] = []
     names = [name for name in list_runs(lake.root) if name < run.run]
     for name in names[:LOOKED_BACK]:
@@ -100,7 +100,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     )
 
 
-def _state(run: RunManifest, previous: RunManifest | None, units: Sequence[UnitChanges]) -> RunState:
+def _state(run: RunManifest, previous: RunManifest | None, units: Sequence[SystemChanges]) -> RunState:
     if any(unit.findings for unit in units):
         return "Regressed"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)
@@ -114,9 +114,9 @@ class _Comparison:
         self._run, self._blueprint, self._resampling, self._lake = run, blueprint, resampling, lake
         self._kept: dict[tuple[str, str], pl.DataFrame] = {}
 
-    def changes(self, unit: Unit, previous: Previous) -> UnitChanges:
+    def changes(self, unit: ScoredSystem, previous: Previous) -> SystemChanges:
         """What became of one model and setting."""
-        named = UnitChanges(model=unit.model, setting=unit.setting, reason=previous.reason)
+        named = SystemChanges(model=unit.model, setting=unit.setting, reason=previous.reason)
         if previous.manifest is None:
             return named
         now = self._standing(self._run, unit)
@@ -130,18 +130,18 @@ class _Comparison:
                 "previous": previous.manifest.run,
                 "changes": changes,
                 "findings": find_regressions(changes, was, now, self._blueprint),
-                "remarks": find_remarks(was, now),
+                "remarks": find_warnings(was, now),
             }
         )
 
-    def _changes(self, unit: Unit, previous: RunManifest) -> tuple[Change, ...]:
+    def _changes(self, unit: ScoredSystem, previous: RunManifest) -> tuple[ScoreDifference, ...]:
         now, was = (_refs(manifest, "item_scores", unit) for manifest in (self._run, previous))
         if _contents(now) == _contents(was):
             return tuple(self._unchanged(unit))
         before, after = self._layer(was, tables.ItemScores), self._layer(now, tables.ItemScores)
         return score_changes(before, after, self._blueprint, self._resampling, _changed_items(self._run, previous))
 
-    def _unchanged(self, unit: Unit) -> Iterator[Change]:
+    def _unchanged(self, unit: ScoredSystem) -> Iterator[ScoreDifference]:
         """Changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
         total = self._rows(self._run, tables.Totals, "totals", unit).row(0, named=True)
         abilities = self._rows(self._run, tables.AbilityScores, "ability_scores", unit)
@@ -149,15 +149,15 @@ class _Comparison:
         scores += abilities.select("ability", "score_0_100", "n_scored").rows()
         for what, score, items in scores:
             if score is not None:
-                yield Change(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
+                yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
 
-    def _standing(self, manifest: RunManifest, unit: Unit) -> Standing:
+    def _standing(self, manifest: RunManifest, unit: ScoredSystem) -> SystemScores:
         row = self._rows(manifest, tables.Totals, "totals", unit).row(0, named=True)
         datasets = self._rows(manifest, tables.DatasetScores, "dataset_scores", unit)
         scored = datasets.filter(pl.col("score_0_100").is_not_null())["dataset"]
-        return Standing(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
+        return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
 
-    def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, unit: Unit) -> pl.DataFrame:
+    def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, unit: ScoredSystem) -> pl.DataFrame:
         """Rows of one model and setting; a layer of a run is read once for all of them."""
         place = manifest.run, layer
         if place not in self._kept:
@@ -169,9 +169,9 @@ class _Comparison:
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
 
-def _refs(manifest: RunManifest, layer: str, unit: Unit | None = None) -> list[PartitionRef]:
+def _refs(manifest: RunManifest, layer: str, unit: ScoredSystem | None = None) -> list[PartitionRef]:
     refs = [ref for ref in manifest.partitions if ref.layer == layer]
-    return refs if unit is None else [ref for ref in refs if Unit(ref.key("model"), ref.key("setting")) == unit]
+    return refs if unit is None else [ref for ref in refs if ScoredSystem(ref.key("model"), ref.key("setting")) == unit]
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 HARMLESS = frozenset(
     {
@@ -24,20 +24,20 @@ NOT_COMPARED = HARMLESS | {"benchmark", "models", "settings", *HELPERS}
 they are asked. Any other field must be the same."""
 
 
-class Unit(NamedTuple):
+class ScoredSystem(NamedTuple):
     """One model asked in one way."""
 
     model: str
     setting: str
 
 
-def units_of(manifest: RunManifest) -> dict[Unit, None]:
+def units_of(manifest: RunManifest) -> dict[ScoredSystem, None]:
     """Models and settings that a run has item scores of, in its order."""
     scored = (ref for ref in manifest.partitions if ref.layer == "item_scores")
-    return dict.fromkeys(Unit(ref.key("model"), ref.key("setting")) for ref in scored)
+    return dict.fromkeys(ScoredSystem(ref.key("model"), ref.key("setting")) for ref in scored)
 
 
-def difference(run: RunManifest, earlier: RunManifest, unit: Unit) -> str | None:
+def difference(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> str | None:
     """Why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
 
     Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
@@ -52,7 +52,7 @@ def _plan(manifest: RunManifest) -> Plan | None:
         return None
 
 
-def _differences(run: RunManifest, earlier: RunManifest, unit: Unit) -> Iterator[str]:
+def _differences(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> Iterator[str]:
     if earlier.ablation is not None:
         yield "it is an ablation"
     if earlier.benchmark != run.benchmark:

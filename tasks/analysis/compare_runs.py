@@ -28,7 +28,7 @@ Subject = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Pair:
+class SystemPair:
     """A model and setting before and after."""
 
     before: Subject
@@ -58,7 +58,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
             next_step="moodflow runs list names the benchmark of each",
         )
     resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(after.manifest.plan.get("seed", 0)))
-    pairs = pair_subjects(before, after)
+    pairs = pair_systems(before, after)
     return {
         "before": before.name,
         "after": after.name,
@@ -71,38 +71,38 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
     }
 
 
-def pair_subjects(before: PastRun, after: PastRun) -> list[Pair]:
+def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     """Models and settings of both runs; if each has one model and they differ, these two in each common setting.
 
     Raises:
         UsageError: there is nothing to pair.
     """
-    common = [subject for subject in after.subjects if subject in before.subjects]
+    common = [system for system in after.systems if system in before.systems]
     if common:
-        return [Pair(subject, subject) for subject in common]
-    models = [{model for model, _ in run.subjects} for run in (before, after)]
-    settings = [[setting for _, setting in run.subjects] for run in (before, after)]
+        return [SystemPair(system, system) for system in common]
+    models = [{model for model, _ in run.systems} for run in (before, after)]
+    settings = [[setting for _, setting in run.systems] for run in (before, after)]
     if len(models[0]) == len(models[1]) == 1:
         (old,), (new,) = models
         if len(settings[0]) == len(settings[1]) == 1:
-            return [Pair((old, settings[0][0]), (new, settings[1][0]))]
+            return [SystemPair((old, settings[0][0]), (new, settings[1][0]))]
         if shared := [setting for setting in settings[1] if setting in settings[0]]:
-            return [Pair((old, setting), (new, setting)) for setting in shared]
+            return [SystemPair((old, setting), (new, setting)) for setting in shared]
     raise UsageError(
         "the two runs have no model and setting in common",
         where="RUN RUN",
         expected="a model asked in the same setting in both, or one model in each",
-        got="; ".join(f"{run.name} has {', '.join(' '.join(subject) for subject in run.subjects)}" for run in (before, after)),
+        got="; ".join(f"{run.name} has {', '.join(' '.join(system) for system in run.systems)}" for run in (before, after)),
         next_step="moodflow runs show RUN lists a run's models",
     )
 
 
-def _alone(run: PastRun, pairs: Sequence[Pair], side: str) -> list[Subject]:
+def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[Subject]:
     paired = {getattr(pair, side) for pair in pairs}
-    return [subject for subject in run.subjects if subject not in paired]
+    return [system for system in run.systems if system not in paired]
 
 
-def compare_pair(before: PastRun, after: PastRun, pair: Pair, resampling: Resampling, flips: int) -> Row:
+def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:
     """What changed for one model and setting."""
     changed = changed_items(before, after)
     earlier, later = before.item_scores(*pair.before), after.item_scores(*pair.after)
@@ -142,7 +142,7 @@ def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
 
 
-def _stored_total(run: PastRun, subject: Subject) -> Row:
+def _stored_total(run: PastRun, system: Subject) -> Row:
     shown = (
         "total",
         "total_before_veto",
@@ -155,14 +155,14 @@ def _stored_total(run: PastRun, subject: Subject) -> Row:
         "coverage",
         "item_coverage",
     )
-    row = run.layers["totals"].row(by_predicate=(pl.col("model") == subject[0]) & (pl.col("setting") == subject[1]), named=True)
+    row = run.layers["totals"].row(by_predicate=(pl.col("model") == system[0]) & (pl.col("setting") == system[1]), named=True)
     return {name: row[name] for name in shown}
 
 
-def _stored_changes(before: PastRun, after: PastRun, pair: Pair) -> Iterator[Row]:
+def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
     """Main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
     for kind, layer in STORED.items():
-        old, new = (_by_name(run, layer, kind, subject) for run, subject in ((before, pair.before), (after, pair.after)))
+        old, new = (_by_name(run, layer, kind, system) for run, system in ((before, pair.before), (after, pair.after)))
         for name in dict.fromkeys([*new, *old]):
             values = old.get(name), new.get(name)
             if values != (None, None):
@@ -170,8 +170,8 @@ def _stored_changes(before: PastRun, after: PastRun, pair: Pair) -> Iterator[Row
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
 
 
-def _by_name(run: PastRun, layer: str, name: str, subject: Subject) -> Mapping[str, float | None]:
-    rows = run.layers[layer].filter((pl.col("model") == subject[0]) & (pl.col("setting") == subject[1]))
+def _by_name(run: PastRun, layer: str, name: str, system: Subject) -> Mapping[str, float | None]:
+    rows = run.layers[layer].filter((pl.col("model") == system[0]) & (pl.col("setting") == system[1]))
     return dict(rows.select(name, "score_0_100").iter_rows())
 
 
@@ -194,13 +194,13 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
     return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
-def _flipped(before: PastRun, after: PastRun, pair: Pair, found: Sequence[Flips], most: int) -> Iterator[Row]:
+def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[Flips], most: int) -> Iterator[Row]:
     """Items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
         moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
         for (dataset, item), metric in list(reversed(unique.items()))[:most]:
-            rows = [_replies(run, dataset, item, subject) for run, subject in ((before, pair.before), (after, pair.after))]
+            rows = [_replies(run, dataset, item, system) for run, system in ((before, pair.before), (after, pair.after))]
             named = {
                 "direction": direction,
                 "dataset": dataset,
@@ -211,8 +211,8 @@ def _flipped(before: PastRun, after: PastRun, pair: Pair, found: Sequence[Flips]
             yield {**named, "before": rows[0], "after": rows[1]}
 
 
-def _replies(run: PastRun, dataset: str, item: str, subject: Subject) -> list[Row]:
-    evidence = read_evidence(run, dataset, *subject)
+def _replies(run: PastRun, dataset: str, item: str, system: Subject) -> list[Row]:
+    evidence = read_evidence(run, dataset, *system)
     times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
-    named = ("--model", subject[0], "--setting", subject[1]) if len(run.subjects) > 1 else ()
+    named = ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()
     return [row_document(run, evidence, (item, repetition), named) for repetition in times]

@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Change:
+class ComparedScore:
     """A score over the common items, before and after, on 0-100.
 
     `difference` is after - before, `ci_low` and `ci_high` its 95 % interval; null: too few items, a grade, or none was asked for.
@@ -54,7 +54,9 @@ class Change:
         return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0 <= self.ci_high
 
 
-def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> tuple[Change, ...]:
+def compare_scores(
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
+) -> tuple[ComparedScore, ...]:
     """What changed from one run to another.
 
     Args:
@@ -88,9 +90,9 @@ def _rename(rows: pl.DataFrame, setting: str) -> pl.DataFrame:
 
 def _change(
     kind: Literal["total", "ability", "dataset"], name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]
-) -> Change:
+) -> ComparedScore:
     found: dict[str, Any] = weigh_gain(pairs, weights)
-    return Change(
+    return ComparedScore(
         kind,
         name,
         found["base_0_100"],

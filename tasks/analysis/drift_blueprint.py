@@ -8,7 +8,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.errors import BlueprintError, MoodflowError
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.verification import Difference, ScoreChange
 from tasks.analysis.recompute import StoredRun, compute_scores, of_layer

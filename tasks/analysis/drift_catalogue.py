@@ -10,7 +10,7 @@ from schemas.errors import ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import DatasetNotice, Footer, RunManifest
 from schemas.verification import Difference
 from tasks.datasets.catalogue import find_dataset, local_dataset
-from tasks.lake.notices import notices
+from tasks.lake.dataset_notices import notices
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256
 

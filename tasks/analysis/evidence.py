@@ -12,7 +12,7 @@ from schemas.tables import scores as tables
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
 from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
@@ -56,13 +56,13 @@ class Evidence:
         """Calls about one item, in order."""
         return sorted(self.about(self.responses, key), key=lambda row: row["turn"])
 
-    def answer(self, score: dict[str, Any]) -> Answer:
+    def answer(self, score: dict[str, Any]) -> ScoredItem:
         """The item, its answer and how that was scored under one metric."""
         key = (score["item_id"], score["repetition"])
         turns = self.turns(key)
         failed = [turn for turn in turns if turn["status"] == "failed"]
         contexts = self.contexts.filter(pl.col("item_id") == key[0]).to_dicts()
-        return Answer(
+        return ScoredItem(
             self.item(key[0]),
             score,
             next(reversed(failed or turns), None),

@@ -8,7 +8,7 @@ from schemas.blueprint import Ability
 from schemas.lineage import Missing
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.score_tree import (
-    Part,
+    ScorePart,
     Scores,
     explain_ability,
     explain_dataset,
@@ -16,7 +16,7 @@ from tasks.analysis.score_tree import (
     explain_total,
     scores_of,
 )
-from tasks.analysis.selection import Place, Selection
+from tasks.analysis.selection import BlueprintPath, Selection
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
@@ -35,16 +35,16 @@ class Explained:
     """One model and setting: its stored scores and the part that is explained."""
 
     scores: Scores
-    part: Part
+    part: ScorePart
 
 
-def explain_places(run: PastRun, subjects: Sequence[tuple[str, str]], place: Place) -> list[Explained]:
+def explain_places(run: PastRun, systems: Sequence[tuple[str, str]], place: BlueprintPath) -> list[Explained]:
     """The place of each model and setting."""
-    found = [scores_of(run.layers, model, setting) for model, setting in subjects]
+    found = [scores_of(run.layers, model, setting) for model, setting in systems]
     return [Explained(scores, _explain(scores, run, place)) for scores in found]
 
 
-def _explain(scores: Scores, run: PastRun, place: Place) -> Part:
+def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
     blueprint = run.blueprint
     if place.dataset is not None:
         return explain_dataset(scores, place.dataset, blueprint.datasets[place.dataset])
@@ -56,7 +56,7 @@ def _explain(scores: Scores, run: PastRun, place: Place) -> Part:
     return explain_total(scores, blueprint)
 
 
-def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selection, place: Place) -> Row:
+def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selection, place: BlueprintPath) -> Row:
     """The JSON document of everything above the rows."""
     part = explained[0].part
     return {
@@ -69,7 +69,7 @@ def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selecti
         "kind": part.kind,
         "id": part.id,
         "above": list(places_above(run, place)),
-        "models": [_subject_document(run, one, single=len(explained) == 1) for one in explained],
+        "models": [_system_document(run, one, single=len(explained) == 1) for one in explained],
         "missing": [gap.model_dump() for gap in missing_at(run, explained, place)],
         "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
         "adds_up": all(below.adds_up for one in explained for below in one.part.walk()),
@@ -88,11 +88,11 @@ def _next(run: PastRun, explained: Sequence[Explained], wanted: Selection) -> st
     return run.command("explain", OPTIONS[lowest.kind], lowest.id, *named)
 
 
-def _points_lost(part: Part) -> float:
+def _points_lost(part: ScorePart) -> float:
     return (part.share or 0.0) * ((part.score or 0.0) - MOST)
 
 
-def places_above(run: PastRun, place: Place) -> Iterator[Row]:
+def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
     """The way from the total down to the place, without the place itself."""
     target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
     if target is None:
@@ -117,9 +117,9 @@ def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
     return []
 
 
-def _subject_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
+def _system_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
     scores, part = explained.scores, explained.part
-    named = ["--model", scores.model, "--setting", scores.setting] if not single or len(run.subjects) > 1 else []
+    named = ["--model", scores.model, "--setting", scores.setting] if not single or len(run.systems) > 1 else []
     document: Row = {"model": scores.model, "setting": scores.setting}
     if part.kind == "total":
         document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
@@ -136,7 +136,7 @@ def _gate_document(run: PastRun, scores: Scores, named: Sequence[str]) -> Row | 
     return {"threshold": gate.threshold, **part_document(run, part, named, "ability")}
 
 
-def part_document(run: PastRun, part: Part, named: Sequence[str], last: str | None) -> Row:
+def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str | None) -> Row:
     """A part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
     fields = ("kind", "id", "title", "score", "weight", "share", "contributes", "computed")
     counts = ("datasets_scored", "datasets_total", "n_scored", "n_total")
@@ -153,12 +153,12 @@ def part_document(run: PastRun, part: Part, named: Sequence[str], last: str | No
     return document
 
 
-def missing_at(run: PastRun, explained: Sequence[Explained], place: Place) -> list[Missing]:
+def missing_at(run: PastRun, explained: Sequence[Explained], place: BlueprintPath) -> list[Missing]:
     """What the run says is missing at or below a place, for these models and settings."""
     datasets = set(place.datasets(run.blueprint))
-    subjects = {(one.scores.model, one.scores.setting) for one in explained}
+    systems = {(one.scores.model, one.scores.setting) for one in explained}
     return [
         gap
         for gap in run.manifest.missing
-        if gap.dataset in datasets and (gap.model is None or (gap.model, gap.setting) in subjects)
+        if gap.dataset in datasets and (gap.model is None or (gap.model, gap.setting) in systems)
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from schemas.letters import option_letters
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key
 from tasks.analysis.explain_score import chosen_letters, explain
@@ -69,7 +69,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
     }
 
 
-def options_document(answer: Answer) -> list[Row] | None:
+def options_document(answer: ScoredItem) -> list[Row] | None:
     """The options in the order in which they were shown, each with its letter there; null where an item has none."""
     texts: Sequence[str] | None = answer.item["options"]
     if not texts:
@@ -89,7 +89,7 @@ def options_document(answer: Answer) -> list[Row] | None:
     ]
 
 
-def why(answer: Answer) -> str:
+def why(answer: ScoredItem) -> str:
     """Why the item earned what it did, in a sentence."""
     status = str(answer.score["status"])
     if status in NO_VALUE:

@@ -14,9 +14,9 @@ from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacte
 from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, nearest_name
 from tasks.analysis.redaction import NO_MESSAGES
-from tasks.lake.state import state_folder
+from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.solvers.rebuild_prompt import Asked, prove
+from tasks.solvers.prompt_check import RequestOptions, check_prompt
 
 CALL = (
     *("turn", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason", "answered_by", "remark"),
@@ -65,13 +65,13 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
     )
 
 
-def item_document(run: PastRun, dataset: str, subject: tuple[str, str], item: str) -> Row:
+def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str) -> Row:
     """Everything about one item and how one model and setting answered it.
 
     Raises:
         LakeError: a partition is gone or changed, or the journal cannot be read.
     """
-    stored, shown = read_unredacted(run, dataset, *subject), read_evidence(run, dataset, *subject)
+    stored, shown = read_unredacted(run, dataset, *system), read_evidence(run, dataset, *system)
     keys = sorted({(row["item_id"], row["repetition"]) for row in stored.item_scores.to_dicts() if row["item_id"] == item})
     row = shown.item(item)
     context = shown.contexts.filter(shown.contexts["item_id"] == item).to_dicts()
@@ -105,7 +105,7 @@ def asked_document(run: PastRun, stored: Evidence, shown: Evidence, key: Key) ->
 
 def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
-    proof = prove(stored.item(turn["item_id"]), turn, asked_how(run, ref), journal_of(run))
+    proof = check_prompt(stored.item(turn["item_id"]), turn, asked_how(run, ref), journal_of(run))
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in CALL}
     document["messages"] = None if withheld else loads(told["messages"])
@@ -117,11 +117,11 @@ def _by_rank(found: Row) -> tuple[int, str, int]:
     return (found["query_number"], str(found.get("stage")), found["rank"])
 
 
-def asked_how(run: PastRun, ref: PartitionRef) -> Asked:
+def asked_how(run: PastRun, ref: PartitionRef) -> RequestOptions:
     """How a partition was asked, from its footer."""
     settings = run.lake.read_footer(ref).settings
     policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
-    return Asked(settings.get("prompts_sha256"), policy)
+    return RequestOptions(settings.get("prompts_sha256"), policy)
 
 
 def journal_of(run: PastRun) -> Path | None:

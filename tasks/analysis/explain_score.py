@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from schemas.letters import option_letters
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.analysis.number_format import listed, number, shorten
 
 SHORT_LABEL = 80
@@ -13,7 +13,7 @@ RATED = frozenset({"judged_rating", "mean_rating"})
 """Metrics that a judge's ratings give."""
 
 
-def chosen_letters(answer: Answer) -> tuple[str, ...]:
+def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
     """Letters the reply was read as, in order; none if it was read as anything else than options."""
     options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
     letters, place = option_letters(len(options)), answer.score.get("chosen_place")
@@ -25,7 +25,7 @@ def chosen_letters(answer: Answer) -> tuple[str, ...]:
     return tuple(parts) if set(parts) <= set(letters) else ()
 
 
-def explain(answer: Answer) -> str:
+def explain(answer: ScoredItem) -> str:
     """Why the item did not earn its full score, in one or two sentences."""
     if answer.score["status"] == "unparsed":
         cut = " It stopped at the token limit." if answer.was_cut_off else ""
@@ -35,18 +35,18 @@ def explain(answer: Answer) -> str:
     return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
 
 
-def _gold_letters(answer: Answer) -> list[str]:
+def _gold_letters(answer: ScoredItem) -> list[str]:
     letters = option_letters(len(answer.item["options"]))
     return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
 
 
-def _read_as(answer: Answer) -> str:
+def _read_as(answer: ScoredItem) -> str:
     # Letters as shown: what the reply was read as may name the option or its letter.
     place = answer.score.get("chosen_place")
     return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
 
 
-def _explain_choice(answer: Answer) -> str:
+def _explain_choice(answer: ScoredItem) -> str:
     gold, chosen = _gold_letters(answer), chosen_letters(answer)
     missed = [letter for letter in gold if letter not in chosen]
     extra = [letter for letter in chosen if letter not in gold]
@@ -57,11 +57,11 @@ def _explain_choice(answer: Answer) -> str:
     return "; ".join(parts) + "."
 
 
-def _explain_order(answer: Answer) -> str:
+def _explain_order(answer: ScoredItem) -> str:
     return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
 
 
-def _explain_points(answer: Answer) -> str:
+def _explain_points(answer: ScoredItem) -> str:
     points = [point for point in answer.item["option_points"] if point is not None]
     letters = option_letters(len(answer.item["options"]))
     earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
@@ -70,25 +70,25 @@ def _explain_points(answer: Answer) -> str:
     return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
 
 
-def _explain_label(answer: Answer) -> str:
+def _explain_label(answer: ScoredItem) -> str:
     gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
     read = answer.score["parsed_answer"] or "no label"
     return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
 
 
-def _explain_segment(answer: Answer) -> str:
+def _explain_segment(answer: ScoredItem) -> str:
     gold = [str(index) for index in answer.item["gold_indices"]]
     return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
 
 
-def _explain_share(answer: Answer) -> str:
+def _explain_share(answer: ScoredItem) -> str:
     share = number(answer.score["value"], 2)
     if answer.score["metric"] in RATED:
         return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
     return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
 
 
-_EXPLANATIONS: dict[str, Callable[[Answer], str]] = {
+_EXPLANATIONS: dict[str, Callable[[ScoredItem], str]] = {
     "single_choice": _explain_choice,
     "multiple_answer": _explain_choice,
     "ranking": _explain_choice,

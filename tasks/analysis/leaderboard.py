@@ -19,7 +19,7 @@ from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
 from tasks.analysis.number_format import setting_order
 from tasks.analysis.published_tables import PublishedTable, read_table
-from tasks.analysis.run_tables import Subject
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
@@ -65,13 +65,13 @@ class BoardData:
         """Settings of the models, in the order in which they are shown."""
         return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
 
-    def subjects(self) -> tuple[Subject, ...]:
+    def systems(self) -> tuple[System, ...]:
         """The models over the field, best first."""
-        return () if self.is_published else tuple(Subject(row["model"], row["setting"]) for row in ordered(self.totals))
+        return () if self.is_published else tuple(System(row["model"], row["setting"]) for row in ordered(self.totals))
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class RankedSystems:
     """Models ranked together. `totals` has the run of each row in column `run`; `manifests` are those of these runs."""
 
     blueprint: Blueprint
@@ -135,7 +135,7 @@ def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profil
     return read_standings(benchmark, folder, runs, profile).rows
 
 
-def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> Standings:
+def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
     """The newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 
     Runs scored in one profile and in the other are never ranked together.
@@ -164,7 +164,7 @@ def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile:
     totals = every.unique(["model", "setting"], keep="first", maintain_order=True)
     abilities = [_of_models(manifest, lake, totals) for manifest in manifests]
     used = set(totals[RUN])
-    return Standings(
+    return RankedSystems(
         blueprint,
         rank_models(totals, blueprint),
         pl.concat(abilities),
@@ -211,7 +211,7 @@ def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.Da
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
-def stored_board(benchmark: str, folder: Folder, standings: Standings, page: Path) -> BoardData:
+def stored_board(benchmark: str, folder: Folder, standings: RankedSystems, page: Path) -> BoardData:
     """What the page of stored models shows: the standings, and the totals of all runs of the benchmark as history.
 
     Args:

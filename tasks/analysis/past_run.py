@@ -48,7 +48,7 @@ class PastRun:
         return {layer: self.lake.read(self.only(layer), schema) for layer, schema in SCORES.items()}
 
     @property
-    def subjects(self) -> list[tuple[str, str]]:
+    def systems(self) -> list[tuple[str, str]]:
         """Models and settings with a total, in the order of the leaderboard."""
         ordered = self.layers["totals"].sort("rank", "total", "model", descending=[False, True, False], nulls_last=True)
         return list(ordered.select("model", "setting").iter_rows())

@@ -38,7 +38,7 @@ THEIRS = "_theirs"
 _COUNTED = ("scored", "unparsed")
 
 
-class Counts(NamedTuple):
+class ReasonCounts(NamedTuple):
     """Numbers of replies, by kind: those of the kind, and those of them that are worth something else there."""
 
     found: Counter[Kind]
@@ -82,7 +82,7 @@ def _of_first_metric(scores: pl.DataFrame, method: MethodSpec) -> pl.DataFrame:
     return scores.filter((pl.col("method") == method.id) & (pl.col("metric") == method.metrics[0].metric))
 
 
-def count_kinds(pairs: pl.DataFrame, ours: Metric, theirs: Metric) -> Counts:
+def count_kinds(pairs: pl.DataFrame, ours: Metric, theirs: Metric) -> ReasonCounts:
     """Count what sets scores apart.
 
     Args:
@@ -103,7 +103,7 @@ def count_kinds(pairs: pl.DataFrame, ours: Metric, theirs: Metric) -> Counts:
         if row["value"] != row[f"value{THEIRS}"] or theirs == "micro_f1":
             changed[kind] += 1
         unmatched += kind != "gold" and _is_unmatched(row)
-    return Counts(found, changed, unmatched, unread, pairs.height)
+    return ReasonCounts(found, changed, unmatched, unread, pairs.height)
 
 
 def find_kind(row: Mapping[str, Any], ours: Metric, theirs: Metric) -> Kind | None:
@@ -148,7 +148,7 @@ Weighed = tuple[int, str]
 """A number of replies and the sentence about them."""
 
 
-def _known(dataset: str, counts: Counts) -> Iterator[Weighed]:
+def _known(dataset: str, counts: ReasonCounts) -> Iterator[Weighed]:
     """What REASONS says of the dataset's gold and items, where these replies show it."""
     kinds: Mapping[Cause, int] = {
         "gold": counts.changed["gold"] + counts.unmatched + counts.changed["filler"],
@@ -165,14 +165,14 @@ def _metric(dataset: str, ours: Sequence[Metric], theirs: Metric, total: int) ->
         yield total, REASONS.get(dataset, {}).get("metric", generic)
 
 
-def _measured(counts: Counts, theirs: Metric) -> Iterator[Weighed]:
+def _measured(counts: ReasonCounts, theirs: Metric) -> Iterator[Weighed]:
     for kind, weight in counts.changed.items():
         number = weight if kind == "gold" else counts.found[kind]
         if weight:
             yield weight, _sentence(kind, number, counts, theirs)
 
 
-def _sentence(kind: Kind, number: int, counts: Counts, theirs: Metric) -> str:
+def _sentence(kind: Kind, number: int, counts: ReasonCounts, theirs: Metric) -> str:
     one = number == 1
     are, replies = "is" if one else "are", f"{number:,} {'reply' if one else 'replies'}"
     of_total = f"{number:,} of {counts.total:,} replies"

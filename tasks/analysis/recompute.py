@@ -20,7 +20,7 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
-from tasks.judging.rereading import reread_judgements
+from tasks.judging.reparse import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compute_agreements
 from tasks.lake.lake import Lake
@@ -165,7 +165,7 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
 
 
 def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    return reread_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
+    return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric")))
 
 
 def _item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:

@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, Change, Finding
+from schemas.changes import TOTAL, Regression, ScoreDifference
 from tasks.scoring.aggregation import aggregate_scores
 from tasks.scoring.contributions import ability_contributions, metric_contributions
 from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
@@ -45,7 +45,7 @@ Weights = dict[Spec, float]
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemScores:
     """What a run says of one model and setting beside its scores; null = undecided or not asked."""
 
     vetoed: bool | None
@@ -57,7 +57,7 @@ class Standing:
 
 def score_changes(
     before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
-) -> tuple[Change, ...]:
+) -> tuple[ScoreDifference, ...]:
     """Changes of the total and of every main ability that has a score in either run.
 
     Args:
@@ -98,15 +98,15 @@ def _weights(rows: pl.DataFrame, run: str) -> Weights:
     return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
 
 
-def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> Change:
+def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> ScoreDifference:
     if obstacle := _obstacle(before, after, pairs, changed):
-        return Change(what=what, note=f"not compared: {obstacle}")
+        return ScoreDifference(what=what, note=f"not compared: {obstacle}")
     found: dict[str, Any] = weigh_gain(pairs, before)
     shares = np.array(list(before.values())) / sum(before.values())
     earlier = shares @ np.array([pairs[spec].replicates[0] for spec in before])
     own_low = limits_of(earlier[None, :])["ci_low"].item() if earlier.size else None
     was = found["base_0_100"]
-    return Change(
+    return ScoreDifference(
         what=what,
         before=was,
         after=found["setting_0_100"],
@@ -132,7 +132,9 @@ def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], cha
     return None
 
 
-def find_regressions(changes: Sequence[Change], before: Standing, after: Standing, blueprint: Blueprint) -> tuple[Finding, ...]:
+def find_regressions(
+    changes: Sequence[ScoreDifference], before: SystemScores, after: SystemScores, blueprint: Blueprint
+) -> tuple[Regression, ...]:
     """Every way in which a model and setting regressed, the total first.
 
     Args:
@@ -146,14 +148,14 @@ def find_regressions(changes: Sequence[Change], before: Standing, after: Standin
     return (*falls, *_veto(before, after), *_coverage(before, after, blueprint.rank_item_coverage))
 
 
-def fell_beyond_interval(change: Change) -> bool:
+def fell_beyond_interval(change: ScoreDifference) -> bool:
     """Whether a score fell by more than its interval; not without one."""
     if change.change is None or change.allowed is None or change.ci_high is None:
         return False
     return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
 
 
-def _fall(change: Change, *, vetoed: bool) -> Finding | None:
+def _fall(change: ScoreDifference, *, vetoed: bool) -> Regression | None:
     if not fell_beyond_interval(change):
         return None
     named = "total before the veto" if vetoed and change.what == TOTAL else change.what
@@ -162,38 +164,40 @@ def _fall(change: Change, *, vetoed: bool) -> Finding | None:
         f"{change.n_items} items scored in both runs; {_allowed(change)} "
         f"(95 % interval of the change: {change.ci_low:.2f} to {change.ci_high:.2f})"
     )
-    return Finding(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)
+    return Regression(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)
 
 
-def _allowed(change: Change) -> str:
+def _allowed(change: ScoreDifference) -> str:
     if not change.allowed or change.allowed < _ROUNDING:
         return "its interval before had no width below it"
     return f"{change.allowed:.2f} is within its interval"
 
 
-def _veto(before: Standing, after: Standing) -> Iterator[Finding]:
+def _veto(before: SystemScores, after: SystemScores) -> Iterator[Regression]:
     if after.vetoed and not before.vetoed:
         word = "passed" if before.vetoed is False else "undecided"
-        yield Finding(what="veto", before=before.vetoed, after=True, message=f"the veto is newly triggered: it was {word} before")
+        yield Regression(
+            what="veto", before=before.vetoed, after=True, message=f"the veto is newly triggered: it was {word} before"
+        )
     elif after.vetoed is None and before.vetoed is not None:
         word = "triggered" if before.vetoed else "passed"
-        yield Finding(what="veto", before=before.vetoed, after=None, message=f"the veto is undecided: it was {word} before")
+        yield Regression(what="veto", before=before.vetoed, after=None, message=f"the veto is undecided: it was {word} before")
 
 
-def _coverage(before: Standing, after: Standing, needed: float) -> Iterator[Finding]:
+def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Iterator[Regression]:
     if after.coverage < before.coverage - _ROUNDING:
         lost = sorted(before.datasets - after.datasets)
         named = f": no score of {_listed(lost)}" if lost else ""
         message = f"coverage dropped from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets{named}"
-        yield Finding(what="coverage", before=before.coverage, after=after.coverage, message=message)
+        yield Regression(what="coverage", before=before.coverage, after=after.coverage, message=message)
     was, now = before.item_coverage, after.item_coverage
     if was is not None and was >= needed and (now is None or now < needed):
         shown = "none" if now is None else f"{100 * now:.1f} %"
         message = f"{shown} of the items are scored, {100 * was:.1f} % were; a ranked model needs {100 * needed:g} %"
-        yield Finding(what="item coverage", before=was, after=now, message=message)
+        yield Regression(what="item coverage", before=was, after=now, message=message)
 
 
-def find_remarks(before: Standing, after: Standing) -> tuple[str, ...]:
+def find_warnings(before: SystemScores, after: SystemScores) -> tuple[str, ...]:
     """Changes of the veto and of coverage that are no regression."""
     remarks = []
     if after.vetoed is False and before.vetoed is not False:

@@ -44,7 +44,7 @@ NEEDLES = pl.Schema(
 
 
 @dataclass(frozen=True, order=True)
-class Subject:
+class System:
     """Who is scored: a model in one setting."""
 
     model: str
@@ -56,11 +56,11 @@ class Subject:
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
     def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
-        """Rows of a frame with columns `model` and `setting` that are about this subject, in the frame's order."""
+        """Rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
         return self.of(frame).to_dicts()
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The part of a frame with columns `model` and `setting` that is about this subject."""
+        """The part of a frame with columns `model` and `setting` that is about this system."""
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
@@ -95,11 +95,11 @@ class ReportData:
     needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
     shown: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHOWN))
 
-    def subjects(self) -> tuple[Subject, ...]:
+    def systems(self) -> tuple[System, ...]:
         """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""
         keys = ["rank", "total", "total_before_veto", "model", "setting"]
         ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
-        scored = [Subject(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]
+        scored = [System(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]
         return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
 
     @cached_property
@@ -122,8 +122,8 @@ class ReportData:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Settings of the subjects, in the order in which they are shown."""
-        return tuple(sorted({subject.setting for subject in self.subjects()}, key=setting_order))
+        """Settings of the systems, in the order in which they are shown."""
+        return tuple(sorted({system.setting for system in self.systems()}, key=setting_order))
 
     @property
     def titles(self) -> dict[str, str]:
@@ -137,10 +137,10 @@ class ReportData:
         return self.manifest.plan.get("sample")
 
 
-def _planned(plan: dict[str, Any]) -> Iterator[Subject]:
+def _planned(plan: dict[str, Any]) -> Iterator[System]:
     for model in plan.get("models", ()):
         for setting in plan.get("settings", (BASE_SETTING,)):
-            yield Subject(model["name"], setting)
+            yield System(model["name"], setting)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Measured:
+class MetricPart:
     """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
 
     dataset: str
@@ -41,7 +41,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Part:
+class ScorePart:
     """A score on 0-100 and what it is made of.
 
     `score` is the stored one, null = nothing was scored. `share` is its weight divided by the weights of all its scored siblings,
@@ -59,10 +59,10 @@ class Part:
     n_scored: int
     n_total: int
     computed: float | None
-    parts: tuple["Part", ...] = ()
+    parts: tuple["ScorePart", ...] = ()
     share: float | None = None
     contributes: float | None = None
-    measured: Measured | None = None
+    measured: MetricPart | None = None
     note: str | None = None
 
     @property
@@ -72,7 +72,7 @@ class Part:
             return self.score is self.computed
         return abs(self.score - self.computed) <= SAME
 
-    def walk(self) -> Iterator["Part"]:
+    def walk(self) -> Iterator["ScorePart"]:
         """This part and all below it."""
         yield self
         for part in self.parts:
@@ -121,7 +121,7 @@ def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> S
     return Scores(model, setting, layers["totals"].filter(mine).row(0, named=True), found)
 
 
-def explain_total(scores: Scores, blueprint: Blueprint) -> Part:
+def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
     """The total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
     gate = blueprint.gate.ability if blueprint.gate else None
     measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
@@ -131,7 +131,7 @@ def explain_total(scores: Scores, blueprint: Blueprint) -> Part:
     )
 
 
-def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> Part:
+def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> ScorePart:
     """An ability of any tier: the mean of the abilities below it, or of its levels."""
     kind: Kind = "ability" if tier == 1 else "sub_ability"
     row = scores.row(f"{kind}_scores", ability.id)
@@ -140,19 +140,19 @@ def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier
     return _mean(kind, ability.id, ability.title, parts, row, ability.weight)
 
 
-def explain_task(scores: Scores, task: Task, blueprint: Blueprint) -> Part:
+def explain_task(scores: Scores, task: Task, blueprint: Blueprint) -> ScorePart:
     """A task: the mean of its datasets."""
     parts = [explain_dataset(scores, entry.id, blueprint.datasets[entry.id], entry.weight) for entry in task.datasets]
     return _mean("task", task.id, task.title, parts, scores.row("task_scores", task.id), task.weight)
 
 
-def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: float = 1.0) -> Part:
+def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: float = 1.0) -> ScorePart:
     """A dataset: the mean of its methods' metrics."""
     row = scores.row("dataset_scores", name)
     return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
 
 
-def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[Part]:
+def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[ScorePart]:
     used = [level for level in LEVELS if any(task.level == level for task in ability.tasks)]
     rows = {level: scores.row("level_scores", ability.id, level) for level in used}
     present = [level for level in used if rows[level].get("score_0_100") is not None]
@@ -169,13 +169,13 @@ def level_weights(blueprint: Blueprint, present: Sequence[Level]) -> Mapping[Lev
     return next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
 
 
-def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[Part]:
+def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[ScorePart]:
     for method in entry.methods:
         for spec in method.metrics:
             key = (dataset, method.id, spec.metric)
             row, raw = scores.row("normalized_scores", *key), scores.row("raw_scores", *key)
             value = raw.get("value")
-            measured = Measured(
+            measured = MetricPart(
                 dataset=dataset,
                 method=method.id,
                 metric=spec.metric,
@@ -189,7 +189,7 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
                 formula=describe_normalisation(spec.normalisation),
             )
             score = row.get("normalized_0_100")
-            yield Part(
+            yield ScorePart(
                 kind="metric",
                 id=f"{method.id}.{spec.metric}",
                 title=spec.metric if spec.k is None else f"{spec.metric}, k = {spec.k}",
@@ -204,8 +204,8 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
             )
 
 
-def _mean(kind: Kind, name: str, title: str, parts: Sequence[Part], row: Row, weight: float = 1.0) -> Part:
-    return Part(
+def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Row, weight: float = 1.0) -> ScorePart:
+    return ScorePart(
         kind=kind,
         id=name,
         title=title,
@@ -232,7 +232,7 @@ def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
     return min(max(mean, lowest), highest)
 
 
-def share_out(parts: Sequence[Part]) -> tuple[Part, ...]:
+def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
     """The parts of one mean, each with its share of it."""
     whole = fsum(part.weight for part in parts if part.score is not None)
     return tuple(
@@ -243,7 +243,7 @@ def share_out(parts: Sequence[Part]) -> tuple[Part, ...]:
     )
 
 
-def _datasets(parts: Sequence[Part]) -> int:
+def _datasets(parts: Sequence[ScorePart]) -> int:
     return sum(part.datasets_total for part in parts)
 
 

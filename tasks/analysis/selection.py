@@ -31,7 +31,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Place:
+class BlueprintPath:
     """Where in the blueprint; the deepest of the three that is given is meant."""
 
     ability: Ability | None = None
@@ -52,45 +52,45 @@ def datasets_below(ability: Ability) -> list[str]:
     return [entry.id for _, node in ability.walk() for task in node.tasks for entry in task.datasets]
 
 
-def choose_subjects(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
+def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
     """The models and settings that are meant; all of the run if none is named.
 
     Raises:
         UsageError: the run has no such model or setting, or not both together.
     """
-    subjects = run.subjects
-    _require("model", wanted.model, dict.fromkeys(model for model, _ in subjects), f"run {run.name}")
-    _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in subjects), f"run {run.name}")
-    chosen = [one for one in subjects if wanted.model in (None, one[0]) and wanted.setting in (None, one[1])]
+    systems = run.systems
+    _require("model", wanted.model, dict.fromkeys(model for model, _ in systems), f"run {run.name}")
+    _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in systems), f"run {run.name}")
+    chosen = [one for one in systems if wanted.model in (None, one[0]) and wanted.setting in (None, one[1])]
     if not chosen:
         raise UsageError(
             f"model {wanted.model} was not asked in setting {wanted.setting}",
             where="--model, --setting",
-            expected=" or ".join(f"{model} {setting}" for model, setting in subjects),
+            expected=" or ".join(f"{model} {setting}" for model, setting in systems),
             got=f"{wanted.model} {wanted.setting}",
         )
     return chosen
 
 
-def require_one(run: PastRun, subjects: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
+def require_one(run: PastRun, systems: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
     """The one model and setting that is left.
 
     Raises:
         UsageError: there are several; `why` says what only one of them has.
     """
-    if len(subjects) == 1:
-        return subjects[0]
-    model, setting = subjects[0]
+    if len(systems) == 1:
+        return systems[0]
+    model, setting = systems[0]
     raise UsageError(
         f"{why} of one model and setting, and several are left",
         where="--model, --setting",
-        expected="one of " + ", ".join(f"{model} {setting}" for model, setting in subjects),
-        got=f"{len(subjects)} of them",
+        expected="one of " + ", ".join(f"{model} {setting}" for model, setting in systems),
+        got=f"{len(systems)} of them",
         next_step=f"for example --model {model} --setting {setting}; moodflow runs show {run.name} lists their scores",
     )
 
 
-def find_place(blueprint: Blueprint, wanted: Selection) -> Place:
+def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     """The place in the blueprint.
 
     Raises:
@@ -116,7 +116,7 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> Place:
         if wanted.dataset and above is not None:
             below = [entry.id for entry in above.datasets] if isinstance(above, Task) else datasets_below(above)
             _require_below("dataset", wanted.dataset, below, f"{name} {above.id}")
-    return Place(ability, task, wanted.dataset)
+    return BlueprintPath(ability, task, wanted.dataset)
 
 
 def _require(kind: str, name: str | None, known: Iterable[str], where: str) -> None:

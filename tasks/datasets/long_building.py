@@ -11,7 +11,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.context import Construct, Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceError
 from schemas.item import Record
@@ -94,7 +94,7 @@ def build_long_items(
     )
 
 
-def list_drafts(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Draft]:
+def list_drafts(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
     """Every item that there could be, in the order of the construct; none is built yet.
 
     Raises:
@@ -113,7 +113,7 @@ def list_drafts(spec: DatasetSpec, records: Sequence[Record], options: ContextOp
     return drafts
 
 
-def rank_drafts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
+def rank_drafts(drafts: Sequence[LazySample], seed: int) -> list[LazySample]:
     """The drafts in the order of the draw, which rests on the seed, the content of their records and the names of their units.
 
     Those of one unit stand together, in the order of the construct: a sample has the same needles at every length and depth.
@@ -124,7 +124,7 @@ def rank_drafts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
     return sorted(drafts, key=lambda draft: rank_row(seed, f"{hashes[id(draft.record)]}:{draft.unit or draft.item_id}"))
 
 
-def _build(spec: DatasetSpec, drafts: Sequence[Draft]) -> _Batch:
+def _build(spec: DatasetSpec, drafts: Sequence[LazySample]) -> _Batch:
     """Good items, their contexts, and the rejected."""
     items, contexts, refused = [], [], []
     for draft in drafts:

@@ -8,12 +8,12 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from schemas.api_capabilities import USUAL_DIALECT, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.dialect import USUAL_DIALECT, Sampling
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
-from schemas.worker_pool import DoAll
+from schemas.worker_pool import RunJobs
 from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
@@ -31,7 +31,7 @@ TOKENS_OF_A_RATING, CHARACTERS_PER_TOKEN = 8, 3
 
 
 @dataclass(frozen=True)
-class Verdict:
+class JudgeVerdict:
     """What became of judging one response; `repetition` counts how often the judge rated it before."""
 
     call_key: str
@@ -62,7 +62,7 @@ class Judge:
     on_reply: Callable[[ChatReply], None] = lambda _reply: None
     repetitions: int = 1
 
-    async def rate(self, item: Mapping[str, Any], answer: str, repetition: int = 0) -> Verdict:
+    async def rate(self, item: Mapping[str, Any], answer: str, repetition: int = 0) -> JudgeVerdict:
         """Ask for the ratings of one answer, again if the reply cannot be read.
 
         Args:
@@ -85,7 +85,7 @@ class Judge:
             reply = await self.chat(request)
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
-            verdict = Verdict(request.key, reply, parsed, repetition)
+            verdict = JudgeVerdict(request.key, reply, parsed, repetition)
             if verdict.status != "unparsed":
                 break
         return verdict
@@ -96,7 +96,7 @@ class Judge:
             return sampling
         return sampling.model_copy(update={"max_tokens": reply_tokens(self.rubric.names)})
 
-    def rows(self, response: Mapping[str, Any], verdict: Verdict) -> list[dict[str, Any]]:
+    def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
         """One row of the judgements layer per dimension."""
         parsed, reply = verdict.parsed, verdict.reply
         ratings = (parsed.ratings if parsed else None) or {}
@@ -136,7 +136,7 @@ async def judge_responses(
     items: dy.DataFrame[Items],
     responses: dy.DataFrame[Responses],
     judging: Judge,
-    do_all: DoAll,
+    do_all: RunJobs,
 ) -> dy.DataFrame[Judgements]:
     """Have a judge rate every answer as often as it does, the longest first.
 

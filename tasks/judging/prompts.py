@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from schemas.chat import Message
+from schemas.chat import ChatMessage
 from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
@@ -23,7 +23,7 @@ _ALIKE: dict[Language, str] = {"en": "In every dimension the ratings mean:", "zh
 _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANSWER 打分。"}
 
 
-def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetition: int = 0) -> tuple[Message, ...]:
+def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetition: int = 0) -> tuple[ChatMessage, ...]:
     """The conversation that asks for the ratings of one answer, in the item's language.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
@@ -50,7 +50,7 @@ def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetit
         Contract.of(rubric, repetition).instruction(language),
     ]
     user = [*(f"<<<{name} {nonce}>>>\n{text}\n<<<END {nonce}>>>" for name, text in given.items()), _ANSWER_LAST[language]]
-    return Message(role="system", content="\n\n".join(system)), Message(role="user", content="\n\n".join(user))
+    return ChatMessage(role="system", content="\n\n".join(system)), ChatMessage(role="user", content="\n\n".join(user))
 
 
 def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:

@@ -45,7 +45,7 @@ class Scale(Frozen):
         return range(self.lowest, self.highest + 1)
 
 
-class Band(Frozen):
+class RatingBand(Frozen):
     """Neighbouring ratings that mean the same."""
 
     lowest: int
@@ -75,7 +75,7 @@ class Rubric(Frozen):
     layout: Layout = "plain"
     scale: Scale = Scale()
     anchors: Anchors | None = None
-    bands: tuple[Band, ...] | None = Field(default=None, description="lowest first, together the whole scale")
+    bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

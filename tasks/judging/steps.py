@@ -8,11 +8,11 @@ import polars as pl
 
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import Watcher
+from schemas.progress import ProgressListener
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from schemas.worker_pool import DoAll
+from schemas.worker_pool import RunJobs
 from tasks.judging.agreement import agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses
@@ -42,7 +42,7 @@ class JudgeJob:
 
 
 @step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
-async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: DoAll, watcher: Watcher) -> Any:
+async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: RunJobs, watcher: ProgressListener) -> Any:
     """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
 
     Args:

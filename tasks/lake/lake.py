@@ -20,10 +20,10 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionKey, PartitionRef
-from tasks.lake.damage import of_another_version, unreadable, untrusted, unwritable
+from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.fingerprint import canonical_json, content_sha256
-from tasks.lake.state import state_folder
+from tasks.lake.local_state import state_folder
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"

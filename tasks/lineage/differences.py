@@ -15,7 +15,7 @@ ABSENT = "absent"
 """Stands for a part of a document that is on one side only."""
 
 
-class Cell(NamedTuple):
+class CellDifference(NamedTuple):
     """The first difference of two tables: key of its row, column, and both values."""
 
     row: str
@@ -24,7 +24,7 @@ class Cell(NamedTuple):
     recomputed: str
 
 
-def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> Cell | None:
+def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:
     """The first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
     A row that is on one side only differs in the column `row`.
@@ -39,13 +39,13 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
             continue
         row = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
         if left is None or right is None:
-            return Cell(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
+            return CellDifference(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
         place = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
-        return Cell(row, compared[place], repr(left[place]), repr(right[place]))
+        return CellDifference(row, compared[place], repr(left[place]), repr(right[place]))
     return None
 
 
-class Change(NamedTuple):
+class TreeChange(NamedTuple):
     """A place in a document, and what is there before and after; `ABSENT` if nothing is."""
 
     place: str
@@ -53,7 +53,7 @@ class Change(NamedTuple):
     after: Any
 
 
-def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[Change]:
+def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[TreeChange]:
     """Every place where two JSON documents differ, in order.
 
     Entries of a list that have an `id` or a `metric` are compared by it; if all of them are the same and only their order is not,
@@ -65,7 +65,7 @@ def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[Change]:
     elif (left := _named(before)) is not None and (right := _named(after)) is not None:
         yield from _list_changes(left, right, place)
     elif before != after:
-        yield Change(place, before, after)
+        yield TreeChange(place, before, after)
 
 
 def _named(entries: Any) -> dict[str, Any] | None:
@@ -79,8 +79,8 @@ def _named(entries: Any) -> dict[str, Any] | None:
     return None
 
 
-def _list_changes(before: dict[str, Any], after: dict[str, Any], place: str) -> Iterator[Change]:
+def _list_changes(before: dict[str, Any], after: dict[str, Any], place: str) -> Iterator[TreeChange]:
     for name in dict.fromkeys((*before, *after)):
         yield from tree_changes(before.get(name, ABSENT), after.get(name, ABSENT), f"{place}[{name}]")
     if before.keys() == after.keys() and list(before) != list(after):
-        yield Change(f"{place}.order", list(before), list(after))
+        yield TreeChange(f"{place}.order", list(before), list(after))

@@ -33,7 +33,7 @@ from tasks.lineage.facets import (
     schema_facet,
     version_facet,
 )
-from tasks.lineage.traffic import Source, Traffic, Written
+from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"
 """Of jobs, unless OPENLINEAGE_NAMESPACE names another; of source files that come with the package, always."""
@@ -75,7 +75,7 @@ class StepEvents:
     """Makes the events of one run of a step."""
 
     step: StepRun
-    traffic: Traffic
+    traffic: JobInputs
     lake: Lake
 
     def start(self, now: datetime | None = None) -> RunEvent:
@@ -83,7 +83,7 @@ class StepEvents:
         outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
         return self._event(RunState.START, {}, outputs, now)
 
-    def complete(self, written: Written, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
+    def complete(self, written: JobOutputs, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
         """It ended as it should; `up_to_date`: all was there already."""
         reason = written.missing.reason if written.missing else None
         done = StepRunFacet(
@@ -168,7 +168,7 @@ class StepEvents:
         )
         return {"version": version_facet(ref.identity, self.by), "moodflow_partition": partition}
 
-    def _source(self, source: Source) -> InputDataset:
+    def _source(self, source: JobSource) -> InputDataset:
         match source.file:
             case PinnedFile() as file:
                 namespace, name, version = f"https://{file.repository}", file.path, file.revision

@@ -21,7 +21,7 @@ NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 
 
 @dataclass
-class Drawn:
+class GraphBuilder:
     """Nodes and edges found so far, each once."""
 
     lake: Lake
@@ -48,7 +48,7 @@ def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources) -
     Edges to the run come from partitions that no other partition of it is computed from. A partition whose file is gone or
     damaged is a node that says so.
     """
-    drawn = Drawn(lake, name_sources)
+    drawn = GraphBuilder(lake, name_sources)
     root = _draw_run(drawn, manifest)
     return drawn.graph(root, [manifest.run])
 
@@ -70,7 +70,7 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
             got=path,
             next_step="moodflow runs list shows the runs",
         )
-    drawn, holdings = Drawn(lake, name_sources), Holdings.of(lake.root)
+    drawn, holdings = GraphBuilder(lake, name_sources), Holdings.of(lake.root)
     root = _draw_rejected(drawn, ref) if ref.layer.endswith(REJECTED) else _draw_upstream(drawn, [ref], {}, holdings)[0]
     using = list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions))
     return drawn.graph(root, using)
@@ -81,7 +81,7 @@ def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> Line
     manifest = read_manifest(lake.root, run)
     if name == MANIFEST:
         return graph_of_run(lake, manifest, name_sources)
-    drawn = Drawn(lake, name_sources)
+    drawn = GraphBuilder(lake, name_sources)
     run_node = _draw_run(drawn, manifest)
     report = LineageNode(
         id=path,
@@ -96,7 +96,7 @@ def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> Line
     return drawn.graph(path, [run])
 
 
-def _draw_run(drawn: Drawn, manifest: RunManifest) -> str:
+def _draw_run(drawn: GraphBuilder, manifest: RunManifest) -> str:
     path = run_folder(drawn.lake.root, manifest.run) / MANIFEST
     node = LineageNode(
         id=f"run:{manifest.run}",
@@ -117,7 +117,7 @@ def _draw_run(drawn: Drawn, manifest: RunManifest) -> str:
 
 
 def _draw_upstream(
-    drawn: Drawn, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
+    drawn: GraphBuilder, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
 ) -> list[str]:
     """Draw partitions and all they are computed from; returns the ids of those that were given."""
     listed = list(refs)
@@ -139,14 +139,14 @@ def _draw_upstream(
     return [ref.path for ref in listed]
 
 
-def _draw_rejected(drawn: Drawn, ref: PartitionRef, rejected_of: str | None = None) -> str:
+def _draw_rejected(drawn: GraphBuilder, ref: PartitionRef, rejected_of: str | None = None) -> str:
     footer, state = _read(drawn.lake, ref)
     node = drawn.add(_partition_node(ref, footer, state).model_copy(update={"rejected_of": rejected_of}))
     _draw_sources(drawn, node, ref, footer)
     return node
 
 
-def _draw_sources(drawn: Drawn, node: str, ref: PartitionRef, footer: Footer | None) -> None:
+def _draw_sources(drawn: GraphBuilder, node: str, ref: PartitionRef, footer: Footer | None) -> None:
     hashes: list[str] = footer.settings.get(SOURCES, []) if footer else []
     if not hashes:
         return

@@ -11,7 +11,7 @@ from openlineage.client.event_v2 import RunEvent
 from tasks.lake.lake import Lake
 from tasks.lineage.emission import emit, guarded, is_disabled
 from tasks.lineage.events import StepEvents, StepRun
-from tasks.lineage.traffic import Traffic, traffic_of, written_of
+from tasks.lineage.inputs_outputs import JobInputs, inputs_of, outputs_of
 
 
 class StepTrace:
@@ -25,12 +25,12 @@ class StepTrace:
         lake = next((one for one in arguments if isinstance(one, Lake)), None)
         if lake is not None and not is_disabled(os.environ):
             job = next((one for one in arguments if not isinstance(one, Lake)), None)
-            self._events = StepEvents(step(), traffic_of(job), lake)
+            self._events = StepEvents(step(), inputs_of(job), lake)
 
     @property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> JobInputs:
         """What the step's job names."""
-        return self._events.traffic if self._events else Traffic()
+        return self._events.traffic if self._events else JobInputs()
 
     async def start(self) -> None:
         """Tell that the step begins."""
@@ -60,4 +60,4 @@ class StepTrace:
 
 
 def _completed(events: StepEvents, result: object, *, up_to_date: bool) -> RunEvent:
-    return events.complete(written_of(result), up_to_date=up_to_date)
+    return events.complete(outputs_of(result), up_to_date=up_to_date)

@@ -128,7 +128,7 @@ TokenLogprobs = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ParsedAnswer:
     """What a reply was read as: `shown` for people, and either options or a text.
 
     `strict_indices` are the options as the released LongEmotion code reads them; none of types it does not know.
@@ -158,7 +158,7 @@ def read_answer(
     cut: bool = False,
     order: Sequence[int] | None = None,
     token_logprobs: TokenLogprobs = (),
-) -> Answer | None:
+) -> ParsedAnswer | None:
     """The reply as an answer to this type of question; null if it cannot be read.
 
     An order must name every option; a ranking may stop early, what it leaves out is not found. Options are ranked by the
@@ -185,7 +185,7 @@ def read_answer(
     return _named(question, tuple(sorted(indices)) if question.question_type == "multiple_answer" else indices, strict)
 
 
-def _read_shown(question: Question, reply: str, *, cut: bool) -> Answer | None:
+def _read_shown(question: Question, reply: str, *, cut: bool) -> ParsedAnswer | None:
     if question.question_type in ("single_choice", "questionnaire"):
         index = parse_choice(reply, question.options, cut=cut).index
         return None if index is None else _named(question, (index,))
@@ -200,10 +200,10 @@ def _read_shown(question: Question, reply: str, *, cut: bool) -> Answer | None:
         read = reader(reply, question.options, cut=cut)
         return None if read.index is None else _named(question, (read.index,), () if read.strict is None else (read.strict,))
     text = parse_free_text(reply).text
-    return None if text is None else Answer(text)
+    return None if text is None else ParsedAnswer(text)
 
 
-def measure(question: Question, answer: Answer, metric: MetricSpec) -> float | None:
+def measure(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> float | None:
     """The item's share of a metric, in [0, 1]; the metric must suit the question type and count the item.
 
     Null if the answer can be read but leaves open what the metric asks (a ranking that stops early).
@@ -216,21 +216,21 @@ def measure(question: Question, answer: Answer, metric: MetricSpec) -> float | N
     return _MEASURES[metric.metric](question, answer, metric)
 
 
-def _named(question: Question, indices: tuple[int, ...], strict: tuple[int, ...] = ()) -> Answer:
+def _named(question: Question, indices: tuple[int, ...], strict: tuple[int, ...] = ()) -> ParsedAnswer:
     """Options by letter, or as the question type names them: by their text, by their number."""
     if question.question_type == "odd_one_out":
-        return Answer(str(indices[0]), indices, strict)
+        return ParsedAnswer(str(indices[0]), indices, strict)
     names = question.options if question.question_type == "label_choice" else option_letters(len(question.options))
-    return Answer(",".join(names[index] for index in indices), indices, strict)
+    return ParsedAnswer(",".join(names[index] for index in indices), indices, strict)
 
 
-def _accuracy(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+def _accuracy(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
     if question.question_type in _TEXT:
         return _text_match(question, answer.shown)
     return set_equality(answer.indices, question.gold_indices)
 
 
-def _strict_accuracy(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+def _strict_accuracy(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
     return set_equality(answer.strict_indices, question.gold_indices)
 
 
@@ -242,23 +242,23 @@ def _text_match(question: Question, text: str) -> float:
     return float(any(same_answer(text, true) for true in formulas))
 
 
-def _label_f1(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+def _label_f1(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
     return label_f1(answer.indices, question.gold_indices)
 
 
-def _recall(question: Question, answer: Answer, metric: MetricSpec) -> float:
+def _recall(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> float:
     return recall_at_k(answer.indices, question.gold_indices, metric.k or 1)
 
 
-def _binary(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+def _binary(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
     return float(positive_label(answer.indices) == positive_label(question.gold_indices))
 
 
-def _bias(question: Question, answer: Answer, _metric: MetricSpec) -> float:
+def _bias(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
     return bias_share(question.option_roles[answer.indices[0]])
 
 
-def _preference(question: Question, answer: Answer, metric: MetricSpec) -> float | None:
+def _preference(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> float | None:
     return preference_share(metric.metric, [question.option_roles[index] for index in answer.indices])
 
 
@@ -270,7 +270,7 @@ def _by_truth(measure_text: Callable[[str, Sequence[str], Sequence[str]], float]
     return lambda question, answer, _metric: measure_text(answer.shown, question.references, question.wrong_references)
 
 
-_Measure = Callable[[Question, Answer, MetricSpec], float | None]
+_Measure = Callable[[Question, ParsedAnswer, MetricSpec], float | None]
 _MEASURES: Mapping[Metric, _Measure] = {
     "accuracy": _accuracy,
     "strict_accuracy": _strict_accuracy,

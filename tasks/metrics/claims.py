@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tasks.metrics.labels import Choices, Indices, Reading, Refusal
+from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
 
 _OPTION = r"(?:(?:the\s+)?(?:options?|choices?|letters?|candidates?|statements?|repl(?:y|ies))\s*[:#]?\s*|选项|選項)?"
 _IS = r"\b(?:is|are|was|were|would\s+be|should\s+be|must\s+be|has\s+to\s+be|seems\s+to\s+be|appears\s+to\s+be)\b"
@@ -103,7 +103,7 @@ def denied(text: str, start: int) -> bool:
 class Claim:
     """An answer stated somewhere in the reply."""
 
-    reading: Indices | Refusal
+    reading: Indices | LabelRefusal
     closing: bool
 
 
@@ -126,9 +126,9 @@ def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Ite
 def settle(claims: Sequence[Claim]) -> Reading:
     """What a reply's claims come to: closing ones count first, and those that count must agree."""
     counted = [claim.reading for claim in claims if claim.closing] or [claim.reading for claim in claims]
-    refusals = [reading for reading in counted if isinstance(reading, Refusal)]
+    refusals = [reading for reading in counted if isinstance(reading, LabelRefusal)]
     if refusals:
         return refusals[0]
     if len(set(counted)) > 1:
-        return Refusal("contradicts itself")
+        return LabelRefusal("contradicts itself")
     return counted[0] if counted else None

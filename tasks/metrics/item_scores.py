@@ -18,7 +18,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
-from tasks.metrics.answers import SUITED, Answer, Question, check_order, measure, read_answer
+from tasks.metrics.answers import SUITED, ParsedAnswer, Question, check_order, measure, read_answer
 from tasks.metrics.ratings import RATED, Rating
 
 METRICS_VERSION = "3"
@@ -33,7 +33,7 @@ ResponseKey = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScoredAnswer:
     """Value and status of one item under one metric."""
 
     value: float | None
@@ -51,7 +51,7 @@ class Ratings:
     by_response: Mapping[ResponseKey, RatingsOfOne]
     dimensions: frozenset[str]
 
-    def rate(self, response: ResponseKey, metric: Metric) -> Outcome:
+    def rate(self, response: ResponseKey, metric: Metric) -> ScoredAnswer:
         """Mean over the judge's repetitions of what the metric makes of all dimensions.
 
         A repetition in which a dimension is missing is left out; with none left the value is missing.
@@ -59,7 +59,7 @@ class Ratings:
         asked = self.by_response.get(response, {}).values()
         known = [[rating for rating in ratings.values() if rating is not None] for ratings in asked]
         complete = [RATED[metric](ratings) for ratings in known if ratings and len(ratings) == len(self.dimensions)]
-        return Outcome(fmean(complete), "scored") if complete else Outcome(None, "judge_failed")
+        return ScoredAnswer(fmean(complete), "scored") if complete else ScoredAnswer(None, "judge_failed")
 
 
 def score_items(
@@ -204,21 +204,23 @@ def _score_response(
         }
 
 
-def _labels(question: Question, metric: Metric, read: Answer | None) -> list[str] | None:
+def _labels(question: Question, metric: Metric, read: ParsedAnswer | None) -> list[str] | None:
     return question.predicted_labels(metric, read.indices) if read else question.unread_labels(metric)
 
 
-def _outcome(question: Question, answer: Answer | None, spec: MetricSpec, rated: Outcome | None, *, answered: bool) -> Outcome:
+def _outcome(
+    question: Question, answer: ParsedAnswer | None, spec: MetricSpec, rated: ScoredAnswer | None, *, answered: bool
+) -> ScoredAnswer:
     if not question.is_counted_by(spec.metric):
-        return Outcome(None, "not_counted")
+        return ScoredAnswer(None, "not_counted")
     if not answered:
-        return Outcome(None, "call_failed")
+        return ScoredAnswer(None, "call_failed")
     if answer is None:
-        return Outcome(0.0, "unparsed")
+        return ScoredAnswer(0.0, "unparsed")
     if rated is not None:
         return rated
     value = measure(question, answer, spec)
-    return Outcome(0.0, "unparsed") if value is None else Outcome(value, "scored")
+    return ScoredAnswer(0.0, "unparsed") if value is None else ScoredAnswer(value, "scored")
 
 
 def shown_place(question: Question, indices: Sequence[int], order: Sequence[int] | None) -> int | None:

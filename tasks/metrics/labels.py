@@ -31,14 +31,14 @@ _MARK = re.compile(r"(?:^|(?<=[\s,;、。:\"(]))([A-Z]{1,2})\s*[.):、](?!\w\.)\
 
 
 @dataclass(frozen=True)
-class Refusal:
+class LabelRefusal:
     """A reply that is not read, and why."""
 
     reason: str
 
 
 Indices = tuple[int, ...]
-Reading = Indices | Refusal | None
+Reading = Indices | LabelRefusal | None
 """What a form makes of a reply: option indices, a reason not to read it, or null if the form does not apply."""
 
 
@@ -71,10 +71,10 @@ class Choices:
         """Index of the option with this letter, null if there is none."""
         return self.labels.index(name) if name in self.labels else None
 
-    def read(self, name: str) -> Indices | Refusal:
+    def read(self, name: str) -> Indices | LabelRefusal:
         """The option with this letter, or the refusal that there is none."""
         index = self.index(name)
-        return Refusal(f"{name} is not an option") if index is None else (index,)
+        return LabelRefusal(f"{name} is not an option") if index is None else (index,)
 
     @cached_property
     def reach(self) -> int:
@@ -135,14 +135,14 @@ class Sequence:
     end: int
     numbers: tuple[int, ...] = ()
 
-    def read(self, choices: Choices) -> Indices | Refusal:
+    def read(self, choices: Choices) -> Indices | LabelRefusal:
         """The options named, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
-            return Refusal(f"{outside[0]} is not an option")
+            return LabelRefusal(f"{outside[0]} is not an option")
         if repeated := [name for name in self.names if self.names.count(name) > 1]:
-            return Refusal(f"names {repeated[0]} more than once")
+            return LabelRefusal(f"names {repeated[0]} more than once")
         if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
-            return Refusal("numbered, but not from 1 upwards")
+            return LabelRefusal("numbered, but not from 1 upwards")
         return tuple(choices.labels.index(name) for name in self.names)
 
 

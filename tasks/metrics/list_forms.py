@@ -8,8 +8,8 @@ from tasks.metrics.claims import Claim, denied, settle, stated_claims
 from tasks.metrics.labels import (
     Choices,
     Indices,
+    LabelRefusal,
     Reading,
-    Refusal,
     Sequence,
     SequenceKind,
     hedged,
@@ -20,7 +20,7 @@ from tasks.metrics.labels import (
 from tasks.metrics.listed_lines import DISAGREE, ECHO, checked_list, read_lines
 from tasks.metrics.masking import drop_texts
 
-ALTERNATIVE = Refusal("gives alternatives")
+ALTERNATIVE = LabelRefusal("gives alternatives")
 
 _INTRO = re.compile(
     r"(?:(?:(?:both|only|the)\s+)?(?:options?|choices?|letters?|answers?|order)\b|both\b|only\b|first(?:ly)?\b"
@@ -95,7 +95,7 @@ class ListForms:
         """The whole reply is letters, each with its option's text: "A (gratitude) and C (relief)"."""
         bare, named = drop_texts(text, choices.labels, choices.options)
         reading = self.whole(bare, choices) if named else None
-        if reading is None or isinstance(reading, Refusal):
+        if reading is None or isinstance(reading, LabelRefusal):
             return reading
         return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
 
@@ -110,7 +110,7 @@ class ListForms:
             return ALTERNATIVE
         rest, _, below = text[sequence.end :].partition("\n")
         if self.kind == "order" and _OTHER_LETTER.search(rest):
-            return Refusal("more letters follow the order")
+            return LabelRefusal("more letters follow the order")
         if len(sequence.names) > 1:
             return self._read(text, start, sequence, choices)
         if marked_labels(rest) or _LIST_LINE.match(below) or _OTHER_LETTER.search(_SENTENCE.split(rest, 1)[0]):
@@ -121,11 +121,11 @@ class ListForms:
     def _read(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
         gapless = len(sequence.names) > 1 and letter_run(text, start, choices) == sequence
         if self.kind == "order" and gapless and len(sequence.names) < len(choices.options):
-            return Refusal("letters without a gap do not name every option")
+            return LabelRefusal("letters without a gap do not name every option")
         return self._shaped(sequence.read(choices))
 
-    def _shaped(self, reading: Indices | Refusal) -> Indices | Refusal:
-        return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, Refusal) else reading
+    def _shaped(self, reading: Indices | LabelRefusal) -> Indices | LabelRefusal:
+        return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
         for found in _TAIL.finditer(text) if self.kind == "set" else ():

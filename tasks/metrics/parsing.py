@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tasks.metrics.json_forms import json_answer
-from tasks.metrics.labels import Choices, Indices, Reading, Refusal
+from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
 from tasks.metrics.list_forms import ListForms
 from tasks.metrics.listed_lines import checked_list
 from tasks.metrics.masking import mask_options, masked_option
@@ -132,7 +132,7 @@ def parse_free_text(reply: str) -> TextParse:
     return TextParse(text, "text") if has_words(text) else TextParse(None, EMPTY)
 
 
-_Combine = Callable[[list[Indices], Choices], Indices | Refusal]
+_Combine = Callable[[list[Indices], Choices], Indices | LabelRefusal]
 
 
 def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine) -> tuple[Indices | None, str]:
@@ -151,34 +151,34 @@ def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine
     return None, NOTHING
 
 
-def _outcome(reading: Indices | Refusal, name: str) -> tuple[Indices | None, str]:
-    return (None, reading.reason) if isinstance(reading, Refusal) else (reading, name)
+def _outcome(reading: Indices | LabelRefusal, name: str) -> tuple[Indices | None, str]:
+    return (None, reading.reason) if isinstance(reading, LabelRefusal) else (reading, name)
 
 
-def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | Refusal:
+def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | LabelRefusal:
     """Each value on its own: one option each, or (a single value) whatever the forms read."""
     texts = [clean_reply(mask_options(value, choices.options)) for value in values]
     if not texts:
-        return Refusal(NOTHING)
+        return LabelRefusal(NOTHING)
     if len(texts) == 1:
         readings = [reading for form in forms if (reading := form.read(texts[0], choices)) is not None]
-        return readings[0] if readings else Refusal(NOTHING)
+        return readings[0] if readings else LabelRefusal(NOTHING)
     read: list[Indices] = []
     for text in texts:
         reading = read_bare_letter(text, choices) or read_whole_text(text, choices) or read_claims(text, choices)
-        if reading is None or isinstance(reading, Refusal):
-            return reading or Refusal(NOTHING)
+        if reading is None or isinstance(reading, LabelRefusal):
+            return reading or LabelRefusal(NOTHING)
         read.append(reading)
     return combine(read, choices)
 
 
-def _combine_single(_read: list[Indices], _choices: Choices) -> Indices | Refusal:
+def _combine_single(_read: list[Indices], _choices: Choices) -> Indices | LabelRefusal:
     return SEVERAL
 
 
-def _combine_set(read: list[Indices], choices: Choices) -> Indices | Refusal:
+def _combine_set(read: list[Indices], choices: Choices) -> Indices | LabelRefusal:
     return checked_list(tuple(index for indices in read for index in indices), choices, "set", with_texts=False)
 
 
-def _combine_order(read: list[Indices], choices: Choices) -> Indices | Refusal:
+def _combine_order(read: list[Indices], choices: Choices) -> Indices | LabelRefusal:
     return checked_list(tuple(index for indices in read for index in indices), choices, "order", with_texts=False)

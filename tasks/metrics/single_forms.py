@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
-from tasks.metrics.labels import Choices, Indices, Label, Reading, Refusal, hedged, label_at, marked_labels, sequence_at
+from tasks.metrics.labels import Choices, Indices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
 from tasks.metrics.masking import TOKEN
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
 
-SEVERAL = Refusal("names more than one option")
-DISAGREE = Refusal("letter and text beside it are different options")
+SEVERAL = LabelRefusal("names more than one option")
+DISAGREE = LabelRefusal("letter and text beside it are different options")
 
 _LABEL_PREFIX = re.compile(
     r"(?:(?:the\s+)?(?:option|choice|letter|answer)|选项|選項|选择|選擇|选|選|答案|答)\s*[:#]?\s*", re.IGNORECASE
@@ -58,7 +58,7 @@ def read_bare_letter(text: str, choices: Choices) -> Reading:
         return choices.read(label.name)
     if choices.index(label.name) is None:
         return (same,)
-    return Refusal("is the letter of one option and the text of another") if label.small else choices.read(label.name)
+    return LabelRefusal("is the letter of one option and the text of another") if label.small else choices.read(label.name)
 
 
 def read_letter_and_text(text: str, choices: Choices) -> Reading:
@@ -127,14 +127,14 @@ def read_target(text: str, start: int, choices: Choices) -> Reading:
     return None if _lists_others(text, start, label) else beside(text, label, choices)
 
 
-def beside(text: str, label: Label, choices: Choices) -> Indices | Refusal:
+def beside(text: str, label: Label, choices: Choices) -> Indices | LabelRefusal:
     """The option of a letter, unless the text beside it is another option's."""
     place = _SEPARATOR.match(text, label.end)
     start = place.end() if place else label.end
     rest = text[start : start + choices.reach].split("\n", 1)[0]
     reading = choices.read(label.name)
     texts = {index for piece in _pieces(rest) if (index := choices.match(piece)) is not None}
-    return DISAGREE if not isinstance(reading, Refusal) and texts and reading[0] not in texts else reading
+    return DISAGREE if not isinstance(reading, LabelRefusal) and texts and reading[0] not in texts else reading
 
 
 def _text_target(rest: str, choices: Choices) -> Reading:

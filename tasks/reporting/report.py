@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schemas.lineage import RunManifest
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
+from tasks.reporting.content.benchmark_papers import paper_of
+from tasks.reporting.content.blueprint_paths import has_levels
 from tasks.reporting.content.costs import Costs, describe_costs
 from tasks.reporting.content.design import Design, describe_design
-from tasks.reporting.content.drill import Node, Place, drill_down
-from tasks.reporting.content.field import Field, describe_field
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
-from tasks.reporting.content.gaps import Gaps, find_gaps
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method_notes import MethodNotes, describe_method
+from tasks.reporting.content.missing_scores import MissingScores, find_gaps
 from tasks.reporting.content.needles import NeedleGrid, needle_grids
 from tasks.reporting.content.operations import (
     FailureRow,
@@ -25,26 +25,26 @@ from tasks.reporting.content.operations import (
     layer_rows,
     usage_rows,
 )
-from tasks.reporting.content.papers import paper_of
-from tasks.reporting.content.places import has_levels
-from tasks.reporting.content.positions import Positions, describe_positions
+from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.provenance import Provenance, describe_provenance
+from tasks.reporting.content.published_models import PublishedModels, describe_field
 from tasks.reporting.content.recall import RetrievalReport, describe_retrieval
 from tasks.reporting.content.request import Request, describe_request
+from tasks.reporting.content.score_tree import Node, NodePath, drill_down
 from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
-from tasks.reporting.content.verdicts import Verdict, judge_subjects
-from tasks.reporting.content.weaknesses import Finding, find_reasons, weakest_tasks
+from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
+from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 
 
 @dataclass(frozen=True)
-class SubjectReport:
+class SystemReport:
     """One model in one setting. `anchor` is its place in the page."""
 
     anchor: str
-    verdict: Verdict
+    verdict: TotalVerdict
     abilities: tuple[AbilityRow, ...]
     levels: tuple[LevelRow, ...]
-    weak: tuple[Finding, ...]
+    weak: tuple[Weakness, ...]
     tree: Node
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
@@ -58,7 +58,7 @@ class SubjectReport:
     @property
     def label(self) -> str:
         """Name in headings."""
-        return self.verdict.subject.label
+        return self.verdict.system.label
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Report:
     title: str
     source: str
     manifest: RunManifest
-    subjects: tuple[SubjectReport, ...]
-    field: Field | None
+    systems: tuple[SystemReport, ...]
+    field: PublishedModels | None
     failures: tuple[FailureRow, ...]
     judge_failures: tuple[JudgeFailureRow, ...]
     usage: tuple[UsageRow, ...]
@@ -92,17 +92,17 @@ class Report:
     @property
     def has_parts(self) -> bool:
         """Whether scores below the abilities say more than the abilities and tasks do."""
-        return self.has_levels or any(row.ability != row.sub_ability for entry in self.subjects for row in entry.levels)
+        return self.has_levels or any(row.ability != row.sub_ability for entry in self.systems for row in entry.levels)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Models of the run."""
-        return tuple(dict.fromkeys(entry.verdict.subject.model for entry in self.subjects))
+        return tuple(dict.fromkeys(entry.verdict.system.model for entry in self.systems))
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Settings of the run."""
-        return tuple(dict.fromkeys(entry.verdict.subject.setting for entry in self.subjects))
+        return tuple(dict.fromkeys(entry.verdict.system.setting for entry in self.systems))
 
     @property
     def plan_json(self) -> str:
@@ -111,21 +111,21 @@ class Report:
 
     @property
     def has_settings(self) -> bool:
-        """Whether subjects differ in more than the model."""
+        """Whether systems differ in more than the model."""
         return len(self.settings) > 1
 
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
     gaps = find_gaps(data)
-    verdicts = judge_subjects(data)
+    verdicts = judge_systems(data)
     return Report(
         title=data.blueprint.title,
         source=data.blueprint.source,
         manifest=data.manifest,
-        subjects=tuple(
-            _describe(data, subject, verdict, gaps, f"m{place}")
-            for place, (subject, verdict) in enumerate(zip(data.subjects(), verdicts, strict=True), start=1)
+        systems=tuple(
+            _describe(data, system, verdict, gaps, f"m{place}")
+            for place, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
         ),
         field=describe_field(data),
         failures=failure_rows(data),
@@ -148,17 +148,17 @@ def build_report(data: ReportData) -> Report:
     )
 
 
-def _describe(data: ReportData, subject: Subject, verdict: Verdict, gaps: Gaps, anchor: str) -> SubjectReport:
-    tasks, raw = task_rows(data, subject, gaps), raw_rows(data, subject, gaps)
-    findings = find_reasons(data, subject, tasks, raw)
-    return SubjectReport(
+def _describe(data: ReportData, system: System, verdict: TotalVerdict, gaps: MissingScores, anchor: str) -> SystemReport:
+    tasks, raw = task_rows(data, system, gaps), raw_rows(data, system, gaps)
+    findings = find_reasons(data, system, tasks, raw)
+    return SystemReport(
         anchor=anchor,
         verdict=verdict,
-        abilities=ability_rows(data, subject, gaps),
-        levels=level_rows(data, subject, gaps),
+        abilities=ability_rows(data, system, gaps),
+        levels=level_rows(data, system, gaps),
         weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
-        tree=drill_down(Place(data, subject, anchor, gaps, findings), verdict),
+        tree=drill_down(NodePath(data, system, anchor, gaps, findings), verdict),
         tasks=tasks,
         raw=raw,
-        positions=describe_positions(data, subject),
+        positions=describe_positions(data, system),
     )

@@ -31,7 +31,7 @@ PART_CHARACTERS = 65_536
 BLANKS = " \n\r\t"
 
 
-class Span(NamedTuple):
+class ChunkSpan(NamedTuple):
     """Part of a text, end exclusive, and how many tokens it counts for."""
 
     start: int
@@ -93,7 +93,7 @@ class _Splitter:
         self._limit, self._overlap = chunk_tokens, overlap_tokens
         self._legacy, self._extra = legacy_bos, int(legacy_bos)
 
-    def spans(self, start: int, end: int, separators: Sequence[str]) -> Iterator[Span]:
+    def spans(self, start: int, end: int, separators: Sequence[str]) -> Iterator[ChunkSpan]:
         """Chunks of a part of the text: cut at the first separator there is, short pieces merged, long ones cut further."""
         while separators and self._text.find(separators[0], start, end) < 0:
             separators = separators[1:]
@@ -107,7 +107,7 @@ class _Splitter:
             yield from self.spans(piece.start, piece.end, separators[1:]) if separators else (piece,)
         yield from merger.rest()
 
-    def _cut(self, start: int, end: int, separator: str) -> Iterator[Span]:
+    def _cut(self, start: int, end: int, separator: str) -> Iterator[ChunkSpan]:
         width = len(separator)
         found = self._text.find(separator, start, end)
         while found >= 0:
@@ -116,12 +116,12 @@ class _Splitter:
             start, found = found, self._text.find(separator, found + width, end)
         yield self._piece(start, end)
 
-    def _piece(self, start: int, end: int) -> Span:
-        return Span(start, end, self._before[end] - self._before[start] + self._extra)
+    def _piece(self, start: int, end: int) -> ChunkSpan:
+        return ChunkSpan(start, end, self._before[end] - self._before[start] + self._extra)
 
-    def _finest(self, start: int, end: int) -> Iterator[Span]:
+    def _finest(self, start: int, end: int) -> Iterator[ChunkSpan]:
         if self._legacy:
-            yield from (Span(place, place + 1, _alone(self._text[place]) + 1) for place in range(start, end))
+            yield from (ChunkSpan(place, place + 1, _alone(self._text[place]) + 1) for place in range(start, end))
             return
         before = self._before
         for place in range(start + 1, end):
@@ -136,10 +136,10 @@ class _Merger:
 
     def __init__(self, limit: int, overlap: int, join: int) -> None:
         self._limit, self._overlap, self._join = limit, overlap, join
-        self._pieces: deque[Span] = deque()
+        self._pieces: deque[ChunkSpan] = deque()
         self._length = 0
 
-    def add(self, piece: Span) -> Iterator[Span]:
+    def add(self, piece: ChunkSpan) -> Iterator[ChunkSpan]:
         """The chunk that the piece no longer fits into, if so."""
         if self._pieces and self._with(piece) > self._limit:
             yield self._chunk()
@@ -149,18 +149,18 @@ class _Merger:
         self._length = self._with(piece)
         self._pieces.append(piece)
 
-    def rest(self) -> Iterator[Span]:
+    def rest(self) -> Iterator[ChunkSpan]:
         """The last chunk; the next one shares nothing with it."""
         if self._pieces:
             yield self._chunk()
         self._pieces.clear()
         self._length = 0
 
-    def _with(self, piece: Span) -> int:
+    def _with(self, piece: ChunkSpan) -> int:
         return self._length + piece.length + (self._join if self._pieces else 0)
 
-    def _chunk(self) -> Span:
-        return Span(self._pieces[0].start, self._pieces[-1].end, self._length)
+    def _chunk(self) -> ChunkSpan:
+        return ChunkSpan(self._pieces[0].start, self._pieces[-1].end, self._length)
 
 
 @cache

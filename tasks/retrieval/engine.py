@@ -33,7 +33,7 @@ GATHER_S = 0.002
 ResultT = TypeVar("ResultT")
 
 
-class Counts(NamedTuple):
+class RetrievalCounts(NamedTuple):
     """Texts that were asked for, texts that the model embedded, and texts that the store had, these distinct within a round."""
 
     asked: int
@@ -87,9 +87,9 @@ class RetrievalEngine:
         return self._files.identity
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> RetrievalCounts:
         """What it did so far."""
-        return Counts(self._asked, self._embedded, self._stored)
+        return RetrievalCounts(self._asked, self._embedded, self._stored)
 
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
         """Chunks of at most so many tokens; see `chunking.split`."""

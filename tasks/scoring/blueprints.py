@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import read_document

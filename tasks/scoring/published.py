@@ -55,7 +55,7 @@ class PublishedLongEmotion(dy.Schema):
     avg = dy.Float64(min=0, max=100, description="overall average as printed")
 
 
-class Column(NamedTuple):
+class PaperColumn(NamedTuple):
     """A column of a table, and what its numbers are multiplied by to lie on 0-100."""
 
     name: str
@@ -63,28 +63,28 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """A paper's table: which column holds which main ability, and the setting of each method; without methods all is `base`."""
 
     file: Path
     schema: type[dy.Schema]
-    abilities: Mapping[str, Column]
+    abilities: Mapping[str, PaperColumn]
     total: str
     methods: Mapping[str, Setting] = field(default_factory=dict)
 
 
 TABLES = (
-    Table(PUBLISHED, PublishedScores, {name: Column(name) for name in ABILITIES}, "overall"),
-    Table(
+    PaperTable(PUBLISHED, PublishedScores, {name: PaperColumn(name) for name in ABILITIES}, "overall"),
+    PaperTable(
         FOLDER / "longemotion_table2.csv",
         PublishedLongEmotion,
         {
-            "emotion_classification": Column("EC"),
-            "emotion_detection": Column("ED"),
-            "emotion_qa": Column("QA"),
-            "emotion_summary": Column("ES", 20),
-            "emotion_conversation": Column("MC4", 20),
-            "emotion_expression": Column("EE"),
+            "emotion_classification": PaperColumn("EC"),
+            "emotion_detection": PaperColumn("ED"),
+            "emotion_qa": PaperColumn("QA"),
+            "emotion_summary": PaperColumn("ES", 20),
+            "emotion_conversation": PaperColumn("MC4", 20),
+            "emotion_expression": PaperColumn("EE"),
         },
         "avg",
         {"Base": "base", "RAG": "rag", "CoEM": "coem"},

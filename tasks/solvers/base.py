@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from schemas.api_capabilities import USUAL_DIALECT
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.dialect import USUAL_DIALECT
 from schemas.item import Item
 from tasks.solvers.prompts import Prompts, build_messages, choose_sampling, choose_top_logprobs
 

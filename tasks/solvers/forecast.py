@@ -17,10 +17,10 @@ from schemas.pricing import Rate
 from schemas.tables.items import Items
 from schemas.usage import Expectation
 from tasks.lake.files import parquet_source
-from tasks.models.cost.estimating import Estimator, Measure, measure_texts
+from tasks.models.cost.estimate import Estimator, Measure, measure_texts
 from tasks.models.journal.table import journal_errors
 from tasks.solvers.base import direct
-from tasks.solvers.option_order import Rounds, plan_asks, show_in_order
+from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import read_item
 
@@ -29,7 +29,7 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
-async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: Rounds) -> list[ChatRequest]:
+async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: Epochs) -> list[ChatRequest]:
     """The calls of setting `base`, as its solver makes them, none of them sent.
 
     A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
@@ -41,7 +41,7 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: R
         return NOT_SENT
 
     prompts = load_prompts()
-    for ask in plan_asks(items, rounds):
+    for ask in plan_epochs(items, rounds):
         await direct(show_in_order(read_item(ask.row), ask.order), entry, prompts, note, ask.draw)
     return planned
 

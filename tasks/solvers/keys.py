@@ -4,7 +4,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.vocabulary import TooLong
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.option_order import Rounds
+from tasks.solvers.option_order import Epochs
 from tasks.solvers.truncation import SHORTENING_VERSION
 
 RESPONSES_VERSION = "3"
@@ -16,7 +16,7 @@ def responses_key(
     entry: ModelEntry,
     setting: str,
     prompts_sha256: str,
-    rounds: Rounds,
+    rounds: Epochs,
     too_long: TooLong = "missing",
 ) -> PartitionKey:
     """Key of one model's replies to one dataset's items under one setting.

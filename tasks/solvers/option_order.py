@@ -14,7 +14,7 @@ Order = tuple[int, ...] | None
 """Index of the item's option shown at each place; null = as the item has them."""
 
 
-class Ask(NamedTuple):
+class Presentation(NamedTuple):
     """One item, as a row of `items`, in one order of its options.
 
     `repetition` numbers all times the item is asked, `draw` those that ask for the same again: equal calls with another draw are
@@ -28,7 +28,7 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Epochs:
     """How often an item is asked: in `permute` orders of its options drawn by `seed` (0 = its own), all that `repeat` times."""
 
     permute: int = 0
@@ -42,10 +42,10 @@ class Rounds:
         return {**permuted, **({"repeat": self.repeat} if self.repeat > 1 else {})}
 
 
-def plan_asks(items: dy.DataFrame[Items], rounds: Rounds = Rounds()) -> list[Ask]:
+def plan_epochs(items: dy.DataFrame[Items], rounds: Epochs = Epochs()) -> list[Presentation]:
     """Every item as often as it is asked."""
     return [
-        Ask(row, draw * len(orders) + place, order, draw)
+        Presentation(row, draw * len(orders) + place, order, draw)
         for row in items.iter_rows(named=True)
         for orders in [option_orders(row, rounds.permute, rounds.seed)]
         for draw in range(rounds.repeat)

@@ -14,9 +14,9 @@ from typing import Annotated, Self
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
+from schemas.api_capabilities import Sampling
 from schemas.base import Frozen
-from schemas.chat import Message, ModelEntry
-from schemas.dialect import Sampling
+from schemas.chat import ChatMessage, ModelEntry
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.letters import option_letters
@@ -115,7 +115,7 @@ def load_prompts(folder: Path = PROMPTS) -> Prompts:
         ) from error
 
 
-def build_messages(item: Item, prompts: Prompts) -> tuple[Message, ...]:
+def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
     """The conversation that asks an item: one user message.
 
     Args:
@@ -129,7 +129,7 @@ def build_messages(item: Item, prompts: Prompts) -> tuple[Message, ...]:
     blocks = [template.question.format(question=item.question, options=lettered), instruction]
     if item.context:
         blocks.insert(0, template.context.format(context=item.context))
-    return (Message(role="user", content="\n\n".join(blocks)),)
+    return (ChatMessage(role="user", content="\n\n".join(blocks)),)
 
 
 def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Prompts) -> Sampling:

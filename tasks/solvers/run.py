@@ -10,9 +10,9 @@ import polars as pl
 from schemas.chat import Chat, ChatReply, ChatRequest
 from schemas.item import Item
 from schemas.tables.responses import Responses
-from tasks.models.http.worker_pool import Crew, Work
+from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.solvers.base import Call, Transcript
-from tasks.solvers.option_order import Ask, show_in_order
+from tasks.solvers.option_order import Presentation, show_in_order
 
 Solve = Callable[[Item, Chat, int], Awaitable[Transcript]]
 RESPONSES_SCHEMA = Responses.create_empty().schema
@@ -23,11 +23,11 @@ class Endpoint:
     """A model server as a stage uses it: who answers, and who sees to what is begun when."""
 
     chat: Chat
-    crew: Crew
+    crew: WorkerPool
 
 
 @dataclass(frozen=True)
-class Asked:
+class SolverRun:
     """How items are asked: the model's name, and the setting with its solver, which has model and prompts filled in."""
 
     model: str
@@ -35,7 +35,9 @@ class Asked:
     solve: Solve
 
 
-async def ask_items(asks: Sequence[Ask], asked: Asked, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]) -> pl.DataFrame:
+async def run_solver(
+    asks: Sequence[Presentation], asked: SolverRun, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]
+) -> pl.DataFrame:
     """Ask everything, the longest first; crew and client limit what is begun and what is in flight.
 
     Args:
@@ -53,8 +55,8 @@ async def ask_items(asks: Sequence[Ask], asked: Asked, endpoint: Endpoint, on_re
         on_reply(reply)
         return reply
 
-    def work_on(ask: Ask) -> Work:
-        return Work(_length(ask.row), lambda: asked.solve(show_in_order(read_item(ask.row), ask.order), heard, ask.draw))
+    def work_on(ask: Presentation) -> Job:
+        return Job(_length(ask.row), lambda: asked.solve(show_in_order(read_item(ask.row), ask.order), heard, ask.draw))
 
     transcripts: list[Transcript] = await endpoint.crew.do_all([work_on(ask) for ask in asks])
     table = [
@@ -76,7 +78,7 @@ def read_item(row: Mapping[str, Any]) -> Item:
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
-def response_row(ask: Ask, asked: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
+def response_row(ask: Presentation, asked: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
     """One row of `responses`; `asked` are model and setting."""
     request, reply = call.request, call.reply
     found = reply.top_logprobs

@@ -7,15 +7,15 @@ from typing import Any
 from schemas.chat import Chat, ModelEntry
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import Watcher
+from schemas.progress import ProgressListener
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
 from tasks.lake.lake import Lake
 from tasks.solvers.base import Transcript, direct
-from tasks.solvers.option_order import Rounds, plan_asks
+from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Asked, Endpoint, ask_items
+from tasks.solvers.run import Endpoint, SolverRun, run_solver
 from tasks.solvers.truncation import ask_within_context
 from tasks.steps import step, up_to_date
 
@@ -29,12 +29,12 @@ class InferJob:
     entry: ModelEntry
     items: PartitionRef
     key: PartitionKey
-    rounds: Rounds
+    rounds: Epochs
     too_long: TooLong = "missing"
 
 
 @step("{job.dataset}/{job.entry.name}/{job.setting}")
-async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher: Watcher) -> Any:
+async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher: ProgressListener) -> Any:
     """Ask every item; a failed call is a row too, and leaves the partition incomplete.
 
     Returns:
@@ -43,7 +43,7 @@ async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher
     if found := lake.find(job.key):
         return up_to_date(found)
     items = lake.read(job.items, Items)
-    asks = plan_asks(items, job.rounds)
+    asks = plan_epochs(items, job.rounds)
     watcher.expect(len(asks))
     prompts = load_prompts()
 
@@ -55,8 +55,8 @@ async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher
 
         return await ask_within_context(item, job.too_long, ask)
 
-    asked = Asked(job.entry.name, job.setting, solve)
-    responses = await ask_items(asks, asked, endpoint, watcher.on_reply)
+    asked = SolverRun(job.entry.name, job.setting, solve)
+    responses = await run_solver(asks, asked, endpoint, watcher.on_reply)
     complete = not (responses["status"] == "failed").any()
     # In a thread: calls of other partitions go on meanwhile.
     return await asyncio.to_thread(lake.write, job.key, responses, Responses, complete=complete)

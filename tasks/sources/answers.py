@@ -22,7 +22,7 @@ class SetbackError(Exception):
         self.retry_after_s = retry_after_s
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     """Which bytes of the file an answer holds: from `start` (0-based) to its end."""
 
     start: int
@@ -53,7 +53,7 @@ RETRIED: dict[int, Setback] = {408: "timeout", 425: "http_429", 429: "http_429"}
 GATED = "the dataset is gated or not public, so its licence must be accepted at its host"
 
 
-def read_span(response: httpx.Response, here: int, etag: str | None) -> Span | None:
+def read_span(response: httpx.Response, here: int, etag: str | None) -> ByteRange | None:
     """Which bytes came.
 
     Args:
@@ -65,13 +65,13 @@ def read_span(response: httpx.Response, here: int, etag: str | None) -> Span | N
     """
     length = _read_length(response.headers)
     if response.status_code == httpx.codes.OK:
-        return Span(0, length)
+        return ByteRange(0, length)
     found = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "").strip())
     if response.status_code != httpx.codes.PARTIAL_CONTENT or not here or found is None:
         return None
     start, last, total = (int(number) for number in found.groups())
     fits = start == here <= last == total - 1 and length in {None, total - start}
-    return Span(start, total) if fits and response.headers.get("ETag", etag) == etag else None
+    return ByteRange(start, total) if fits and response.headers.get("ETag", etag) == etag else None
 
 
 def _read_length(headers: httpx.Headers) -> int | None:

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import httpx
 
-from tasks.sources.answers import DownloadError, SetbackError, Span, read_span, refuse_status
-from tasks.sources.parts import Part
-from tasks.sources.retrying import RetryPolicy
+from tasks.sources.answers import ByteRange, DownloadError, SetbackError, read_span, refuse_status
+from tasks.sources.parts import PartialFile
+from tasks.sources.retrying import DownloadRetryPolicy
 
 CONNECT_TIMEOUT_S = 10.0
 MOST_REDIRECTS = 5
@@ -34,7 +34,7 @@ class Download(Protocol):
 
 
 @dataclass(frozen=True)
-class Pace:
+class MinimumSpeed:
     """The slowest download that is waited for: this many bytes in each such time."""
 
     least_bytes: int = 16 * 1024
@@ -55,9 +55,9 @@ class HttpsDownload:
     """
 
     largest_bytes: int = LARGEST_BYTES
-    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    policy: DownloadRetryPolicy = field(default_factory=DownloadRetryPolicy)
     silence_s: float = 60.0
-    pace: Pace = field(default_factory=Pace)
+    pace: MinimumSpeed = field(default_factory=MinimumSpeed)
     loopback: bool = False
     clock: Callable[[], float] = time.monotonic
 
@@ -70,7 +70,7 @@ class HttpsDownload:
             DownloadError: refused, too large, not encrypted, or still failing after the last attempt.
             OSError: `target` cannot be written.
         """
-        part = Part(target)
+        part = PartialFile(target)
         attempt, waited_s = 0, 0.0
         timeout = httpx.Timeout(self.silence_s, connect=CONNECT_TIMEOUT_S)
         # A proxy from the environment is for remote servers.
@@ -89,7 +89,7 @@ class HttpsDownload:
                 else:
                     return part.complete()
 
-    def _attempt(self, client: httpx.Client, url: str, part: Part) -> None:
+    def _attempt(self, client: httpx.Client, url: str, part: PartialFile) -> None:
         here, etag = part.resumable()
         headers = {"Accept-Encoding": "identity"}
         if here and etag:
@@ -129,7 +129,7 @@ class HttpsDownload:
         # Without the query: it may hold a signature that gives access.
         raise DownloadError(f"{url.scheme}://{url.host}{url.path} is not an https address, and nothing else is followed")
 
-    def _take(self, response: httpx.Response, here: int, etag: str | None, part: Part) -> None:
+    def _take(self, response: httpx.Response, here: int, etag: str | None, part: PartialFile) -> None:
         refuse_status(response)
         span = self._span(response, here, etag, part)
         self._require_allowed(span.total, "announced by the server", part)
@@ -141,7 +141,7 @@ class HttpsDownload:
                 part.discard()
             raise SetbackError("cut", f"{size} bytes came of {span.total}")
 
-    def _span(self, response: httpx.Response, here: int, etag: str | None, part: Part) -> Span:
+    def _span(self, response: httpx.Response, here: int, etag: str | None, part: PartialFile) -> ByteRange:
         span = read_span(response, here, etag)
         if span is None:
             # What is here cannot be continued, so the next attempt starts from the beginning.
@@ -154,7 +154,7 @@ class HttpsDownload:
             raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
         return span
 
-    def _copy(self, response: httpx.Response, size: int, write: Callable[[bytes], object], part: Part) -> int:
+    def _copy(self, response: httpx.Response, size: int, write: Callable[[bytes], object], part: PartialFile) -> int:
         since, counted = self.clock(), 0
         for block in response.iter_raw():
             size, counted = size + len(block), counted + len(block)
@@ -166,7 +166,7 @@ class HttpsDownload:
                 since, counted = self.clock(), 0
         return size
 
-    def _require_allowed(self, size: int | None, which: str, part: Part) -> None:
+    def _require_allowed(self, size: int | None, which: str, part: PartialFile) -> None:
         if size is not None and size > self.largest_bytes:
             part.discard()
             raise DownloadError(f"{size} bytes ({which}) are more than the limit of {self.largest_bytes} bytes")

@@ -13,7 +13,7 @@ from tasks.sources.caching import Cache
 from tasks.sources.checksums import hash_names, not_the_pinned, verify, verify_pinned
 from tasks.sources.downloading import Download
 from tasks.sources.naming import missing_source, pointer_in_place
-from tasks.sources.parts import Part
+from tasks.sources.parts import PartialFile
 from tasks.sources.pointers import Pointer, read_pointer
 
 NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of the catalogue entry if the change is meant"
@@ -74,7 +74,7 @@ class Fetcher:
     def _fetch(self, source: PinnedFile, url: str, part: Path) -> Path:
         self.download(url, part)
         if pointer := read_pointer(part):
-            Part(part).discard()
+            PartialFile(part).discard()
             # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
             part = part.with_name(f"{part.name}.lfs")
             url = self._fetch_lfs(source, pointer, part, url)
@@ -93,7 +93,7 @@ class Fetcher:
             raise not_the_pinned(lfs_url, source.sha256, f"{pointer.sha256} (in the Git LFS pointer)", NOT_KEPT)
         self.download(lfs_url, part)
         if read_pointer(part):
-            Part(part).discard()
+            PartialFile(part).discard()
             raise pointer_in_place(source, lfs_url)
         return lfs_url
 
@@ -104,5 +104,5 @@ def _verify_or_remove(part: Path, source: PinnedFile, url: str, behind_pointer: 
         if source.sha256 is None:
             verify(part, behind_pointer, url, NOT_KEPT)
     except ChecksumError:
-        Part(part).discard()
+        PartialFile(part).discard()
         raise

@@ -6,7 +6,7 @@ from typing import IO
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialFile:
     """The partial file at `path`; beside it, in a note, the strong ETag that its bytes came with.
 
     Raises, in each method:

@@ -30,7 +30,7 @@ RETRIES: Mapping[Setback, Retry] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class RetryPolicy(Backoff[Setback]):
+class DownloadRetryPolicy(Backoff[Setback]):
     """Decides on the next attempt of a download; `sleep` waits for a number of seconds."""
 
     retries: Mapping[Setback, Retry] = field(default_factory=lambda: RETRIES)

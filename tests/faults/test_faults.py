@@ -12,7 +12,7 @@ import pytest
 from schemas.chat import ChatReply, ModelEntry
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import Fault, ModelServer
@@ -46,7 +46,7 @@ async def run(server: ModelServer, journal: Path) -> Run:
         timeout_s=1.0,
         require_same_model=True,
     )
-    impatient = RetryPolicy(sleep=Pauses(), draw=random.Random(0).random)
+    impatient = CallRetryPolicy(sleep=Pauses(), draw=random.Random(0).random)
     async with Journal(journal) as kept, HttpChat(model, server.base_url, policy=impatient) as client:
         chat = JournaledChat(client, kept)
         replies = await asyncio.gather(*(chat(request(question, base_url="faults")) for question in QUESTIONS))
@@ -106,7 +106,7 @@ async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_
 async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
     with ModelServer(answer, fault=lambda _: fault) as server:
         model = ModelEntry(name="listener", base_url=server.base_url, require_same_model=True)
-        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses())) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses())) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.text) == (NAMED[fault], None)
     assert reply.attempts == server.calls == RETRIES[NAMED[fault]].attempts

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from schemas.chat import ModelEntry
 from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, request
 
@@ -25,7 +25,7 @@ def certified() -> ssl.SSLContext:
 async def test_a_certificate_that_is_not_trusted_is_a_failure_of_its_own_and_no_key_is_sent() -> None:
     with ModelServer(lambda _: "B", tls=certified()) as server:
         model = ModelEntry(name="listener", base_url=server.base_url)
-        async with HttpChat(model, server.base_url, SecretStr("sk-hidden"), policy=RetryPolicy(sleep=Pauses())) as chat:
+        async with HttpChat(model, server.base_url, SecretStr("sk-hidden"), policy=CallRetryPolicy(sleep=Pauses())) as chat:
             reply = await chat(request())
         assert (reply.failure, reply.attempts, reply.http_status, server.calls) == ("tls", 1, None, 0)
     assert "sk-hidden" not in str(reply.error)
@@ -36,7 +36,7 @@ async def test_a_certificate_that_the_user_trusts_is_taken(tmp_path: Path, monke
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with ModelServer(lambda _: "B", tls=certified()) as server:
         model = ModelEntry(name="listener", base_url=server.base_url)
-        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses())) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses())) as chat:
             reply = await chat(request())
     assert (reply.text, reply.failure) == ("B", None)
 
@@ -44,6 +44,8 @@ async def test_a_certificate_that_the_user_trusts_is_taken(tmp_path: Path, monke
 async def test_a_server_without_encryption_under_https_is_a_failure_of_tls() -> None:
     with ModelServer(lambda _: "B") as server:
         address = server.base_url.replace("http://", "https://")
-        async with HttpChat(ModelEntry(name="listener", base_url=address), address, policy=RetryPolicy(sleep=Pauses())) as chat:
+        async with HttpChat(
+            ModelEntry(name="listener", base_url=address), address, policy=CallRetryPolicy(sleep=Pauses())
+        ) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.attempts) == ("tls", 1)

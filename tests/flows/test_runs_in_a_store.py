@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from schemas.folders import parse_folder
+from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
-from tasks.lake.state import state_folder
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer

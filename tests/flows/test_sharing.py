@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.models.capabilities.probing import QUESTION
+from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused

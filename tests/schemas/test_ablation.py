@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from schemas.ablation import FACTORS, Factor, number_of, vary
 from schemas.chat import ModelEntry
-from schemas.settings import Plan
+from schemas.plan import Plan
 
 ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 PLAN = Plan(benchmark="longemotion-mini", models=(ENTRY,))

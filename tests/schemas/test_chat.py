@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.chat import ChatRequest, Message
-from schemas.dialect import Dialect, Sampling
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import ChatMessage, ChatRequest
 from schemas.provider import TokenLimit
 
 USUAL: TokenLimit = "max_tokens"
@@ -15,9 +15,14 @@ OTHER: TokenLimit = "max_completion_tokens"
 SCHEMA = '{"type": "object"}'
 
 
-def request(dialect: Dialect | None = None, **changed: Any) -> ChatRequest:
-    fields = {"model": "m", "identity": "here", "messages": (Message(role="user", content="?"),), "sampling": Sampling(seed=3)}
-    return ChatRequest(**{**fields, **changed}, dialect=dialect or Dialect())
+def request(dialect: ApiCapabilities | None = None, **changed: Any) -> ChatRequest:
+    fields = {
+        "model": "m",
+        "identity": "here",
+        "messages": (ChatMessage(role="user", content="?"),),
+        "sampling": Sampling(seed=3),
+    }
+    return ChatRequest(**{**fields, **changed}, dialect=dialect or ApiCapabilities())
 
 
 def test_the_usual_body() -> None:
@@ -33,21 +38,21 @@ def test_the_usual_body() -> None:
 
 
 def test_another_name_of_the_limit_is_sent_and_is_the_same_call() -> None:
-    other = request(Dialect(token_limit=OTHER))
+    other = request(ApiCapabilities(token_limit=OTHER))
     assert other.body().keys() ^ request().body().keys() == {USUAL, OTHER}
     assert other.body()[OTHER] == 512
-    assert other.key == request(Dialect(token_limit=USUAL)).key == request().key
+    assert other.key == request(ApiCapabilities(token_limit=USUAL)).key == request().key
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed"])
 def test_what_is_refused_is_left_out_and_makes_another_call(name: str) -> None:
-    without = request(Dialect.model_validate({"unsent": [name]}))
+    without = request(ApiCapabilities.model_validate({"unsent": [name]}))
     assert request().body().keys() - without.body().keys() == {name}
     assert without.key != request().key
 
 
 def test_a_schema_is_left_out_where_it_is_refused() -> None:
-    without = request(Dialect(unsent=("json_schema",)), json_schema=SCHEMA)
+    without = request(ApiCapabilities(unsent=("json_schema",)), json_schema=SCHEMA)
     assert "response_format" in request(json_schema=SCHEMA).body()
     assert without.body() == request().body()
     assert without.key == request().key != request(json_schema=SCHEMA).key
@@ -63,18 +68,18 @@ def test_a_schema_is_left_out_where_it_is_refused() -> None:
     ],
 )
 def test_effort_stands_where_the_provider_has_it(path: str, effort: str, expected: dict[str, Any]) -> None:
-    asked = request(Dialect(effort_path=path, reasoning_effort=effort))
+    asked = request(ApiCapabilities(effort_path=path, reasoning_effort=effort))
     assert asked.body() == request().body() | expected
     assert asked.key != request().key
-    assert request(Dialect(effort_path=path)).body() == request().body()
+    assert request(ApiCapabilities(effort_path=path)).body() == request().body()
 
 
 def test_an_extra_is_merged_into_the_body() -> None:
     extra = {"top_k": 1, "reasoning": {"exclude": False}, "temperature": 1.0}
-    asked = request(Dialect(effort_path="reasoning.effort", reasoning_effort="low", extra=json.dumps(extra)))
+    asked = request(ApiCapabilities(effort_path="reasoning.effort", reasoning_effort="low", extra=json.dumps(extra)))
     merged = {"top_k": 1, "reasoning": {"effort": "low", "exclude": False}, "temperature": 1.0}
     assert asked.body() == request().body() | merged
-    spaced = Dialect(effort_path="reasoning.effort", reasoning_effort="low", extra=json.dumps(extra, indent=2))
+    spaced = ApiCapabilities(effort_path="reasoning.effort", reasoning_effort="low", extra=json.dumps(extra, indent=2))
     assert asked.key == request(spaced).key != request().key
 
 
@@ -93,4 +98,4 @@ def test_an_extra_is_merged_into_the_body() -> None:
 )
 def test_a_dialect_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message.replace("[", r"\[")):
-        Dialect.model_validate(fields)
+        ApiCapabilities.model_validate(fields)

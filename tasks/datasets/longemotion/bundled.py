@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import ASPECTS, Construct, Context, ContextOptions, Draft
+from schemas.context import ASPECTS, Construct, Context, ContextOptions, LazySample
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask
 from tasks.datasets.longemotion.checkpoints import POINTS, STAGES, build_checkpoint
-from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import count_tokens, token_offsets
 
@@ -84,7 +84,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construc
         question: by language, with a place for the subject.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         if options.lengths:
             raise UsageError(
                 "The lengths of the bundled texts cannot be chosen.",
@@ -94,7 +94,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construc
                 next_step="leave --length out, or take the benchmark longemotion",
             )
         return [
-            Draft(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])
+            LazySample(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])
             for record in records
             for fields in record.fields["needles"]
             for name, depth in _placements(fields, options.depths)
@@ -184,10 +184,10 @@ def _build_contrast(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="ed", tokens=sum(map(count_tokens, segments)), needle=segments[odd])
 
 
-def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
     """Construct of Emotion QA: each of the `questions` of each `document`."""
     return [
-        Draft(fields["item_id"], record, partial(_build_question, record, fields))
+        LazySample(fields["item_id"], record, partial(_build_question, record, fields))
         for record in records
         for fields in record.fields["questions"]
     ]
@@ -227,9 +227,9 @@ def checkpoints_of(task: LongTask) -> Construct:
     """
     stage = STAGES.index(task)
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            Draft(f"long_mini_{task}-{record.fields['id']}-{point}", record, partial(_build_reply, record, stage, point))
+            LazySample(f"long_mini_{task}-{record.fields['id']}-{point}", record, partial(_build_reply, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.context import Construct, Context, ContextOptions, LazySample
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
-from tasks.datasets.needle.drafting import read_text
+from tasks.datasets.needle.lazy_samples import read_text
 from tasks.text.tokens import count_tokens
 
 STAGES: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
@@ -24,7 +24,7 @@ LATEST = 3
 ROLES = ("Client", "Counselor")
 
 
-class Message(NamedTuple):
+class DialogueMessage(NamedTuple):
     """One message of a dialogue."""
 
     role: str
@@ -51,9 +51,9 @@ def checkpoints_of(task: LongTask) -> Construct:
         raise ValueError(f"the stages of a conversation are {', '.join(STAGES)}, got {task}")
     stage = STAGES.index(task)
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            Draft(f"{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
+            LazySample(f"{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]
@@ -93,7 +93,7 @@ def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Cont
     return item, Context(long_task=STAGES[stage], tokens=count_tokens(context))
 
 
-def place_of(messages: Sequence[Message], point: int) -> int:
+def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
     """Index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
 
     Raises:
@@ -106,7 +106,7 @@ def place_of(messages: Sequence[Message], point: int) -> int:
     return of_client[n * point // (POINTS + 1)]
 
 
-def read_messages(stage: Mapping[str, Any]) -> list[Message]:
+def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
     """The messages of a stage, each on one line.
 
     Raises:
@@ -116,10 +116,10 @@ def read_messages(stage: Mapping[str, Any]) -> list[Message]:
     for one in stage["conversations"]:
         if one["role"] not in ROLES:
             raise ValueError(f"a message is by {' or '.join(ROLES)}, this one by {one['role']}")
-        messages.append(Message(one["role"], " ".join(read_text(one, "context").splitlines())))
+        messages.append(DialogueMessage(one["role"], " ".join(read_text(one, "context").splitlines())))
     return messages
 
 
-def render(messages: Sequence[Message]) -> str:
+def render(messages: Sequence[DialogueMessage]) -> str:
     """One line per message; no message, no text."""
     return "\n".join(str(message) for message in messages)

@@ -10,10 +10,10 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
 
-from schemas.context import Context, ContextOptions, Draft
+from schemas.context import Context, ContextOptions, LazySample
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
-from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35
@@ -41,10 +41,10 @@ class ContrastSet(NamedTuple):
         return f"ed-{sha256(content.encode()).hexdigest()[:12]}"
 
 
-def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Draft]:
+def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
     """Construct of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
     sets = draw_sets(records, options, seed)
-    return [Draft(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
+    return [LazySample(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
 
 
 def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:

@@ -6,7 +6,7 @@ corpora, so the released file is read.
 
 from schemas.context import Context
 from schemas.item import Item, Record
-from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
 

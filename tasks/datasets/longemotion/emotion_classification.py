@@ -6,14 +6,14 @@ choices and label in book text.
 
 from collections.abc import Callable, Sequence
 
-from schemas.context import Construct, ContextOptions, Draft
+from schemas.context import Construct, ContextOptions, LazySample
 from schemas.errors import SourceError
 from schemas.item import Record
 from tasks.datasets.longemotion.finentity import choose_reports
 from tasks.datasets.needle.books import read_prose
-from tasks.datasets.needle.drafting import read_text
 from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
+from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.needle.names import clashing_names, names_in
 from tasks.datasets.needle.needles import Needle
 
@@ -116,7 +116,7 @@ def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> Construct:
         drawn: shortest and longest length, where no lengths are given.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]
         name = lines[0].file if lines else "no file of lines"
         paragraphs = read_prose([record.fields["line"] for record in lines], name)

@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"[\"A-Z].*[.!?][\"')]?", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Report:
+class EntityReport:
     """A report without wire codes (`<ACME.N>`, `[nL1N2A3B4C]`), one entity in it and the tone towards that."""
 
     record: Record
@@ -35,7 +35,7 @@ class Report:
     tone: str
 
 
-def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[Report]:
+def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[EntityReport]:
     """At most one entity per usable report, until each tone has its quota; the same ones whatever the seed.
 
     Usable: complete sentences of at least 12 words without a byline, a list mark or unreadable characters, whose text occurs once
@@ -59,7 +59,7 @@ def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[Report
             # Of several with the wanted tone, the first in the report.
             entity = min(entities, key=lambda name: (-needed[entities[name]], text.index(name)))
             needed[entities[entity]] -= 1
-            chosen.append(Report(record, text, entity, entities[entity]))
+            chosen.append(EntityReport(record, text, entity, entities[entity]))
     return sorted(chosen, key=lambda report: report.record.row)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.context import Construct, Context, ContextOptions, LazySample
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
-from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import token_offsets
 
@@ -25,7 +25,7 @@ def read_released(task: LongTask) -> Construct:
         task: `ec_emobench` or `ec_finentity`.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         scenarios = [record for record in records if "scenario" in record.fields]
         released = [record for record in records if "scenario" not in record.fields]
         english = [record for record in scenarios if record.fields.get("language") == "en"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.context import ASPECTS, Context
 from schemas.item import Item, Record
-from tasks.datasets.needle.drafting import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
 SECTIONS = {

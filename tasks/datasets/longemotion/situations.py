@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Context, ContextOptions, Draft
+from schemas.context import Context, ContextOptions, LazySample
 from schemas.item import Item, Record
-from tasks.datasets.needle.drafting import read_text
+from tasks.datasets.needle.lazy_samples import read_text
 from tasks.text.tokens import count_tokens
 
 ADJECTIVES = 20
 QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
 
 
-def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
     """Construct of Emotion Expression: one draft per situation, in the order of the file.
 
     Neither the emotion that a situation is filed under nor the factor is shown; the emotion is the item's subset. A few
@@ -33,7 +33,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     if not situations:
         raise ValueError("there is no object `emotions` with situations")
     return [
-        Draft(f"ee-{number:03d}", situation, partial(_build, situation, adjectives))
+        LazySample(f"ee-{number:03d}", situation, partial(_build, situation, adjectives))
         for number, situation in enumerate(situations, start=1)
     ]
 

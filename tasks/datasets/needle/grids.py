@@ -6,17 +6,17 @@ from functools import partial
 from random import Random
 from typing import TypeVar
 
-from schemas.context import ContextOptions, Draft
+from schemas.context import ContextOptions, LazySample
 from schemas.errors import UsageError
 from tasks.datasets.needle.haystacks import Haystack
-from tasks.datasets.needle.needles import ALL, Needle, Place, build_item
+from tasks.datasets.needle.needles import ALL, InsertionPoint, Needle, build_item
 
 NumberT = TypeVar("NumberT", int, float)
 
 
 def draft_grid(
     needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
-) -> Sequence[Draft]:
+) -> Sequence[LazySample]:
     """One draft per needle, target length and depth, needles in order.
 
     Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
@@ -41,20 +41,20 @@ def draft_grid(
         for suffix, place in _places(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, place, item_id)
-            drafts.append(Draft(item_id, needle.record, build, stem))
+            drafts.append(LazySample(item_id, needle.record, build, stem))
     return drafts
 
 
 def _places(
     needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
-) -> Iterator[tuple[str, Place]]:
+) -> Iterator[tuple[str, InsertionPoint]]:
     by_seed = f"{seed}:{needle.long_task}:{needle.needle_id}"
     length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
     depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
     for target in lengths or (length,):
         for percent in depths or (depth,):
             suffix = (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
-            yield suffix, Place(target_tokens=target, depth_percent=percent, seed=seed)
+            yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
 
 def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:

@@ -49,7 +49,7 @@ class Needle:
 
 
 @dataclass(frozen=True)
-class Place:
+class InsertionPoint:
     """Where a needle is put: target length of the context in tokens, depth in percent, and the seed of what is drawn."""
 
     target_tokens: int
@@ -57,7 +57,9 @@ class Place:
     seed: int
 
 
-def build_item(needle: Needle, haystack: Haystack, style: NeedleStyle, place: Place, item_id: str) -> tuple[Item, Context]:
+def build_item(
+    needle: Needle, haystack: Haystack, style: NeedleStyle, place: InsertionPoint, item_id: str
+) -> tuple[Item, Context]:
     """The item of a needle at a place.
 
     Args:
@@ -92,7 +94,7 @@ def build_item(needle: Needle, haystack: Haystack, style: NeedleStyle, place: Pl
     return item, context.model_copy(update={"query": subject, "needle_style": style, "renamed": renamed})
 
 
-def _insert(needle: Needle, text: str, haystack: Haystack, place: Place) -> tuple[str, Context]:
+def _insert(needle: Needle, text: str, haystack: Haystack, place: InsertionPoint) -> tuple[str, Context]:
     tokens = count_tokens(text)
     draw = Random(f"place:{place.seed}:{needle.long_task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
     first, at, last = _choose(haystack, place, tokens, draw.random())
@@ -121,7 +123,7 @@ def _insert(needle: Needle, text: str, haystack: Haystack, place: Place) -> tupl
     )
 
 
-def _choose(haystack: Haystack, place: Place, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
+def _choose(haystack: Haystack, place: InsertionPoint, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
     """First position, the needle's position and the position after the last sentence.
 
     The needle's place in the book is drawn; the text around it is cut at the nearest ends of sentences. So length and depth hold

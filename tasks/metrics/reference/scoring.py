@@ -45,7 +45,7 @@ LETTERS = ascii_letters[26:] + ascii_letters[:26]
 """A to Z, then a to z; further options start again at A."""
 
 
-class Scored(NamedTuple):
+class ReferenceScore(NamedTuple):
     """One reply under one metric; fields as the columns of ItemScores."""
 
     value: float | None
@@ -57,7 +57,7 @@ class Scored(NamedTuple):
     gold_place: int | None = None
 
 
-NOT_ASKED = Scored(None, "not_counted")
+NOT_ASKED = ReferenceScore(None, "not_counted")
 """An item the released code never asks."""
 
 
@@ -102,12 +102,12 @@ def _score_response(item: Mapping[str, Any], response: Mapping[str, Any], method
         yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
 
 
-def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
     letter = extract_letter(reply)
     places = _gold_places(item, shown)
     gold = [LETTERS[place % len(LETTERS)] for place in places]
     chosen = LETTERS.find(letter)
-    return Scored(
+    return ReferenceScore(
         # Compared with several letters at once, a single one never matches.
         value=float(gold == [letter]),
         status="unparsed" if letter == UNKNOWN else "scored",
@@ -119,11 +119,11 @@ def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> Scor
     )
 
 
-def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
     letters = extract_letters(reply)
     gold = {LETTERS[place % len(LETTERS)] for place in _gold_places(item, shown)}
     indices = {letter: index for index, letter in enumerate(sorted(letters | gold))}
-    return Scored(
+    return ReferenceScore(
         value=label_f1([indices[letter] for letter in letters], [indices[letter] for letter in gold]),
         status="unparsed" if letters == {UNKNOWN} else "scored",
         parsed_answer=",".join(sorted(letters)),
@@ -132,31 +132,31 @@ def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> Sco
     )
 
 
-def _score_span(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
+def _score_span(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
     span = clean_span(reply)
-    return Scored(rouge_1(span, item["references"][0]), "unparsed" if span == UNKNOWN else "scored", span)
+    return ReferenceScore(rouge_1(span, item["references"][0]), "unparsed" if span == UNKNOWN else "scored", span)
 
 
-def _score_summary(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
+def _score_summary(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
     reference = item["references"][0]
     if item["dataset"] in SPACELESS:
         reference = reference.replace(" ", "")
     value = round(rouge_1(reply, reference), SUMMARY_DIGITS)
-    return Scored(value, "scored" if reply.strip() else "unparsed", reply or None)
+    return ReferenceScore(value, "scored" if reply.strip() else "unparsed", reply or None)
 
 
-def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> Scored:
-    return Scored(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
+def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> ReferenceScore:
+    return ReferenceScore(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
 
 
-def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> Scored:
+def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> ReferenceScore:
     letter = extract_letter(reply)
     place = LETTERS.find(letter)
     if not 0 <= place < len(shown):
-        return Scored(0.0, "unparsed", letter)
+        return ReferenceScore(0.0, "unparsed", letter)
     ascending = [float(index) for index in range(len(shown))]
     points = ascending if item["dataset"] in AGREEMENT_KEYED else item["option_points"]
-    return Scored(points_share(points, shown[place]), "scored", letter)
+    return ReferenceScore(points_share(points, shown[place]), "scored", letter)
 
 
 def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
@@ -164,7 +164,7 @@ def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
     return [shown.index(index) for index in (item["gold_indices"] if reference is None else reference)]
 
 
-_ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], Scored]] = {
+_ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], ReferenceScore]] = {
     ("accuracy", "single_choice"): _score_letter,
     ("accuracy", "multiple_answer"): _score_letter,
     # Of a ranking the released code reads the letter that is named first.

@@ -14,7 +14,7 @@ from schemas.errors import LakeError
 from schemas.provider import CAPABILITIES, ModelProbe
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
-from tasks.models.capabilities.probing import PROBE_VERSION
+from tasks.models.capabilities.probe import PROBE_VERSION
 
 PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""

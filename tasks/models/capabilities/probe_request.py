@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.chat import ChatRequest, Frames, frame_call
+from schemas.chat import CallFrame, ChatRequest, frame_call
 
 
 @dataclass(frozen=True)
@@ -18,5 +18,5 @@ class ProbeRequest(ChatRequest):
         messages = [message.model_dump() for message in self.messages]
         return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
 
-    def _frames(self) -> Frames:
+    def _frames(self) -> CallFrame:
         return frame_call(self.body(), self.body(), self.identity, self.repetition)

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
+from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
-from schemas.settings import Plan
 from schemas.usage import Usage
 
 

@@ -14,7 +14,7 @@ from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA
 from schemas.errors import EndpointError
 from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server
 from tasks.models.embedded.machine import read_machine
-from tasks.models.embedded.supervision import PATIENCE, Patience, Supervisor
+from tasks.models.embedded.supervision import PATIENCE, RestartPolicy, Supervisor
 from tasks.text.backoff import Retry
 
 __all__ = ["RESTART_RETRY", "SLOTS", "EmbeddedServer", "find_weights", "serve_embedded"]
@@ -79,7 +79,7 @@ class EmbeddedServer:
 
 @asynccontextmanager
 async def serve_embedded(
-    tell: Callable[[str], None] = LOG.warning, patience: Patience = PATIENCE
+    tell: Callable[[str], None] = LOG.warning, patience: RestartPolicy = PATIENCE
 ) -> AsyncIterator[EmbeddedServer]:
     """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
 

@@ -21,7 +21,7 @@ LAST_WORDS = 2000
 
 
 @dataclass(frozen=True)
-class Patience:
+class RestartPolicy:
     """When a server is replaced or given up.
 
     A check is missed if the server gives no answer at all; with four prompts of 2,500 tokens in work on two busy cores, the
@@ -40,7 +40,7 @@ class Patience:
     steady_s: float = 60.0
 
 
-PATIENCE = Patience()
+PATIENCE = RestartPolicy()
 
 
 class Supervisor:
@@ -64,7 +64,7 @@ class Supervisor:
         environment: Mapping[str, str],
         log: IO[bytes],
         tell: Callable[[str], None],
-        patience: Patience = PATIENCE,
+        patience: RestartPolicy = PATIENCE,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

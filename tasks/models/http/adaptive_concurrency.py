@@ -49,7 +49,7 @@ class Best(NamedTuple):
     per_s: float
 
 
-class AdaptiveWindow:
+class AdaptiveConcurrency:
     """Size of the window of calls in flight.
 
     At first every answer adds three places: four times as many per round trip. That ends with the first sign of overload: a

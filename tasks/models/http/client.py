@@ -17,9 +17,9 @@ from tasks.models.http.adaptive_concurrency import USUAL
 from tasks.models.http.failures import read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limit_headers import read_pause, read_wait
-from tasks.models.http.rate_limiter import Pace, Place
-from tasks.models.http.retry import CircuitBreaker, RetryPolicy
-from tasks.models.http.transport import Address, AioTransport, Answer, Transport, TransportError, require_sendable
+from tasks.models.http.rate_limiter import RateLimiter, Slot
+from tasks.models.http.retry import CallRetryPolicy, CircuitBreaker
+from tasks.models.http.transport import Address, AioTransport, HttpAnswer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S
 from tasks.text.scrub_keys import Scrubber
 
@@ -35,7 +35,7 @@ Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
 """Takes an answer into safety."""
 
 
-class Spending(Protocol):
+class CallBudget(Protocol):
     """Who pays for the calls."""
 
     def reserve(self, request: ChatRequest) -> float | None:
@@ -79,18 +79,18 @@ class HttpChat:
         base_url: str,
         key: SecretStr | None = None,
         *,
-        policy: RetryPolicy | None = None,
-        spending: Spending | None = None,
+        policy: CallRetryPolicy | None = None,
+        spending: CallBudget | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
         self._address = Address(base_url, key)
-        self._policy = policy or RetryPolicy()
+        self._policy = policy or CallRetryPolicy()
         self._spending = spending
         self._clock = clock
         self._breaker = CircuitBreaker()
-        self._pace = Pace(entry, clock, self._policy.sleep)
+        self._pace = RateLimiter(entry, clock, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
         self._being_kept = 0
@@ -135,7 +135,7 @@ class HttpChat:
 
     async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
         await self._pace.enter(again=attempt > 1)
-        place = Place(self._pace)
+        place = Slot(self._pace)
         try:
             if unsent := self._refuse():
                 return Attempt(unsent, sent=False)
@@ -165,7 +165,7 @@ class HttpChat:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
 
-    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, place: Place) -> None:
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, place: Slot) -> None:
         leaves_first = self._being_kept < self._most_being_kept
         if leaves_first:
             place.leave()
@@ -198,13 +198,13 @@ class HttpChat:
         self._pace.note_reply(reply, expected)
         return Attempt(reply, retry_after_s)
 
-    def _read(self, answer: Answer, request: ChatRequest) -> ChatReply:
+    def _read(self, answer: HttpAnswer, request: ChatRequest) -> ChatReply:
         if not httpx.codes.is_success(answer.status):
             return read_error(answer.status, answer.body)
         same = self._entry.require_same_model
         return read_completion(answer.body, answer.status, asked=request.model, require_same_model=same)
 
-    def _heed(self, answer: Answer, reply: ChatReply) -> float | None:
+    def _heed(self, answer: HttpAnswer, reply: ChatReply) -> float | None:
         """What the headers say of waiting: before this call is tried again, or before anybody's next call."""
         pause_s = read_pause(answer.headers, self._pace.mean_tokens)
         if reply.failure is None:

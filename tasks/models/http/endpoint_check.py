@@ -23,7 +23,7 @@ PORTS = {"http": 80, "https": 443}
 LAST_PORT = 65535
 
 
-class Place(NamedTuple):
+class EndpointLocation(NamedTuple):
     """A host and port to connect to."""
 
     host: str
@@ -97,12 +97,12 @@ def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-async def _look_up(place: Place) -> list[Place]:
+async def _look_up(place: EndpointLocation) -> list[EndpointLocation]:
     """Addresses of a host name."""
     loop = asyncio.get_running_loop()
-    found: asyncio.Future[list[Place]] = loop.create_future()
+    found: asyncio.Future[list[EndpointLocation]] = loop.create_future()
 
-    def deliver(addresses: list[Place], error: Exception | None) -> None:
+    def deliver(addresses: list[EndpointLocation], error: Exception | None) -> None:
         if found.done():
             return
         if error is None:
@@ -111,11 +111,11 @@ async def _look_up(place: Place) -> list[Place]:
             found.set_exception(error)
 
     def ask() -> None:
-        addresses: list[Place] = []
+        addresses: list[EndpointLocation] = []
         fault: Exception | None = None
         try:
             answers = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-            addresses = [Place(str(address[0]), place.port) for *_, address in answers]
+            addresses = [EndpointLocation(str(address[0]), place.port) for *_, address in answers]
         except (OSError, UnicodeError) as error:
             fault = error
         with suppress(RuntimeError):  # nobody waits any more
@@ -126,7 +126,7 @@ async def _look_up(place: Place) -> list[Place]:
     return await found
 
 
-async def _probe(address: Place) -> str | None:
+async def _probe(address: EndpointLocation) -> str | None:
     """Why no host is found at an address; None if one is."""
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(*address), PROBE_TIMEOUT_S)
@@ -142,7 +142,7 @@ async def _probe(address: Place) -> str | None:
     return None
 
 
-def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, Place]:
+def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, EndpointLocation]:
     try:
         url = httpx.URL(text)
         port = url.port or PORTS.get(url.scheme, 0)
@@ -153,7 +153,7 @@ def _parse(entry: ModelEntry, text: str) -> tuple[httpx.URL, Place]:
     # The resolver takes a larger number modulo 65536, which is another port.
     if port > LAST_PORT:
         raise _unreachable(entry, f"port {port}, the last one is {LAST_PORT}")
-    return url, Place(url.host, port)
+    return url, EndpointLocation(url.host, port)
 
 
 def _unreachable(entry: ModelEntry, got: str) -> EndpointError:

@@ -10,7 +10,7 @@ import httpx
 from h2.exceptions import H2Error, TooManyStreamsError
 
 from schemas.vocabulary import Failure
-from tasks.models.http.transport import Answer, HttpTransport, TransportError
+from tasks.models.http.transport import HttpAnswer, HttpTransport, TransportError
 
 
 class Clients:
@@ -74,7 +74,7 @@ class Http2Transport(HttpTransport[Clients]):
             trust_env=self._address.may_need_proxy,
         )
 
-    async def _exchange(self, body: bytes) -> Answer:
+    async def _exchange(self, body: bytes) -> HttpAnswer:
         try:
             return await self._send(body)
         except TransportError as error:
@@ -82,12 +82,12 @@ class Http2Transport(HttpTransport[Clients]):
                 raise
         return await self._send(body)
 
-    async def _send(self, body: bytes) -> Answer:
+    async def _send(self, body: bytes) -> HttpAnswer:
         async with self._connections.take() as client:
             response = await self._begin(self._post(client, body))
             self._connections.share_connections = response.http_version == "HTTP/2"
             try:
-                return Answer(response.status_code, response.headers, await response.aread())
+                return HttpAnswer(response.status_code, response.headers, await response.aread())
             except (httpx.HTTPError, H2Error) as error:
                 raise self._failed("truncated_body", error, response.status_code) from error
             finally:

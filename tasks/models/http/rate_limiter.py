@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from tasks.models.cost.estimating import Estimator, Expected
-from tasks.models.http.adaptive_concurrency import AdaptiveWindow
+from tasks.models.cost.estimate import Estimator, Expected
+from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
 from tasks.text.backoff import BUDGET_S
 
 MINUTE_S = 60.0
@@ -16,7 +16,7 @@ NEWEST = 0.05
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Spacing:
+class EvenSpacing:
     """Spreads an amount per minute evenly, so that no minute has more than that.
 
     Bursts would be faster to begin with, and twice the limit within a minute of the server's.
@@ -37,7 +37,7 @@ class Spacing:
         self._free_at_s += by * self._s_each
 
 
-class Pace:
+class RateLimiter:
     """Shared by all calls to one endpoint.
 
     Args:
@@ -47,9 +47,9 @@ class Pace:
     """
 
     def __init__(self, entry: ModelEntry, clock: Callable[[], float], sleep: Sleep) -> None:
-        self._window = AdaptiveWindow(entry.concurrency)
-        self._requests = Spacing(entry.requests_per_minute) if entry.requests_per_minute else None
-        self._tokens = Spacing(entry.tokens_per_minute) if entry.tokens_per_minute else None
+        self._window = AdaptiveConcurrency(entry.concurrency)
+        self._requests = EvenSpacing(entry.requests_per_minute) if entry.requests_per_minute else None
+        self._tokens = EvenSpacing(entry.tokens_per_minute) if entry.tokens_per_minute else None
         self._estimator = Estimator()
         self._clock = clock
         self._sleep = sleep
@@ -169,14 +169,14 @@ class Pace:
                 place.set_result(None)
 
 
-class Place:
+class Slot:
     """A place of one call, given back once.
 
     Args:
         pace: gave it.
     """
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: RateLimiter) -> None:
         self._pace = pace
         self._left = False
 

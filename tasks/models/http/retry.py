@@ -14,7 +14,7 @@ NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
 
 
 @dataclass(frozen=True)
-class RetryPolicy(Backoff[Failure]):
+class CallRetryPolicy(Backoff[Failure]):
     """Decides on the next attempt of a call; `sleep` waits for a number of seconds."""
 
     retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)

@@ -18,7 +18,7 @@ from schemas.vocabulary import Failure
 JSON = {"Content-Type": "application/json"}
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What a server sent, whole."""
 
     status: int
@@ -53,7 +53,7 @@ class Transport(Protocol):
         """Close all connections."""
         ...
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> HttpAnswer:
         """Send one body to the endpoint's `chat/completions`.
 
         Raises:
@@ -122,7 +122,7 @@ class HttpTransport(ABC, Generic[Kept]):
         """Make ready; called inside the event loop."""
 
     @abstractmethod
-    async def _exchange(self, body: bytes) -> Answer:
+    async def _exchange(self, body: bytes) -> HttpAnswer:
         """Send one body. In two steps, since a connection lost before the answer began is no answer cut short."""
 
     @abstractmethod
@@ -144,7 +144,7 @@ class HttpTransport(ABC, Generic[Kept]):
         if kept is not None:
             await kept.close()
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> HttpAnswer:
         """Send one body; see `Transport`."""
         try:
             async with asyncio.timeout(self._entry.timeout_s):
@@ -168,7 +168,7 @@ class HttpTransport(ABC, Generic[Kept]):
             raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
 
     def _failed(self, failure: Failure, error: Exception, status: int | None = None) -> TransportError:
-        place, reason = self._address.place, explain(error)
+        place, reason = self._address.place, describe_cause(error)
         texts: dict[Failure, str] = {
             "timeout_connect": f"no connection to {place} within {self._entry.connect_timeout_s:g} s",
             "tls": f"no secure connection to {place}: {reason}",
@@ -195,10 +195,10 @@ class AioTransport(HttpTransport[aiohttp.ClientSession]):
             trust_env=self._address.may_need_proxy,
         )
 
-    async def _exchange(self, body: bytes) -> Answer:
+    async def _exchange(self, body: bytes) -> HttpAnswer:
         response = await self._begin(self._connections.post(self._url, data=body, allow_redirects=False))
         try:
-            return Answer(response.status, response.headers, await response.read())
+            return HttpAnswer(response.status, response.headers, await response.read())
         except aiohttp.ClientError as error:
             raise self._failed("truncated_body", error, response.status) from error
         finally:
@@ -227,7 +227,7 @@ def require_sendable(entry: ModelEntry, key: SecretStr | None) -> None:
         )
 
 
-def explain(error: BaseException) -> str:
+def describe_cause(error: BaseException) -> str:
     """The operating system's reason, else the kind of error; messages of other libraries may quote headers."""
     cause: BaseException | None = error
     while cause is not None:

@@ -14,14 +14,14 @@ SPARE = 32
 ResultT = TypeVar("ResultT")
 
 
-class Work(NamedTuple):
+class Job(NamedTuple):
     """Something to do; what is expected to take longest is begun first, so that nothing long is left for the end."""
 
     length: float
     do: Callable[[], Awaitable[Any]]
 
 
-class Crew:
+class WorkerPool:
     """Does the work of all partitions that use one endpoint. Used as an async context manager.
 
     Thousands of questions that wait as tasks cost memory and delay the first call; here they wait as entries of a heap.
@@ -46,7 +46,7 @@ class Crew:
             member.cancel()
         await asyncio.gather(*members, return_exceptions=True)
 
-    async def do_all(self, works: Sequence[Work]) -> list[Any]:
+    async def do_all(self, works: Sequence[Job]) -> list[Any]:
         """Do all of it.
 
         Returns:

@@ -27,7 +27,7 @@ from tasks.models.capabilities.probe_sharing import (
     take_shared,
     write_shared,
 )
-from tasks.models.journal.rows import SCHEMA, sift, to_frame, to_record
+from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
 from tasks.models.journal.table import (
     COLUMNS,
     LOCK_TIMEOUT_S,
@@ -50,7 +50,7 @@ FROM replies GROUP BY 1, 2 ORDER BY 1, 2
 
 
 @dataclass
-class Taken:
+class ImportedReplies:
     """What became of the rows of a file or journal that was read: `good` and `refused` are all of them.
 
     Good rows were added, are in our journal as they are (`same`), or are another reply to a call we have one to (`kept_ours`).
@@ -84,14 +84,14 @@ def summarise(journal: Path) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-class Exported(NamedTuple):
+class ExportedReplies(NamedTuple):
     """How many replies and probes a file was given."""
 
     replies: int
     probes: int
 
 
-def export_replies(journal: Path, file: Path, model: str | None = None) -> Exported:
+def export_replies(journal: Path, file: Path, model: str | None = None) -> ExportedReplies:
     """Write a journal's replies to a new Parquet file, sorted by key, and what probes found about the models that gave them.
 
     Args:
@@ -121,7 +121,7 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> Expor
     return written
 
 
-def import_replies(file: Path, journal: Path) -> Taken:
+def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
 
     What was found about the models is remembered beside the journal, where nothing is.
@@ -146,7 +146,7 @@ def import_replies(file: Path, journal: Path) -> Taken:
         ) from error
 
 
-def merge_replies(other: Path, journal: Path) -> Taken:
+def merge_replies(other: Path, journal: Path) -> ImportedReplies:
     """Add the replies of another journal, each verified as on import, and what was found about their models.
 
     The other journal stays as it is.
@@ -155,7 +155,7 @@ def merge_replies(other: Path, journal: Path) -> Taken:
         UsageError: there is no other journal.
         LakeError: one of the two cannot be used, or a row or probe of ours is damaged.
     """
-    taken, models = Taken(), _Models()
+    taken, models = ImportedReplies(), _Models()
     with _reading(other) as connection:
         _take(models.note(_readable_frames(connection, other, taken)), journal, taken)
     taken.probes = merge_probes(folder_beside(other), models.found, folder_beside(journal))
@@ -183,7 +183,7 @@ def _frames(connection: sqlite3.Connection, journal: Path, model: str | None) ->
         yield to_frame(records)
 
 
-def _readable_frames(connection: sqlite3.Connection, journal: Path, taken: Taken) -> Iterator[pl.DataFrame]:
+def _readable_frames(connection: sqlite3.Connection, journal: Path, taken: ImportedReplies) -> Iterator[pl.DataFrame]:
     """Rows of a journal that hold answers; the others are counted."""
     for rows in _rows(connection, journal):
         records = []
@@ -197,14 +197,14 @@ def _readable_frames(connection: sqlite3.Connection, journal: Path, taken: Taken
         yield to_frame(records)
 
 
-def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: Taken | None = None) -> Taken:
-    taken, seen = taken or Taken(), set[str]()
+def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies | None = None) -> ImportedReplies:
+    taken, seen = taken or ImportedReplies(), set[str]()
     with journal_errors(journal):
         journal.parent.mkdir(parents=True, exist_ok=True)
         connection = connect(journal)
     with closing(connection):
         for frame in frames:
-            sifted = sift(frame, seen)
+            sifted = check_rows(frame, seen)
             taken.read += frame.height
             taken.refused += sifted.refused
             taken.rules += sifted.rules
@@ -213,7 +213,7 @@ def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: Taken | None = N
     return taken
 
 
-def _add(connection: sqlite3.Connection, journal: Path, rows: list[JournalRow], taken: Taken) -> None:
+def _add(connection: sqlite3.Connection, journal: Path, rows: list[JournalRow], taken: ImportedReplies) -> None:
     added = insert(connection, rows)
     # In the transaction that inserted: what is found now is either one of these rows or older.
     places = ", ".join("?" * len(rows))
@@ -238,7 +238,7 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
             yield [JournalRow(*row) for row in found]
 
 
-def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> Exported:
+def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> ExportedReplies:
     written, models = 0, _Models()
     with path.open("wb") as file:
         with pq.ParquetWriter(file, _arrow(to_frame([])).schema, compression="zstd") as writer:
@@ -250,7 +250,7 @@ def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> Exp
                 writer.add_key_value_metadata({METADATA_KEY: write_shared(found)})
         file.flush()
         os.fsync(file.fileno())
-    return Exported(written, len(found))
+    return ExportedReplies(written, len(found))
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.leases import Leases, News, Queue
+from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
 from tasks.models.journal.table import JournalRow, connect, damaged_row, insert, journal_errors, read_reply, write_reply
 
 
@@ -99,12 +99,12 @@ class Journal:
         self._entries.put(entry)
         return entry.durable
 
-    def _read_news(self, after: int | None) -> News:
+    def _read_news(self, after: int | None) -> LeaseUpdate:
         with journal_errors(self._path):
             if after is None:
-                return News(self._reading.execute("SELECT ifnull(max(rowid), 0) FROM replies").fetchone()[0], [])
+                return LeaseUpdate(self._reading.execute("SELECT ifnull(max(rowid), 0) FROM replies").fetchone()[0], [])
             rows = self._reading.execute("SELECT rowid, key FROM replies WHERE rowid > ? ORDER BY rowid", (after,)).fetchall()
-            return News(rows[-1][0] if rows else after, [key for _, key in rows])
+            return LeaseUpdate(rows[-1][0] if rows else after, [key for _, key in rows])
 
     def _write_batches(self) -> None:
         closing = False

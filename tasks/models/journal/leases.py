@@ -133,7 +133,7 @@ else:
         fcntl.lockf(file, fcntl.LOCK_UN if kind == fcntl.F_UNLCK else fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
 
 
-class News(NamedTuple):
+class LeaseUpdate(NamedTuple):
     """Keys of the replies that came to the journal, up to a row."""
 
     last_row: int
@@ -148,7 +148,7 @@ class Queue:
         poll_s: seconds between two looks.
     """
 
-    def __init__(self, read_news: Callable[[int | None], News], poll_s: float = POLL_S) -> None:
+    def __init__(self, read_news: Callable[[int | None], LeaseUpdate], poll_s: float = POLL_S) -> None:
         self._read_news = read_news
         self._poll_s = poll_s
         self._waiting: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)

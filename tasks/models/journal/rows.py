@@ -23,7 +23,7 @@ REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not
 SCHEMA = JournalReplies.create_empty().schema
 
 
-class Sifted(NamedTuple):
+class CheckedRows(NamedTuple):
     """Rows that keep all rules, and what became of the others: rows refused, and how often each rule was broken."""
 
     good: list[JournalRow]
@@ -65,7 +65,7 @@ def from_record(record: dict[str, Any]) -> JournalRow:
     return JournalRow(record["key"], record["identity"], record["repetition"], record["request"], text, created)
 
 
-def sift(frame: pl.DataFrame, seen: set[str]) -> Sifted:
+def check_rows(frame: pl.DataFrame, seen: set[str]) -> CheckedRows:
     """Take the rows that keep every rule of the table, and whose key is that of their call.
 
     Args:
@@ -83,7 +83,7 @@ def sift(frame: pl.DataFrame, seen: set[str]) -> Sifted:
             rules[rule] += 1
         else:
             good.append(from_record(record))
-    return Sifted(good, frame.height - len(good), +rules)
+    return CheckedRows(good, frame.height - len(good), +rules)
 
 
 def _is_first(key: str | None, seen: set[str]) -> bool:

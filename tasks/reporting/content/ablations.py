@@ -9,7 +9,7 @@ import dataframely as dy
 from schemas.errors import UsageError
 from schemas.tables.comparisons import Ablations
 from tasks.analysis.number_format import number, setting_order, setting_title
-from tasks.analysis.run_tables import Subject
+from tasks.analysis.run_tables import System
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One subject under all values of one factor, in their order."""
+    """One system under all values of one factor, in their order."""
 
     name: str
     points: tuple[Point, ...]
@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """One subject under two factors; cells are (x, y, score on 0-100, null where nothing was scored)."""
+    """One system under two factors; cells are (x, y, score on 0-100, null where nothing was scored)."""
 
     name: str
     factor: str
@@ -54,7 +54,7 @@ class HeatMap:
 class VariantRow:
     """One row of the table."""
 
-    subject: str
+    system: str
     variant: str
     score: float | None
     ci_low: float | None
@@ -64,7 +64,7 @@ class VariantRow:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AblationContent:
     """One number (dataset, method, metric) under all variants: series of one factor, or heat maps of two."""
 
     anchor: str
@@ -79,7 +79,7 @@ class Outcome:
     sentences: tuple[str, ...]
 
 
-def describe_ablation(ablation: str, frame: dy.DataFrame[Ablations]) -> tuple[Outcome, ...]:
+def describe_ablation(ablation: str, frame: dy.DataFrame[Ablations]) -> tuple[AblationContent, ...]:
     """Outcomes of one ablation by dataset, method and metric; each with its own factors.
 
     Raises:
@@ -104,32 +104,32 @@ def _order(row: dict[str, Any]) -> tuple[Any, ...]:
     return (*names, row["model"], setting_order(row["setting"]), numbers[0], row["x"], numbers[1], row["y"] or "")
 
 
-def _outcome(anchor: str, rows: list[dict[str, Any]]) -> Outcome:
+def _outcome(anchor: str, rows: list[dict[str, Any]]) -> AblationContent:
     first = rows[0]
-    by_subject: dict[str, list[dict[str, Any]]] = {}
+    by_system: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        by_subject.setdefault(_subject(row), []).append(row)
+        by_system.setdefault(_system(row), []).append(row)
     one_factor = first["second_factor"] is None
-    return Outcome(
+    return AblationContent(
         anchor=anchor,
         dataset=first["dataset"],
         method=first["method"],
         metric=first["metric"],
         factor=first["factor"].replace("_", " "),
         second_factor=None if one_factor else first["second_factor"].replace("_", " "),
-        series=tuple(_series(name, group) for name, group in by_subject.items()) if one_factor else (),
-        heat_maps=() if one_factor else tuple(_heat_map(name, group) for name, group in by_subject.items()),
-        rows=tuple(_variant(name, row) for name, group in by_subject.items() for row in group),
-        sentences=tuple(sentence for name, group in by_subject.items() if (sentence := _say(name, group))),
+        series=tuple(_series(name, group) for name, group in by_system.items()) if one_factor else (),
+        heat_maps=() if one_factor else tuple(_heat_map(name, group) for name, group in by_system.items()),
+        rows=tuple(_variant(name, row) for name, group in by_system.items() for row in group),
+        sentences=tuple(sentence for name, group in by_system.items() if (sentence := _say(name, group))),
     )
 
 
-def _subject(row: dict[str, Any]) -> str:
+def _system(row: dict[str, Any]) -> str:
     """Who is scored; what varies is no part of the name: models or settings that are compared belong together."""
     factors = {row["factor"], row["second_factor"]}
     if "model" in factors:
         return "all models" if "setting" in factors else f"with {setting_title(row['setting'])}"
-    return str(row["model"]) if "setting" in factors else Subject(row["model"], row["setting"]).label
+    return str(row["model"]) if "setting" in factors else System(row["model"], row["setting"]).label
 
 
 def _series(name: str, rows: list[dict[str, Any]]) -> Series:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.analysis.number_format import count, counted, number, percent, share_of, shorten
 from tasks.reporting.content.tables import RawRow, TaskRow
 
@@ -42,7 +42,7 @@ class Diagnosis:
     """One dataset of a weak task: its main number and the answers behind it."""
 
     raw: RawRow
-    answers: tuple[Answer, ...]
+    answers: tuple[ScoredItem, ...]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
         )
 
 
-def _letter(answer: Answer) -> str:
+def _letter(answer: ScoredItem) -> str:
     """What was chosen: the letter of the place as shown, for a single choice."""
     place = answer.score.get("chosen_place")
     return str(answer.score["parsed_answer"]) if place is None else option_letters(place + 1)[place]

@@ -8,8 +8,8 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, Subject
-from tasks.reporting.content.papers import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
+from tasks.analysis.run_tables import ReportData, System
+from tasks.reporting.content.benchmark_papers import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -25,7 +25,7 @@ class Caveat:
 
 @dataclass(frozen=True)
 class ReplyCounts:
-    """How the items of a subject ended, each item counted once."""
+    """How the items of a system ended, each item counted once."""
 
     items: int
     read: int
@@ -49,20 +49,20 @@ def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
     return ReplyCounts(per_item.height, sums["read"].item(), sums["unparsed"].item(), sums["judge_failed"].item())
 
 
-def find_caveats(data: ReportData, subject: Subject, totals: dict[str, Any]) -> tuple[Caveat, ...]:
+def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
     """Everything that lowers the trust, the gravest kinds first.
 
     Args:
         data: the run.
-        subject: whom the total is about.
+        system: whom the total is about.
         totals: its row of `totals`.
     """
     return (
         *_about_the_benchmark(data.blueprint),
         *_about_coverage(data.blueprint, totals),
-        *_about_replies(data, subject, totals),
-        *_about_calls(data, subject),
-        *_about_the_judge(data, subject),
+        *_about_replies(data, system, totals),
+        *_about_calls(data, system),
+        *_about_the_judge(data, system),
         *_about_precision(totals),
     )
 
@@ -99,8 +99,8 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
         yield Caveat("gate not scored", "The gate ability has no score, so it is open whether the veto would apply.")
 
 
-def _about_replies(data: ReportData, subject: Subject, totals: dict[str, Any]) -> Iterator[Caveat]:
-    replies = count_replies(subject.of(data.item_scores))
+def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
+    replies = count_replies(system.of(data.item_scores))
     if replies.unparsed:
         share = percent(replies.unparsed_share)
         yield Caveat(
@@ -108,7 +108,7 @@ def _about_replies(data: ReportData, subject: Subject, totals: dict[str, Any]) -
             f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "
             "count as wrong; in a format the model follows, the total may rise.",
         )
-    failed = subject.of(data.responses).filter(pl.col("status") == "failed").height
+    failed = system.of(data.responses).filter(pl.col("status") == "failed").height
     lost = totals["n_total"] - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
@@ -125,8 +125,8 @@ def _about_replies(data: ReportData, subject: Subject, totals: dict[str, Any]) -
         )
 
 
-def _about_calls(data: ReportData, subject: Subject) -> Iterator[Caveat]:
-    answered = subject.of(data.responses).filter(pl.col("status") == "answered")
+def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
+    answered = system.of(data.responses).filter(pl.col("status") == "answered")
     items = ["dataset", "item_id"]
     shortened = answered.filter(pl.col("left_out_characters") > 0).select(items).n_unique()
     if shortened:
@@ -145,10 +145,10 @@ def _about_calls(data: ReportData, subject: Subject) -> Iterator[Caveat]:
         )
 
 
-def _about_the_judge(data: ReportData, subject: Subject) -> Iterator[Caveat]:
+def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     judge = data.manifest.plan.get("judge")
     judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
-    has_judged = subject.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
+    has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if judge is None or not has_judged:
         return
     published = paper_of(data.blueprint).judge
@@ -159,7 +159,7 @@ def _about_the_judge(data: ReportData, subject: Subject) -> Iterator[Caveat]:
             "give, so scores that a judge gave cannot be set beside the published ones.",
         )
     models = {model["name"]: model for model in data.manifest.plan.get("models", ())}
-    own = models.get(subject.model)
+    own = models.get(system.model)
     if own is not None and judge["name"] == own["name"] and judge.get("identity") == own.get("identity"):
         yield Caveat(
             "judged by itself",

@@ -6,7 +6,7 @@ import polars as pl
 
 from tasks.analysis.number_format import share_of
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.places import task_places
+from tasks.reporting.content.blueprint_paths import task_places
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from tasks.analysis.number_format import number
-from tasks.reporting.content.passages import make_passage, take_end, take_start
+from tasks.reporting.content.excerpts import make_passage, take_end, take_start
 
 AROUND = 300
 """Width of the text shown on each side of a needle."""
@@ -18,7 +18,7 @@ MAX_RATINGS = 30
 
 
 @dataclass(frozen=True)
-class Excerpt:
+class NeedleExcerpt:
     """The passage around a needle. `left_before` and `left_after` characters of the context are not shown."""
 
     before: str
@@ -48,7 +48,7 @@ class ShownChunk:
     holds_needle: bool
 
 
-def make_excerpt(text: str, context: dict[str, Any]) -> Excerpt | None:
+def make_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
     """The needle with some text around it; null if the context has no needle in a known place.
 
     Args:
@@ -59,7 +59,7 @@ def make_excerpt(text: str, context: dict[str, Any]) -> Excerpt | None:
     if start is None or end is None or end > len(text):
         return None
     before, after = take_end(text[:start], AROUND), take_start(text[end:], AROUND)
-    return Excerpt(
+    return NeedleExcerpt(
         before=before,
         needle=text[start:end][:MAX_NEEDLE],
         after=after,

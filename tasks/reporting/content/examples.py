@@ -7,11 +7,11 @@ from typing import Any
 
 from schemas.context import ASPECTS
 from schemas.letters import option_letters
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.analysis.explain_score import chosen_letters, explain
 from tasks.reporting.content.advice import Diagnosis
-from tasks.reporting.content.evidence import Excerpt, RatingRow, ShownChunk, make_excerpt, rating_rows, shown_rows
-from tasks.reporting.content.passages import Passage, make_passage
+from tasks.reporting.content.evidence import NeedleExcerpt, RatingRow, ShownChunk, make_excerpt, rating_rows, shown_rows
+from tasks.reporting.content.excerpts import Excerpt, make_passage
 
 PER_TASK = 3
 MAX_REFERENCES = 3
@@ -47,17 +47,17 @@ class Example:
     item_id: str
     language: str
     source: str
-    context: Passage | None
-    question: Passage
+    context: Excerpt | None
+    question: Excerpt
     options: tuple[Option, ...]
     references: tuple[str, ...]
-    reply: Passage | None
-    reasoning: Passage | None
+    reply: Excerpt | None
+    reasoning: Excerpt | None
     parsed_answer: str | None
     value: float
     status: str
     why: str
-    excerpt: Excerpt | None = None
+    excerpt: NeedleExcerpt | None = None
     left_out_options: int = 0
     ratings: tuple[RatingRow, ...] = ()
     retrieved: tuple[ShownChunk, ...] = ()
@@ -83,23 +83,23 @@ def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
     return picked or tuple(_example(answer, 0) for answer in full[:1])
 
 
-def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[Answer], bool]) -> list[Answer]:
+def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[ScoredItem], bool]) -> list[ScoredItem]:
     lists = [_languages_in_turn(filter(wanted, diagnosis.answers)) for diagnosis in diagnoses]
     return [answer for turn in zip_longest(*lists) for answer in turn if answer is not None]
 
 
-def _languages_in_turn(answers: Iterable[Answer]) -> list[Answer]:
-    worst_of_each: dict[str, Answer] = {}
+def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
+    worst_of_each: dict[str, ScoredItem] = {}
     for answer in sorted(answers, key=lambda answer: answer.score["value"]):
         worst_of_each.setdefault(answer.item["item_id"], answer)  # asked in several orders, an item is one example
-    by_language: dict[str, list[Answer]] = {}
+    by_language: dict[str, list[ScoredItem]] = {}
     for answer in worst_of_each.values():
         by_language.setdefault(answer.item["language"], []).append(answer)
     mixed = [answer for turn in zip_longest(*by_language.values()) for answer in turn if answer is not None]
     return list(islice(mixed, PER_TASK))
 
 
-def _example(answer: Answer, text_limit: int) -> Example:
+def _example(answer: ScoredItem, text_limit: int) -> Example:
     item, response = answer.item, answer.response or {}
     excerpt = make_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
     options = _options(answer)
@@ -132,7 +132,7 @@ def _references(item: dict[str, Any]) -> list[str]:
     return texts[:MAX_REFERENCES]
 
 
-def _options(answer: Answer) -> tuple[Option, ...]:
+def _options(answer: ScoredItem) -> tuple[Option, ...]:
     texts, kind = answer.item["options"] or [], answer.item["question_type"]
     if kind == "emotion_expression":
         return ()  # the adjectives of a questionnaire, the same in every item
@@ -143,13 +143,13 @@ def _options(answer: Answer) -> tuple[Option, ...]:
     return _lettered(answer, texts)
 
 
-def _segments(answer: Answer, texts: list[str]) -> Iterator[Option]:
+def _segments(answer: ScoredItem, texts: list[str]) -> Iterator[Option]:
     gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
     for index, text in enumerate(texts):
         yield Option(str(index), make_passage(text, 0).short, index in gold, str(index) == chosen, None)
 
 
-def _lettered(answer: Answer, texts: list[str]) -> tuple[Option, ...]:
+def _lettered(answer: ScoredItem, texts: list[str]) -> tuple[Option, ...]:
     gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
     points = answer.item["option_points"] or [None] * len(texts)
     return tuple(

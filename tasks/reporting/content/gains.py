@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.tables.comparisons import OF_ALL
 from tasks.analysis.number_format import counted, number, setting_order, setting_title, signed, signed_interval
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 
 TOTAL_TITLE = "Total"
 
@@ -85,19 +85,19 @@ class ModelGains:
 
 def side_by_side(data: ReportData) -> SideBySide | None:
     """Every model in every setting; null if the run has one setting."""
-    if len(data.settings) == 1 or not data.subjects():
+    if len(data.settings) == 1 or not data.systems():
         return None
-    totals = {Subject(row["model"], row["setting"]): row["total"] for row in data.totals.iter_rows(named=True)}
+    totals = {System(row["model"], row["setting"]): row["total"] for row in data.totals.iter_rows(named=True)}
     scores = {
-        (Subject(row["model"], row["setting"]), row["ability"]): row["score_0_100"] for row in data.ability.iter_rows(named=True)
+        (System(row["model"], row["setting"]), row["ability"]): row["score_0_100"] for row in data.ability.iter_rows(named=True)
     }
     gains = {(row["model"], row["setting"]): row["gain"] for row in _of_totals(data.gains)}
     models = []
-    for model in dict.fromkeys(subject.model for subject in data.subjects()):
-        subjects = [Subject(model, setting) for setting in data.settings]
-        first = SideRow(TOTAL_TITLE, tuple(SideCell(totals.get(s), gains.get((s.model, s.setting))) for s in subjects))
+    for model in dict.fromkeys(system.model for system in data.systems()):
+        systems = [System(model, setting) for setting in data.settings]
+        first = SideRow(TOTAL_TITLE, tuple(SideCell(totals.get(s), gains.get((s.model, s.setting))) for s in systems))
         others = [
-            SideRow(main.title, tuple(SideCell(scores.get((subject, main.id))) for subject in subjects))
+            SideRow(main.title, tuple(SideCell(scores.get((system, main.id))) for system in systems))
             for main in data.blueprint.abilities
             if main.evaluated
         ]
@@ -114,7 +114,7 @@ def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     titles = {OF_ALL: TOTAL_TITLE, **data.titles}
     places = {scope: place for place, scope in enumerate(titles)}
     found = []
-    for number_, model in enumerate(dict.fromkeys(subject.model for subject in data.subjects()), start=1):
+    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems()), start=1):
         rows = data.gains.filter(pl.col("model") == model).to_dicts()
         rows.sort(key=lambda row: (places.get(row["scope"], len(places)), row["scope"], setting_order(row["setting"])))
         if rows:

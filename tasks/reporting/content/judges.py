@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.number_format import listed, number, setting_order, signed
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""
@@ -26,7 +26,7 @@ class AgreementRow:
     """One dimension of one dataset's ratings. `doubts` says what speaks against them, empty if nothing does."""
 
     title: str
-    subject: str
+    system: str
     dimension: str
     judges: tuple[str, ...]
     n_answers: int
@@ -39,7 +39,7 @@ class AgreementRow:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """All dimensions, and one warning per dataset and subject with a doubtful one."""
+    """All dimensions, and one warning per dataset and system with a doubtful one."""
 
     rows: tuple[AgreementRow, ...]
     warnings: tuple[str, ...]
@@ -61,7 +61,7 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
 def _row(row: dict[str, Any], titles: dict[str, str]) -> AgreementRow:
     return AgreementRow(
         title=titles.get(row["dataset"], row["dataset"]),
-        subject=Subject(row["model"], row["setting"]).label,
+        system=System(row["model"], row["setting"]).label,
         dimension=row["dimension"].replace("_", " "),
         judges=tuple(row["judges"]),
         n_answers=row["n_answers"],
@@ -85,7 +85,7 @@ def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
 def _warnings(rows: tuple[AgreementRow, ...]) -> tuple[str, ...]:
     groups: dict[tuple[str, str], list[AgreementRow]] = {}
     for row in rows:
-        groups.setdefault((row.title, row.subject), []).append(row)
+        groups.setdefault((row.title, row.system), []).append(row)
     return tuple(_warn(key, group) for key, group in groups.items() if any(row.doubts for row in group))
 
 
@@ -93,5 +93,5 @@ def _warn(key: tuple[str, str], group: list[AgreementRow]) -> str:
     doubtful = [row for row in group if row.doubts]
     named = [f"{row.dimension} ({', '.join(row.doubts)})" for row in doubtful[:MAX_NAMED]]
     named += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
-    title, subject = key
-    return f"{title}, {subject}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(named)}."
+    title, system = key
+    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(named)}."

@@ -8,8 +8,8 @@ from schemas.blueprint import Blueprint
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import counted, listed, number, percent
 from tasks.analysis.run_tables import ReportData
+from tasks.reporting.content.blueprint_paths import has_levels, metric_places
 from tasks.reporting.content.metric_words import METRIC_WORDS
-from tasks.reporting.content.places import has_levels, metric_places
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -23,7 +23,7 @@ MISSING_TOO_LONG = "An item longer than the model's context is missing, not shor
 
 
 @dataclass(frozen=True)
-class Note:
+class MethodNote:
     """A step of the computation: its name, and what it does."""
 
     title: str
@@ -42,8 +42,8 @@ class Deviation:
 class MethodNotes:
     """What a reader must know to understand the numbers. `deviations` is empty for manifests that do not record them."""
 
-    formulas: tuple[Note, ...]
-    metrics: tuple[Note, ...]
+    formulas: tuple[MethodNote, ...]
+    metrics: tuple[MethodNote, ...]
     decisions: tuple[str, ...]
     deviations: tuple[Deviation, ...]
 
@@ -58,41 +58,41 @@ def describe_method(data: ReportData) -> MethodNotes:
     )
 
 
-def _metrics(blueprint: Blueprint) -> Iterator[Note]:
+def _metrics(blueprint: Blueprint) -> Iterator[MethodNote]:
     used: dict[Metric, None] = dict.fromkeys(place.spec.metric for place in metric_places(blueprint))
     for metric in used:
-        yield Note(metric, METRIC_WORDS[metric])
+        yield MethodNote(metric, METRIC_WORDS[metric])
 
 
-def _formulas(blueprint: Blueprint) -> Iterator[Note]:
-    yield Note(
+def _formulas(blueprint: Blueprint) -> Iterator[MethodNote]:
+    yield MethodNote(
         "On 0–100",
         "A raw value is put on 0–100 by the theoretical bounds of its metric, never by what was observed, so a new model moves "
         "no other one. A value out of bounds is an error, not a clamp.",
     )
-    yield Note(
+    yield MethodNote(
         "Dataset and task",
         "A dataset is the weighted mean of its metrics, a task that of its datasets. A metric of weight 0 is shown and does not "
         "count.",
     )
     if has_levels(blueprint):
-        yield Note("Levels", _level_words(blueprint))
-    yield Note("Ability", "The weighted mean of what is scored below it.")
-    yield Note("Total", _total_words(blueprint))
+        yield MethodNote("Levels", _level_words(blueprint))
+    yield MethodNote("Ability", "The weighted mean of what is scored below it.")
+    yield MethodNote("Total", _total_words(blueprint))
     if blueprint.gate:
         title = next(main.title for main in blueprint.abilities if main.id == blueprint.gate.ability)
-        yield Note(
+        yield MethodNote(
             "Veto",
             f"Below {number(blueprint.gate.threshold, 0)} in {title} the total is 0 and there is no rank; the total before the "
             "veto stays beside it. Without a score there, the veto is open.",
         )
-    yield Note(
+    yield MethodNote(
         "Missing is never zero",
         "A mean is taken over what has a score and carries its coverage: datasets scored of those of the benchmark. Ranked are "
         f"models with all datasets scored and at least {percent(blueprint.rank_item_coverage)} of the items. An unreadable reply "
         "is wrong; a failed call is missing.",
     )
-    yield Note(
+    yield MethodNote(
         "Intervals",
         "95 % percentile intervals from a seeded bootstrap over items; the total's is carried through the whole tree. Those "
         "marked ≈ are put together from the intervals of their parts (MOVER; Zou and Donner 2008). They tell how far the "

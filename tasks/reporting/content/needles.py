@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from tasks.analysis.number_format import counted, number, setting_order
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 
 _THOUSANDS = re.compile(r"(\d+)000\b")
 
@@ -23,10 +23,10 @@ class NeedleCell:
 
 @dataclass(frozen=True)
 class NeedleGrid:
-    """One subject and dataset: lengths in tokens and depths as they are called, in order; cells where there are items."""
+    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items."""
 
     anchor: str
-    subject: str
+    system: str
     title: str
     lengths: tuple[str, ...]
     depths: tuple[str, ...]
@@ -46,7 +46,7 @@ class NeedleGrid:
         high = max(scored, key=lambda entry: entry[0], default=None)
         if low is None or high is None or low[0] == high[0]:
             return None
-        return f"{self.subject} scores most {_where(high)} and least {_where(low)}."
+        return f"{self.system} scores most {_where(high)} and least {_where(low)}."
 
 
 def _where(entry: tuple[float, NeedleCell]) -> str:
@@ -66,17 +66,17 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
         if (row["dataset"], row["method"], row["metric"]) in main
     ]
     rows.sort(key=lambda row: (places[row["dataset"]], row["model"], setting_order(row["setting"])))
-    groups = groupby(rows, key=lambda row: (row["dataset"], Subject(row["model"], row["setting"])))
+    groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     return tuple(
         _grid(f"needle-{place}", data.titles[key[0]], key[1], list(group)) for place, (key, group) in enumerate(groups, 1)
     )
 
 
-def _grid(anchor: str, title: str, subject: Subject, rows: list[dict[str, Any]]) -> NeedleGrid:
+def _grid(anchor: str, title: str, system: System, rows: list[dict[str, Any]]) -> NeedleGrid:
     by_depth = sorted(rows, key=lambda row: row["depth_percent"])
     return NeedleGrid(
         anchor=anchor,
-        subject=subject.label,
+        system=system.label,
         title=title,
         lengths=tuple(dict.fromkeys(_short(row["length_bin"]) for row in rows)),
         depths=tuple(dict.fromkeys(row["depth_bin"] for row in by_depth)),

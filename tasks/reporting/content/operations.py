@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
 from tasks.analysis.number_format import shorten
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 
 ERROR_LENGTH = 160
 SHORT_HASH = 12
@@ -17,7 +17,7 @@ SHORT_HASH = 12
 class FailureRow:
     """Failed calls of one kind. `example` is the error of one of them."""
 
-    subject: str
+    system: str
     failure: str
     calls: int
     datasets: int
@@ -28,16 +28,16 @@ class FailureRow:
 class JudgeFailureRow:
     """Items of one dataset that the judge failed on."""
 
-    subject: str
+    system: str
     dataset: str
     items: int
 
 
 @dataclass(frozen=True)
 class UsageRow:
-    """Calls, tokens and latency of one subject. Token sums are null if the server never counted them."""
+    """Calls, tokens and latency of one system. Token sums are null if the server never counted them."""
 
-    subject: str
+    system: str
     calls: int
     answered: int
     failed: int
@@ -70,7 +70,7 @@ def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
     )
     return tuple(
         FailureRow(
-            Subject(row["model"], row["setting"]).label,
+            System(row["model"], row["setting"]).label,
             row["failure"],
             row["calls"],
             row["datasets"],
@@ -89,13 +89,13 @@ def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
         .sort("model", "setting", "dataset")
     )
     return tuple(
-        JudgeFailureRow(Subject(model, setting).label, dataset, items) for model, setting, dataset, items in grouped.iter_rows()
+        JudgeFailureRow(System(model, setting).label, dataset, items) for model, setting, dataset, items in grouped.iter_rows()
     )
 
 
 def usage_rows(data: ReportData) -> tuple[UsageRow, ...]:
-    """One row per subject of the run; latency is that of answered calls."""
-    return tuple(_usage(subject.label, subject.of(data.responses)) for subject in data.subjects())
+    """One row per system of the run; latency is that of answered calls."""
+    return tuple(_usage(system.label, system.of(data.responses)) for system in data.systems())
 
 
 def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
@@ -103,7 +103,7 @@ def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
     counted = answered.drop_nulls(["prompt_tokens", "completion_tokens"])
     latency = answered["latency_s"]
     return UsageRow(
-        subject=label,
+        system=label,
         calls=responses.height,
         answered=answered.height,
         failed=responses.height - answered.height,

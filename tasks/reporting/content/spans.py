@@ -16,7 +16,7 @@ LOWEST, HIGHEST = 0.0, 100.0
 
 
 @dataclass(frozen=True)
-class Span:
+class ScoreInterval:
     """95 % interval of a score on 0-100. `approximate`: put together from the intervals of parts, not resampled."""
 
     low: float
@@ -25,15 +25,15 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Part:
+class IntervalPart:
     """One scored term of a weighted mean: its share of the mean, its score, and its interval (null = none known)."""
 
     share: float
     score: float
-    span: Span | None
+    span: ScoreInterval | None
 
 
-def rescale_span(normalisation: Normalisation, low: float | None, high: float | None) -> Span | None:
+def rescale_span(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
     """What an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
     if low is None or high is None:
         return None
@@ -49,10 +49,10 @@ def rescale_span(normalisation: Normalisation, low: float | None, high: float | 
             ends = (low, high)
         case _:
             return None
-    return Span(*ends, approximate=isinstance(normalisation, CentredNormalisation))
+    return ScoreInterval(*ends, approximate=isinstance(normalisation, CentredNormalisation))
 
 
-def join_spans(parts: Iterable[Part], *, same_items: bool = False) -> Span | None:
+def join_spans(parts: Iterable[IntervalPart], *, same_items: bool = False) -> ScoreInterval | None:
     """Interval of a weighted mean from those of its parts; null if a part that counts has none.
 
     Distances of the ends from the scores are added up: in squares where the parts rest on different items and so vary on their
@@ -74,7 +74,7 @@ def join_spans(parts: Iterable[Part], *, same_items: bool = False) -> Span | Non
     below = [part.share * (part.score - span.low) for part, span in zip(counted, spans, strict=True)]
     above = [part.share * (span.high - part.score) for part, span in zip(counted, spans, strict=True)]
     down, up = (sum(below), sum(above)) if same_items else (_root(below), _root(above))
-    return Span(max(LOWEST, score - down), min(HIGHEST, score + up), approximate=True)
+    return ScoreInterval(max(LOWEST, score - down), min(HIGHEST, score + up), approximate=True)
 
 
 def _root(distances: list[float]) -> float:

@@ -13,10 +13,10 @@ from schemas.blueprint import (
 )
 from schemas.vocabulary import LEVELS, Level, Metric
 from tasks.analysis.published_tables import PublishedRange
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.gaps import NO_TASKS, Gaps
-from tasks.reporting.content.places import MetricPlace, TaskPlace, metric_places, task_places
+from tasks.reporting.content.blueprint_paths import MetricPlace, TaskPlace, metric_places, task_places
+from tasks.reporting.content.missing_scores import NO_TASKS, MissingScores
 
 NOT_EVALUATED = "not evaluated in this version"
 
@@ -60,7 +60,7 @@ class LevelRow:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """A task of one subject. `reason` says what is missing, null if nothing is."""
+    """A task of one system. `reason` says what is missing, null if nothing is."""
 
     id: str
     title: str
@@ -111,16 +111,16 @@ class RawRow:
         return self.baselines.majority
 
 
-def ability_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[AbilityRow, ...]:
+def ability_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[AbilityRow, ...]:
     """Every main ability of the blueprint, those that are named but not evaluated included."""
-    found = {row["ability"]: row for row in subject.rows(data.ability)}
-    return tuple(_ability_row(data, subject, gaps, main, found.get(main.id)) for main in data.blueprint.abilities)
+    found = {row["ability"]: row for row in system.rows(data.ability)}
+    return tuple(_ability_row(data, system, gaps, main, found.get(main.id)) for main in data.blueprint.abilities)
 
 
-def _ability_row(data: ReportData, subject: Subject, gaps: Gaps, main: Ability, row: dict[str, Any] | None) -> AbilityRow:
+def _ability_row(data: ReportData, system: System, gaps: MissingScores, main: Ability, row: dict[str, Any] | None) -> AbilityRow:
     datasets = [entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets]
     score = row["score_0_100"] if row else None
-    reason = gaps.reasons(subject, datasets) if score is None and datasets else None
+    reason = gaps.reasons(system, datasets) if score is None and datasets else None
     return AbilityRow(
         id=main.id,
         title=main.title,
@@ -129,15 +129,15 @@ def _ability_row(data: ReportData, subject: Subject, gaps: Gaps, main: Ability, 
         datasets_scored=row["datasets_scored"] if row else 0,
         datasets_total=row["datasets_total"] if row else len(datasets),
         reason=reason if main.evaluated else NOT_EVALUATED,
-        published=data.paper.range_of(main.id, subject.setting, score),
+        published=data.paper.range_of(main.id, system.setting, score),
     )
 
 
-def level_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[LevelRow, ...]:
+def level_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[LevelRow, ...]:
     """Every ability that has tasks, with a cell per level."""
-    cells = {(row["sub_ability"], row["level"]): row for row in subject.rows(data.level)}
-    scores = {row["sub_ability"]: row for row in subject.rows(data.sub_ability)}
-    scores |= {row["ability"]: row for row in subject.rows(data.ability)}
+    cells = {(row["sub_ability"], row["level"]): row for row in system.rows(data.level)}
+    scores = {row["sub_ability"]: row for row in system.rows(data.sub_ability)}
+    scores |= {row["ability"]: row for row in system.rows(data.ability)}
     by_parent: dict[str, list[TaskPlace]] = {}
     for place in task_places(data.blueprint):
         by_parent.setdefault(place.parent.id, []).append(place)
@@ -151,7 +151,7 @@ def level_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[LevelRow
                 ability=places[0].main.title,
                 sub_ability=places[0].parent.title,
                 cells=tuple(
-                    _cell(subject, gaps, [p for p in places if p.task.level == x], cells.get((parent, x))) for x in LEVELS
+                    _cell(system, gaps, [p for p in places if p.task.level == x], cells.get((parent, x))) for x in LEVELS
                 ),
                 score=total["score_0_100"] if total else None,
                 datasets_scored=total["datasets_scored"] if total else 0,
@@ -165,20 +165,20 @@ def _datasets(places: list[TaskPlace]) -> list[str]:
     return [entry.id for place in places for entry in place.task.datasets]
 
 
-def _cell(subject: Subject, gaps: Gaps, places: list[TaskPlace], row: dict[str, Any] | None) -> LevelCell:
+def _cell(system: System, gaps: MissingScores, places: list[TaskPlace], row: dict[str, Any] | None) -> LevelCell:
     names = _datasets(places)
     if not names:
         return LevelCell(None, 0, 0, NO_TASKS)
     if row is None:
-        return LevelCell(None, 0, len(names), gaps.reasons(subject, names))
-    reason = gaps.reasons(subject, names) if row["score_0_100"] is None else None
+        return LevelCell(None, 0, len(names), gaps.reasons(system, names))
+    reason = gaps.reasons(system, names) if row["score_0_100"] is None else None
     return LevelCell(row["score_0_100"], row["datasets_scored"], row["datasets_total"], reason)
 
 
-def task_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[TaskRow, ...]:
+def task_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[TaskRow, ...]:
     """Every task of the blueprint, in its order."""
-    found = {row["task"]: row for row in subject.rows(data.task)}
-    scored = {row["dataset"] for row in subject.rows(data.dataset) if row["score_0_100"] is not None}
+    found = {row["task"]: row for row in system.rows(data.task)}
+    scored = {row["dataset"] for row in system.rows(data.dataset) if row["score_0_100"] is not None}
     rows = []
     for place in task_places(data.blueprint):
         row = found.get(place.task.id)
@@ -194,21 +194,19 @@ def task_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[TaskRow, 
                 datasets_total=row["datasets_total"] if row else len(place.task.datasets),
                 n_scored=row["n_scored"] if row else 0,
                 n_total=row["n_total"] if row else 0,
-                reason=gaps.reasons(subject, unscored) if unscored else None,
+                reason=gaps.reasons(system, unscored) if unscored else None,
             )
         )
     return tuple(rows)
 
 
-def raw_rows(data: ReportData, subject: Subject, gaps: Gaps) -> tuple[RawRow, ...]:
+def raw_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[RawRow, ...]:
     """Every number the blueprint expects, in the order of its tasks."""
     keys, none = ("dataset", "method", "metric"), Baselines()
-    raw = {tuple(row[key] for key in keys): row for row in subject.rows(data.raw)}
-    normalized = {tuple(row[key] for key in keys): row["normalized_0_100"] for row in subject.rows(data.normalized)}
+    raw = {tuple(row[key] for key in keys): row for row in system.rows(data.raw)}
+    normalized = {tuple(row[key] for key in keys): row["normalized_0_100"] for row in system.rows(data.normalized)}
     return tuple(
-        _raw_row(
-            place, raw.get(key), normalized.get(key), data.baselines.get(key[::2], none), gaps.reason(subject, place.dataset)
-        )
+        _raw_row(place, raw.get(key), normalized.get(key), data.baselines.get(key[::2], none), gaps.reason(system, place.dataset))
         for place in metric_places(data.blueprint)
         for key in [(place.dataset, place.method.id, place.spec.metric)]
     )

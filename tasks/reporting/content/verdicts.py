@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import counted, interval, listed, number, percent, setting_title
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
+from tasks.reporting.content.benchmark_papers import is_comparable
+from tasks.reporting.content.blueprint_paths import task_places
 from tasks.reporting.content.caveats import Caveat, find_caveats
-from tasks.reporting.content.papers import is_comparable
-from tasks.reporting.content.places import task_places
 
 State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 """`counted`: a total that stands. `vetoed`: 0 by the gate. `gate_unscored`: a total whose veto is open. `unscored`: no total."""
@@ -26,10 +26,10 @@ class PublishedPlace:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Everything about the total of one subject; scores are on 0-100, null means missing."""
+class TotalVerdict:
+    """Everything about the total of one system; scores are on 0-100, null means missing."""
 
-    subject: Subject
+    system: System
     state: State
     total: float | None
     before_veto: float | None
@@ -70,27 +70,27 @@ def say_state(state: State, *, has_gate: bool) -> str:
     return words[state]
 
 
-def judge_subjects(data: ReportData) -> tuple[Verdict, ...]:
-    """One verdict per subject of the run, in the order of `ReportData.subjects`."""
+def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
+    """One verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
-    return tuple(_judge(data, subject, ranked[subject.setting]) for subject in data.subjects())
+    return tuple(_judge(data, system, ranked[system.setting]) for system in data.systems())
 
 
 def headline(data: ReportData) -> str:
-    """The sentences of all subjects, one line each."""
-    return "\n".join(f"{verdict.sentence} {verdict.trust}" for verdict in judge_subjects(data))
+    """The sentences of all systems, one line each."""
+    return "\n".join(f"{verdict.sentence} {verdict.trust}" for verdict in judge_systems(data))
 
 
-def _judge(data: ReportData, subject: Subject, ranked: int) -> Verdict:
-    row = next(iter(subject.rows(data.totals)), None) or _no_totals(data.blueprint)
+def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
+    row = next(iter(system.rows(data.totals)), None) or _no_totals(data.blueprint)
     state = state_of(row, data.blueprint)
-    place = _published_place(data, subject, row) if state == "counted" else None
-    caveats = find_caveats(data, subject, row)
+    place = _published_place(data, system, row) if state == "counted" else None
+    caveats = find_caveats(data, system, row)
     gate = data.blueprint.gate
     titles = {ability.id: ability.title for ability in data.blueprint.abilities}
     gate_title = titles[gate.ability] if gate else None
-    return Verdict(
-        subject=subject,
+    return TotalVerdict(
+        system=system,
         state=state,
         total=row["total"],
         before_veto=row["total_before_veto"],
@@ -110,7 +110,7 @@ def _judge(data: ReportData, subject: Subject, ranked: int) -> Verdict:
         n_scored=row["n_scored"],
         n_total=row["n_total"],
         published_place=place,
-        sentence=_SENTENCES[state](data, subject, row, place),
+        sentence=_SENTENCES[state](data, system, row, place),
         trust=_trust(state, caveats),
         caveats=caveats,
     )
@@ -148,14 +148,14 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
     return f"not ranked: {why}"
 
 
-def _published_place(data: ReportData, subject: Subject, row: dict[str, Any]) -> PublishedPlace | None:
-    totals = data.paper.total(subject.setting, ranked=True)
+def _published_place(data: ReportData, system: System, row: dict[str, Any]) -> PublishedPlace | None:
+    totals = data.paper.total(system.setting, ranked=True)
     if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
         return None
     above = sum(total < row["total"] for total in totals)
     if len(data.paper.settings) == 1:
         return PublishedPlace(above, len(totals))
-    return PublishedPlace(above, len(totals), f"models published with {setting_title(subject.setting)}")
+    return PublishedPlace(above, len(totals), f"models published with {setting_title(system.setting)}")
 
 
 def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
@@ -166,37 +166,37 @@ def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
 
 
-def _say_counted(data: ReportData, subject: Subject, row: dict[str, Any], place: PublishedPlace | None) -> str:
+def _say_counted(data: ReportData, system: System, row: dict[str, Any], place: PublishedPlace | None) -> str:
     range_ = interval(row["ci_low"], row["ci_high"])
     bounds = f" (95 % interval {range_})" if row["ci_low"] is not None else ""
     beside = f", above {place.above} of the {place.models} {place.among}" if place else ""
-    return f"{subject.label} scores {number(row['total'], 2)} of 100{bounds}{beside}.{_weakest(data, subject)}"
+    return f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{beside}.{_weakest(data, system)}"
 
 
-def _say_gate_unscored(data: ReportData, subject: Subject, row: dict[str, Any], place: PublishedPlace | None) -> str:
-    return f"{_say_counted(data, subject, row, place)} Its gate was not scored, so this total is provisional."
+def _say_gate_unscored(data: ReportData, system: System, row: dict[str, Any], place: PublishedPlace | None) -> str:
+    return f"{_say_counted(data, system, row, place)} Its gate was not scored, so this total is provisional."
 
 
-def _say_vetoed(data: ReportData, subject: Subject, row: dict[str, Any], _place: PublishedPlace | None) -> str:
+def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _place: PublishedPlace | None) -> str:
     gate = data.blueprint.gate
     threshold = f" below the required {number(gate.threshold, 0)}" if gate else ""
     before = row["total_before_veto"]
     otherwise = "nothing else was scored" if before is None else f"before the veto it would be {number(before, 2)}"
     return (
-        f"{subject.label} is vetoed: its total is 0, because the gate score of {number(row['gate_score'], 2)} is{threshold}; "
-        f"{otherwise}.{_weakest(data, subject)}"
+        f"{system.label} is vetoed: its total is 0, because the gate score of {number(row['gate_score'], 2)} is{threshold}; "
+        f"{otherwise}.{_weakest(data, system)}"
     )
 
 
-def _say_unscored(_data: ReportData, subject: Subject, row: dict[str, Any], _place: PublishedPlace | None) -> str:
+def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _place: PublishedPlace | None) -> str:
     if row["datasets_scored"]:
         got = f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} gave a result, none that enters the total"
     else:
         got = f"none of the {counted(row['datasets_total'], 'dataset')} gave a result"
-    return f"{subject.label} has no score: {got}."
+    return f"{system.label} has no score: {got}."
 
 
-_SENTENCES: dict[State, Callable[[ReportData, Subject, dict[str, Any], PublishedPlace | None], str]] = {
+_SENTENCES: dict[State, Callable[[ReportData, System, dict[str, Any], PublishedPlace | None], str]] = {
     "counted": _say_counted,
     "gate_unscored": _say_gate_unscored,
     "vetoed": _say_vetoed,
@@ -204,9 +204,9 @@ _SENTENCES: dict[State, Callable[[ReportData, Subject, dict[str, Any], Published
 }
 
 
-def _weakest(data: ReportData, subject: Subject) -> str:
-    abilities = [row for row in subject.rows(data.ability) if row["score_0_100"] is not None]
-    tasks = [row for row in subject.rows(data.task) if row["score_0_100"] is not None]
+def _weakest(data: ReportData, system: System) -> str:
+    abilities = [row for row in system.rows(data.ability) if row["score_0_100"] is not None]
+    tasks = [row for row in system.rows(data.task) if row["score_0_100"] is not None]
     if not abilities or not tasks:
         return ""
     ability = min(abilities, key=lambda row: row["score_0_100"])

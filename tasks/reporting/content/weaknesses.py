@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tasks.analysis.answers import collect_answers
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AskedWith, Diagnosis, advise
+from tasks.reporting.content.blueprint_paths import has_levels
 from tasks.reporting.content.examples import PER_TASK, Example, pick_examples, pick_rows
-from tasks.reporting.content.places import has_levels
 from tasks.reporting.content.tables import RawRow, TaskRow
 
 WEAKEST = 5
@@ -25,7 +25,7 @@ MAX_OTHER = 600
 
 
 @dataclass(frozen=True)
-class Finding:
+class Weakness:
     """A task with everything known about why it has its score.
 
     `examples`: of a weak task, over all its datasets. `others`: of the remaining datasets, texts shortened.
@@ -43,11 +43,11 @@ class Finding:
         return (*self.examples, *self.others)
 
 
-def find_reasons(data: ReportData, subject: Subject, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Finding]:
+def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
     """One finding per task, by its id, in the blueprint's order."""
     weakest = {task.id for task in weakest_tasks(tasks)}
     return {
-        task.id: _find(data, subject, task, tuple(row for row in raw if row.task == task.id), is_weak=task.id in weakest)
+        task.id: _find(data, system, task, tuple(row for row in raw if row.task == task.id), is_weak=task.id in weakest)
         for task in tasks
     }
 
@@ -58,34 +58,34 @@ def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
     return tuple(task for _, _, task in sorted(scored, key=lambda entry: entry[:2])[:WEAKEST])
 
 
-def text_limit(subjects: int) -> int:
-    """Characters one text may show in full, so that all texts of all subjects fit the budget."""
+def text_limit(systems: int) -> int:
+    """Characters one text may show in full, so that all texts of all systems fit the budget."""
     lowest, highest = TEXT_LIMITS
-    return min(highest, max(lowest, TEXT_BUDGET // (max(1, subjects) * WEAKEST * PER_TASK * LONG_TEXTS)))
+    return min(highest, max(lowest, TEXT_BUDGET // (max(1, systems) * WEAKEST * PER_TASK * LONG_TEXTS)))
 
 
-def examples_of_others(subjects: int, datasets: int) -> int:
+def examples_of_others(systems: int, datasets: int) -> int:
     """Examples that each dataset outside the weakest tasks shows; 0 if there are too many datasets and models for one each."""
-    return min(PER_OTHER_DATASET, MAX_OTHER // max(1, subjects * datasets))
+    return min(PER_OTHER_DATASET, MAX_OTHER // max(1, systems * datasets))
 
 
-def _find(data: ReportData, subject: Subject, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Finding:
+def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Weakness:
     first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.dataset) is row]
-    diagnoses = tuple(Diagnosis(row, collect_answers(data, subject, row)) for row in main)
-    asked = AskedWith(data.sample, _max_tokens(data, subject), has_levels(data.blueprint))
-    subjects = len(data.subjects())
-    examples = pick_examples(diagnoses, text_limit(subjects)) if is_weak else ()
+    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row)) for row in main)
+    asked = AskedWith(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
+    systems = len(data.systems())
+    examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
-    each = examples_of_others(subjects, len(data.blueprint.datasets))
+    each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.dataset not in told for row in islice(pick_rows(d), each)]
     is_short = task.score is not None and task.score < FULL_SCORE
-    return Finding(task, numbers, advise(task, diagnoses, asked) if is_short else (), examples, tuple(others))
+    return Weakness(task, numbers, advise(task, diagnoses, asked) if is_short else (), examples, tuple(others))
 
 
-def _max_tokens(data: ReportData, subject: Subject) -> int | None:
+def _max_tokens(data: ReportData, system: System) -> int | None:
     models = data.manifest.plan.get("models", ())
     # The embedded model's limits are those of the prompt files, which nobody raises for a model this small.
-    served = [model for model in models if model["name"] == subject.model and model.get("base_url")]
+    served = [model for model in models if model["name"] == system.model and model.get("base_url")]
     found = [model.get("sampling", {}).get("max_tokens") for model in served]
     return found[0] if found else None

@@ -8,10 +8,10 @@ import altair as alt
 
 from tasks.analysis.number_format import number, shorten
 from tasks.analysis.published_tables import TOTAL, PublishedTable
-from tasks.analysis.run_tables import Subject
-from tasks.reporting.content.field import BoxRow, Field, FieldGroup
+from tasks.analysis.run_tables import System
+from tasks.reporting.content.published_models import BoxRow, FieldGroup, PublishedModels
 from tasks.reporting.content.tables import AbilityRow
-from tasks.reporting.content.verdicts import Verdict
+from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.figures.drawing import (
     FIELD,
     GATE,
@@ -41,14 +41,16 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, published: PublishedTable, anchor: str) -> str | None:
-    """Bars of one subject's abilities and total over the published models, each of them a thin line, their median a thick one.
+def draw_abilities(
+    abilities: tuple[AbilityRow, ...], verdict: TotalVerdict, published: PublishedTable, anchor: str
+) -> str | None:
+    """Bars of one system's abilities and total over the published models, each of them a thin line, their median a thick one.
 
     Args:
-        abilities: rows of the subject.
+        abilities: rows of the system.
         verdict: its total.
         published: the backdrop.
-        anchor: of the subject; a bar leads to the place of its number in the drill-down.
+        anchor: of the system; a bar leads to the place of its number in the drill-down.
 
     Returns:
         An `<svg>` element, or null if nothing has a score.
@@ -65,12 +67,10 @@ def draw_abilities(abilities: tuple[AbilityRow, ...], verdict: Verdict, publishe
     scored, unscored = [bar for bar in bars if bar["score"] is not None], [bar for bar in bars if bar["score"] is None]
     layers = [
         row_names(list(rows.values()), y),
-        chart(_backdrop(rows, published, verdict.subject))
+        chart(_backdrop(rows, published, verdict.system))
         .mark_tick(color=FIELD, thickness=1.5, size=24)
         .encode(x=score_axis(), y=y),
-        chart(_medians(rows, published, verdict.subject))
-        .mark_tick(color=MUTED, thickness=3, size=24)
-        .encode(x=score_axis(), y=y),
+        chart(_medians(rows, published, verdict.system)).mark_tick(color=MUTED, thickness=3, size=24).encode(x=score_axis(), y=y),
         chart(scored)
         .mark_bar(color=OURS, height=12, cornerRadiusEnd=2)
         .encode(x=score_axis(), x2=alt.datum(0), y=y, href="link:N"),
@@ -86,23 +86,23 @@ def _bar(row: str, score: float | None, anchor: str) -> dict[str, Any]:
     return {"row": row, "score": score, "text": "no score" if score is None else number(score), "link": f"#{anchor}"}
 
 
-def _backdrop(rows: dict[str, str], published: PublishedTable, subject: Subject) -> Values:
-    found = {name: published.ability(name, subject.setting) for name in rows}
-    found[TOTAL] = published.total(subject.setting)
+def _backdrop(rows: dict[str, str], published: PublishedTable, system: System) -> Values:
+    found = {name: published.ability(name, system.setting) for name in rows}
+    found[TOTAL] = published.total(system.setting)
     return [{"row": rows[name], "score": score} for name, scores in found.items() for score in scores]
 
 
-def _medians(rows: dict[str, str], published: PublishedTable, subject: Subject) -> Values:
-    found = {name: published.ability(name, subject.setting) for name in rows}
-    found[TOTAL] = published.total(subject.setting)
+def _medians(rows: dict[str, str], published: PublishedTable, system: System) -> Values:
+    found = {name: published.ability(name, system.setting) for name in rows}
+    found[TOTAL] = published.total(system.setting)
     return [{"row": rows[name], "score": median(scores)} for name, scores in found.items() if scores]
 
 
-def _range(row: str, verdict: Verdict) -> Values:
+def _range(row: str, verdict: TotalVerdict) -> Values:
     return [] if verdict.ci_low is None else [{"row": row, "low": verdict.ci_low, "high": verdict.ci_high}]
 
 
-def _thresholds(shown: list[AbilityRow], verdict: Verdict) -> Values:
+def _thresholds(shown: list[AbilityRow], verdict: TotalVerdict) -> Values:
     return [{"row": row.title, "score": verdict.gate_threshold} for row in shown if row.is_gate]
 
 
@@ -133,11 +133,11 @@ def _box(row: BoxRow) -> dict[str, Any]:
     }
 
 
-def draw_openness(field: Field) -> str:
+def draw_openness(field: PublishedModels) -> str:
     """Totals of open and closed models as lines, their medians thicker; the run's models as dots in a row of their own."""
     published = [{"row": row.kind, "score": total} for row in field.openness for total in row.totals]
     medians = [{"row": row.kind, "score": row.middle} for row in field.openness]
-    ours = [{"row": OURS_ROW, "score": total} for _, total in field.subjects if total is not None]
+    ours = [{"row": OURS_ROW, "score": total} for _, total in field.systems if total is not None]
     x = alt.X("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=None, domain=False, ticks=False, tickCount=6))
     rows = [*(row.kind for row in field.openness), *([OURS_ROW] if ours else [])]
     y = alt.Y("row:N", sort=rows, axis=None)
@@ -150,7 +150,7 @@ def draw_openness(field: Field) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(field: Field) -> str:
+def draw_sizes(field: PublishedModels) -> str:
     """Total over number of parameters, families joined by lines; hollow dots are estimates, lines across are the run's models."""
     sized: Values = [
         {"family": model.family, "size": model.billions, "score": model.total, "estimated": model.estimated}
@@ -159,7 +159,7 @@ def draw_sizes(field: Field) -> str:
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("size:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
-    ours = [{"score": total} for _, total in field.subjects if total is not None]
+    ours = [{"score": total} for _, total in field.systems if total is not None]
     families = [family for family in dict.fromkeys(value["family"] for value in sized) if _size_of(family, sized) > 1]
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
@@ -198,7 +198,7 @@ def _is_in_the_way(other: dict[str, Any], place: dict[str, Any], direction: int)
     return 0 < decades < _LABEL_DECADES and abs(other["score"] - place["score"]) < _LABEL_GAP / 2
 
 
-def draw_core(field: Field) -> str | None:
+def draw_core(field: PublishedModels) -> str | None:
     """Core over foundational ability with the fitted curve; null if neither the field nor the run has both."""
     if not field.core:
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from tasks.reporting.content.board import History
+from tasks.reporting.content.leaderboard import History
 from tasks.reporting.figures.drawing import SERIES, Values, chart, draw
 
 MAX_LINES = len(SERIES)
@@ -43,5 +43,5 @@ def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
             chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y),
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
-    keys = tuple((history.subject.label, colour) for history, colour in drawn)
+    keys = tuple((history.system.label, colour) for history, colour in drawn)
     return HistoryFigure(draw(layers, _TALL, _WIDE), keys, left_out=len(histories) - len(drawn))

@@ -7,7 +7,7 @@ from html import escape
 
 from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
-from tasks.analysis.run_tables import Subject
+from tasks.analysis.run_tables import System
 from tasks.reporting.content.tables import AbilityRow
 from tasks.reporting.figures.drawing import FIELD, GRID, INK, MUTED, SERIES, SMALL
 
@@ -37,7 +37,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Band:
+class RadarBand:
     """Lowest, middle and highest score of the published models on each axis; null where the paper has none."""
 
     low: tuple[float | None, ...]
@@ -54,24 +54,24 @@ class Overlay:
     left_out: int
 
 
-def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> Band:
+def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> RadarBand:
     """The published models of one setting on the axes of these abilities, given by id."""
     ranges = [published.range_of(ability, setting, None) for ability in abilities]
-    return Band(
+    return RadarBand(
         tuple(found.low if found else None for found in ranges),
         tuple(found.middle if found else None for found in ranges),
         tuple(found.high if found else None for found in ranges),
     )
 
 
-def draw_subject(abilities: Sequence[AbilityRow], subject: Subject, published: PublishedTable) -> str | None:
-    """One subject over the published models of its setting; null if that is no radar."""
+def draw_system(abilities: Sequence[AbilityRow], system: System, published: PublishedTable) -> str | None:
+    """One system over the published models of its setting; null if that is no radar."""
     shown = [row for row in abilities if row.datasets_total]
-    shape = Shape(subject.label, tuple(row.score for row in shown))
-    return draw_radar([row.title for row in shown], [shape], band_of([row.id for row in shown], published, subject.setting))
+    shape = Shape(system.label, tuple(row.score for row in shown))
+    return draw_radar([row.title for row in shown], [shape], band_of([row.id for row in shown], published, system.setting))
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band | None = None) -> Overlay | None:
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> Overlay | None:
     """Several models over each other, the first as many as there are colours; null if that is no radar, or of one model only.
 
     Args:
@@ -81,17 +81,17 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band | No
     """
     drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
     none = (None,) * len(titles)
-    svg = draw_radar(titles, drawn, band or Band(none, none, none))
+    svg = draw_radar(titles, drawn, band or RadarBand(none, none, none))
     if svg is None or len(drawn) == 1:
         return None
     keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
     return Overlay(svg, keys, left_out=len(shapes) - len(drawn))
 
 
-def overlay_subjects(subjects: Sequence[tuple[str, Sequence[AbilityRow]]]) -> Overlay | None:
-    """The subjects of a run over each other."""
-    titles = [row.title for _, abilities in subjects[:1] for row in abilities if row.datasets_total]
-    shapes = [Shape(label, tuple(row.score for row in abilities if row.datasets_total)) for label, abilities in subjects]
+def overlay_systems(systems: Sequence[tuple[str, Sequence[AbilityRow]]]) -> Overlay | None:
+    """The systems of a run over each other."""
+    titles = [row.title for _, abilities in systems[:1] for row in abilities if row.datasets_total]
+    shapes = [Shape(label, tuple(row.score for row in abilities if row.datasets_total)) for label, abilities in systems]
     return draw_overlay(titles, shapes)
 
 
@@ -108,7 +108,7 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
     return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
 
 
-def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: Band) -> str | None:
+def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand) -> str | None:
     """The axes, the published models behind them, and one outline per shape.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
@@ -161,7 +161,7 @@ def _outline(scores: Sequence[float | None], look: str) -> list[str]:
     return lines
 
 
-def _band(band: Band) -> list[str]:
+def _band(band: RadarBand) -> list[str]:
     """The range of the published models as a filled ring between its two outlines, their median dashed."""
     between = f'fill="{FIELD}" fill-opacity="0.3" fill-rule="evenodd"'
     is_whole = None not in (*band.low, *band.high)

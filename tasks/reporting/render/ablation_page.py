@@ -11,7 +11,7 @@ from schemas.folders import Folder
 from schemas.tables.comparisons import Ablations
 from tasks.analysis.number_format import count, counted, interval, number
 from tasks.analysis.run_tables import ReportPaths
-from tasks.reporting.content.ablations import Outcome, describe_ablation
+from tasks.reporting.content.ablations import AblationContent, describe_ablation
 from tasks.reporting.render.markup import cell, fence, table
 from tasks.reporting.render.page import make_environment, write_text
 
@@ -80,7 +80,7 @@ def write_ablation_report(ablation: str, frame: dy.DataFrame[Ablations], facts: 
     return paths
 
 
-def _markdown(ablation: str, outcomes: tuple[Outcome, ...], facts: AblationFacts) -> Iterator[str]:
+def _markdown(ablation: str, outcomes: tuple[AblationContent, ...], facts: AblationFacts) -> Iterator[str]:
     yield f"# {cell(facts.title)}"
     yield f"Ablation `{ablation}`, run `{facts.run}`, {facts.started_at} to {facts.finished_at}."
     if facts.notes:
@@ -92,7 +92,7 @@ def _markdown(ablation: str, outcomes: tuple[Outcome, ...], facts: AblationFacts
             yield "\n".join(f"* {cell(sentence)}" for sentence in entry.sentences)
         rows = [
             [
-                cell(row.subject),
+                cell(row.system),
                 cell(row.variant),
                 number(row.score),
                 interval(row.ci_low, row.ci_high),

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from tasks.analysis.number_format import NONE, count, counted, interval, number, percent, seconds, share_of, shorten
 from tasks.reporting.content.costs import write_costs
 from tasks.reporting.content.examples import Example
-from tasks.reporting.content.gaps import NO_TASKS
+from tasks.reporting.content.missing_scores import NO_TASKS
 from tasks.reporting.content.tables import LevelCell, LevelRow, RawRow
-from tasks.reporting.content.weaknesses import Finding
+from tasks.reporting.content.weaknesses import Weakness
 from tasks.reporting.render.markdown_comparison import (
     write_gains,
     write_judges,
@@ -19,7 +19,7 @@ from tasks.reporting.render.markdown_comparison import (
 )
 from tasks.reporting.render.markdown_sections import write_positions, write_provenance
 from tasks.reporting.render.markup import cell, fence, table
-from tasks.reporting.report import Report, SubjectReport
+from tasks.reporting.report import Report, SystemReport
 
 LANGUAGE_NAMES = {"en": "English", "zh": "Chinese"}
 REASON_LENGTH = 140
@@ -40,8 +40,8 @@ def write_markdown(report: Report) -> str:
         *write_needles(report.needles),
         *write_judges(report.judges),
     ]
-    for entry in report.subjects:
-        blocks += _subject(entry, report)
+    for entry in report.systems:
+        blocks += _system(entry, report)
     blocks += [
         *_coverage(report),
         *write_results(report.field),
@@ -54,16 +54,16 @@ def write_markdown(report: Report) -> str:
 
 def _totals(report: Report) -> Iterator[str]:
     yield "## Result"
-    for entry in report.subjects:
+    for entry in report.systems:
         yield f"**{cell(entry.verdict.sentence)}** {cell(entry.verdict.trust)}"
     rows = []
-    for entry in report.subjects:
+    for entry in report.systems:
         verdict = entry.verdict
         total = number(verdict.total, 2) if verdict.state != "vetoed" else f"0 ({number(verdict.before_veto, 2)} before the veto)"
         rows.append(
             [
-                cell(verdict.subject.model),
-                cell(verdict.subject.setting),
+                cell(verdict.system.model),
+                cell(verdict.system.setting),
                 total if verdict.state != "unscored" else f"{NONE} (no score)",
                 interval(verdict.ci_low, verdict.ci_high, 2),
                 cell(verdict.rank_note),
@@ -75,7 +75,7 @@ def _totals(report: Report) -> Iterator[str]:
     yield table(["Model", "Setting", "Total", "95 % interval", "Rank", "State", "Coverage", "Items scored"], rows)
 
 
-def _subject(entry: SubjectReport, report: Report) -> Iterator[str]:
+def _system(entry: SystemReport, report: Report) -> Iterator[str]:
     verdict = entry.verdict
     yield f"## {cell(entry.label)}"
     if verdict.veto_reason:
@@ -105,7 +105,7 @@ def _subject(entry: SubjectReport, report: Report) -> Iterator[str]:
     yield from write_positions(entry.positions)
 
 
-def _levels(entry: SubjectReport, *, has_levels: bool) -> Iterator[str]:
+def _levels(entry: SystemReport, *, has_levels: bool) -> Iterator[str]:
     yield "### Level by level" if has_levels else "### Sub-abilities"
     levels = [
         [
@@ -130,7 +130,7 @@ def level_gaps(row: LevelRow) -> list[str]:
     return [found.reason for found in row.cells if found.reason is not None and found.reason != NO_TASKS]
 
 
-def _weak(weak: Finding) -> Iterator[str]:
+def _weak(weak: Weakness) -> Iterator[str]:
     yield f"#### {cell(weak.task.title)}: {number(weak.task.score)}"
     yield _raw_table(weak.numbers)
     yield "\n".join(f"* {cell(advice.text)}" for advice in weak.advice)
@@ -203,7 +203,7 @@ def _constant(row: RawRow) -> str:
     return ", ".join(f"{number(answer.share, 3)} ({answer.letter})" for answer in (row.constant, *row.baselines.ends))
 
 
-def _all_tasks(entry: SubjectReport, *, has_levels: bool) -> Iterator[str]:
+def _all_tasks(entry: SystemReport, *, has_levels: bool) -> Iterator[str]:
     yield "### All tasks"
     rows = [
         [
@@ -238,16 +238,16 @@ def _coverage(report: Report) -> Iterator[str]:
         yield table(["Dataset without score", "Model", "Setting", "Reason", "Next step"], gaps)
     if report.failures:
         failed = [
-            [cell(row.subject), cell(row.failure), count(row.calls), count(row.datasets), cell(row.example or NONE)]
+            [cell(row.system), cell(row.failure), count(row.calls), count(row.datasets), cell(row.example or NONE)]
             for row in report.failures
         ]
         yield table(["Model", "Failed calls", "Calls", "Datasets", "One of the errors"], failed)
     if report.judge_failures:
-        judged = [[cell(row.subject), cell(row.dataset), count(row.items)] for row in report.judge_failures]
+        judged = [[cell(row.system), cell(row.dataset), count(row.items)] for row in report.judge_failures]
         yield table(["Model", "Dataset", "Items without judgement"], judged)
     usage = [
         [
-            cell(row.subject),
+            cell(row.system),
             *(count(n) for n in (row.answered, row.failed, row.cut_off, row.prompt_tokens, row.completion_tokens)),
             seconds(row.latency_median_s),
             seconds(row.latency_p95_s),

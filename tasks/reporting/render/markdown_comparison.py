@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from tasks.analysis.number_format import NONE, count, number, percent, setting_title, signed, signed_interval
-from tasks.reporting.content.field import Field
 from tasks.reporting.content.gains import ModelGains, SideBySide
 from tasks.reporting.content.judges import HOW_TO_READ, JudgeReport
 from tasks.reporting.content.needles import NeedleGrid
+from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.content.recall import CUTOFFS, RetrievalReport
 from tasks.reporting.content.request import ParameterRow, Request
 from tasks.reporting.render.markup import cell, table
@@ -102,7 +102,7 @@ def write_needles(grids: tuple[NeedleGrid, ...]) -> Iterator[str]:
         return
     yield "## Length and depth"
     for grid in grids:
-        yield f"### {cell(grid.title)}: {cell(grid.subject)}"
+        yield f"### {cell(grid.title)}: {cell(grid.system)}"
         if grid.sentence:
             yield cell(grid.sentence)
         rows = [
@@ -126,7 +126,7 @@ def write_judges(judges: JudgeReport | None) -> Iterator[str]:
     rows = [
         [
             cell(row.title),
-            cell(row.subject),
+            cell(row.system),
             cell(row.dimension),
             cell(", ".join(row.judges)),
             count(row.n_answers),
@@ -139,7 +139,7 @@ def write_judges(judges: JudgeReport | None) -> Iterator[str]:
     yield table(["Dataset", "Model", "Dimension", "Judges", "Answers", "Alpha", "Length", "Place"], rows)
 
 
-def write_results(field: Field | None) -> Iterator[str]:
+def write_results(field: PublishedModels | None) -> Iterator[str]:
     """Published and own results of a paper with several settings."""
     if field is None or not field.results:
         return

@@ -13,8 +13,8 @@ from tasks.analysis import number_format as wording
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
 from tasks.reporting.content.costs import HEADS, amount_cells
-from tasks.reporting.content.gaps import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
+from tasks.reporting.content.missing_scores import NO_TASKS
 from tasks.reporting.content.recall import CUTOFFS
 from tasks.reporting.render.markdown import LANGUAGE_NAMES, write_markdown
 from tasks.reporting.report import Report, build_report
@@ -29,8 +29,8 @@ HOTTEST = 9
 class Figures:
     """Drawings of the page as SVG elements.
 
-    `abilities` and `radars` by the anchor of the subject, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
-    dataset. `overlay`: radars of all subjects in one.
+    `abilities` and `radars` by the anchor of the system, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
+    dataset. `overlay`: radars of all systems in one.
     """
 
     colours: dict[str, str]
@@ -89,12 +89,10 @@ def _draw(report: Report, data: ReportData) -> Figures:
         colours=drawing.COLOURS,
         abilities={
             entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
-            for entry in report.subjects
+            for entry in report.systems
         },
-        radars={
-            entry.anchor: radar.draw_subject(entry.abilities, entry.verdict.subject, data.paper) for entry in report.subjects
-        },
-        overlay=radar.overlay_subjects([(entry.label, entry.abilities) for entry in report.subjects]),
+        radars={entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems},
+        overlay=radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
         boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
         gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
         recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},

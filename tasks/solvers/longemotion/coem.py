@@ -9,19 +9,19 @@ from collections.abc import Sequence
 
 from schemas.retrieval import Chunk, Ranked
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import Retrieved
+from tasks.solvers.longemotion.context import RetrievedChunk
 from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
 from tasks.solvers.longemotion.present import number_texts
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
-from tasks.solvers.longemotion.state import Gathered, Note, Piece, Pool, Query, Scene
+from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
 
 
-async def gather_enriched(scene: Scene, pool: Pool, query: Query) -> Gathered:
+async def gather_enriched(scene: SolverState, pool: Pool, query: Query) -> Gathered:
     """The best chunks of both rankings, each with what the Sage wrote about it; in a conversation, about all of them.
 
     Emotion detection has no first ranking: the Sage enriches all segments.
     """
-    rows, chosen = tuple[Retrieved, ...](), pool.chunks
+    rows, chosen = tuple[RetrievedChunk, ...](), pool.chunks
     if query.text is not None:
         ranking = await rank_pool(scene, pool, query)
         chosen = pick(pool, ranking, query.counts.initial_k or len(ranking))
@@ -38,7 +38,7 @@ async def gather_enriched(scene: Scene, pool: Pool, query: Query) -> Gathered:
     return Gathered(found.pieces, rows + found.rows, query.aspect, found.knowledge)
 
 
-def describe(scene: Scene, chunk: Chunk, query: Query) -> str:
+def describe(scene: SolverState, chunk: Chunk, query: Query) -> str:
     """What the Sage is asked about one chunk."""
     texts = scene.prompts.sage.template(scene.language)
     question = query.text or ""
@@ -59,22 +59,22 @@ def describe(scene: Scene, chunk: Chunk, query: Query) -> str:
             raise ValueError(f"{task}: the Sage is asked about all chunks at once")
 
 
-def describe_together(scene: Scene, chunks: Sequence[Chunk]) -> str:
+def describe_together(scene: SolverState, chunks: Sequence[Chunk]) -> str:
     """What the Sage is asked about a conversation."""
     pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
     return scene.prompts.sage.template(scene.language).mc.format(pieces=pieces, messages=scene.item.question)
 
 
-async def _ask_sage(scene: Scene, text: str) -> Call:
+async def _ask_sage(scene: SolverState, text: str) -> Call:
     texts = scene.prompts.sage
     return await ask(scene.hands.cast.sage, say(texts.template(scene.language).system, text), texts.max_tokens)
 
 
-def _note(call: Call) -> Note:
-    return Note((call.reply.text or "").strip(), call.request.model, call.request.key)
+def _note(call: Call) -> HelperNote:
+    return HelperNote((call.reply.text or "").strip(), call.request.model, call.request.key)
 
 
-async def _rerank_packs(scene: Scene, chosen: Pool, query: Query, notes: Sequence[Note]) -> Gathered:
+async def _rerank_packs(scene: SolverState, chosen: Pool, query: Query, notes: Sequence[HelperNote]) -> Gathered:
     form = scene.prompts.sage.template(scene.language).pack
     packs = [form.format(text=chunk.text, note=note.text) for chunk, note in zip(chosen.chunks, notes, strict=True)]
     by_number = {
@@ -89,7 +89,7 @@ async def _rerank_packs(scene: Scene, chosen: Pool, query: Query, notes: Sequenc
     )
 
 
-async def _rerank_raw(scene: Scene, chosen: Pool, query: Query, notes: Sequence[Note]) -> Gathered:
+async def _rerank_raw(scene: SolverState, chosen: Pool, query: Query, notes: Sequence[HelperNote]) -> Gathered:
     (note,) = notes
     by_note = query._replace(text=note.text)
     ranking = await _rank_again(scene, [chunk.text for chunk in chosen.chunks], note.text)
@@ -102,6 +102,6 @@ async def _rerank_raw(scene: Scene, chosen: Pool, query: Query, notes: Sequence[
     )
 
 
-async def _rank_again(scene: Scene, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
+async def _rank_again(scene: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
     # As published, emotion classification ranks its one pack no second time.
     return (Ranked(0),) if len(texts) == 1 else await rank_texts(scene, texts, query)

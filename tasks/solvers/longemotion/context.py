@@ -28,7 +28,7 @@ class LongItem:
 
 
 @dataclass(frozen=True)
-class Player:
+class RoleModel:
     """A model in a role, with its client."""
 
     entry: ModelEntry
@@ -36,16 +36,16 @@ class Player:
 
 
 @dataclass(frozen=True)
-class Cast:
+class ModelRoles:
     """Who plays: the model under test (CoEM-Core), the one that enriches (CoEM-Sage), the one that criticises (Self-RAG)."""
 
-    core: Player
-    sage: Player
-    critic: Player
+    core: RoleModel
+    sage: RoleModel
+    critic: RoleModel
 
 
 @dataclass(frozen=True)
-class How:
+class SolverOptions:
     """A setting and its parameters."""
 
     setting: Setting
@@ -54,7 +54,7 @@ class How:
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class RetrievedChunk:
     """A ranked chunk: a row of `retrievals` without what all rows of the item share."""
 
     query_number: int
@@ -73,7 +73,7 @@ class Retrieved:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenChunks:
     """Chunks of what the model wrote itself, by name of the corpus."""
 
     corpus: str
@@ -81,7 +81,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolverOutput:
     """What became of one long item.
 
     `transcript` holds the calls of the model under test; the last reply is the answer (of emotion expression all are). A call of
@@ -89,13 +89,13 @@ class Solved:
     """
 
     transcript: Transcript
-    retrieved: tuple[Retrieved, ...] = ()
-    written: tuple[Written, ...] = field(default=())
+    retrieved: tuple[RetrievedChunk, ...] = ()
+    written: tuple[WrittenChunks, ...] = field(default=())
 
 
 @dataclass(frozen=True)
-class Stagehands:
+class SolverResources:
     """What solvers work with besides the models."""
 
-    cast: Cast
+    cast: ModelRoles
     retriever: Retriever

@@ -4,40 +4,40 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from schemas.chat import Message
+from schemas.chat import ChatMessage
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import Retrieved, Solved, Written
+from tasks.solvers.longemotion.context import RetrievedChunk, SolverOutput, WrittenChunks
 from tasks.solvers.longemotion.gather import gather
 from tasks.solvers.longemotion.generate import ask
 from tasks.solvers.longemotion.longemotion_prompts import STEPS
 from tasks.solvers.longemotion.present import show_gathered
-from tasks.solvers.longemotion.search_o1 import Found, Hits, Turn, Wording, converse, look_up, without_searches
-from tasks.solvers.longemotion.state import Pool, Query, Scene
+from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
+from tasks.solvers.longemotion.state import Pool, Query, SolverState
 
 FIRST_THAT_RETRIEVES = 2
 
 
-async def express(scene: Scene) -> Solved:
+async def express(scene: SolverState) -> SolverOutput:
     """Ask for ratings and five steps; a failed call ends it."""
-    account = Account(scene)
+    account = ExpressionDialogue(scene)
     await account.rate()
     for number in range(1, STEPS + 1):
         if account.failed:
             break
         await account.go_through(number)
-    return Solved(tuple(account.calls), tuple(account.rows), tuple(account.written))
+    return SolverOutput(tuple(account.calls), tuple(account.rows), tuple(account.written))
 
 
 @dataclass
-class Account:
+class ExpressionDialogue:
     """What the model has written so far, and how it was asked."""
 
-    scene: Scene
+    scene: SolverState
     calls: list[Call] = field(default_factory=list)
-    rows: list[Retrieved] = field(default_factory=list)
-    written: list[Written] = field(default_factory=list)
+    rows: list[RetrievedChunk] = field(default_factory=list)
+    written: list[WrittenChunks] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    history: list[Message] = field(default_factory=list)
+    history: list[ChatMessage] = field(default_factory=list)
     searches: Iterator[int] = field(default_factory=count)
     """Numbers of all searches of the item: in their rows nothing else tells those of one step from those of another."""
 
@@ -48,7 +48,7 @@ class Account:
             self.template.situation.format(situation=item.context or ""),
             self.template.task.format(question=item.question),
         ]
-        self.history.append(Message(role="system", content=self.template.system))
+        self.history.append(ChatMessage(role="system", content=self.template.system))
 
     @property
     def failed(self) -> bool:
@@ -76,16 +76,16 @@ class Account:
         return [self.template.step.format(text=step.text, title=step.title), *demand]
 
     async def _say(self, blocks: Sequence[str], *, afresh: bool = False) -> None:
-        said = Message(role="user", content="\n\n".join(blocks))
+        said = ChatMessage(role="user", content="\n\n".join(blocks))
         # What is retrieved in place of the earlier turns stands alone after the system message.
         messages = (self.history[0], said) if afresh else (*self.history, said)
         call = await ask(self.scene.hands.cast.core, messages, self.scene.limit, self.scene.repetition)
         self.calls.append(call)
         self._remember(said, call.reply.text or "")
 
-    def _remember(self, said: Message, text: str) -> None:
+    def _remember(self, said: ChatMessage, text: str) -> None:
         self.texts.append(text)
-        self.history += [said, Message(role="assistant", content=text)]
+        self.history += [said, ChatMessage(role="assistant", content=text)]
 
     async def _retrieve(self, number: int) -> None:
         pool = await self._pool(self.texts, f"written-{self.scene.repetition}-{number}")
@@ -103,16 +103,16 @@ class Account:
         parameters = self.scene.parameters
         whole = "\n\n".join(text for text in texts if text)
         chunks = await self.scene.hands.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
-        self.written.append(Written(corpus, chunks))
+        self.written.append(WrittenChunks(corpus, chunks))
         return Pool(chunks, corpus)
 
     async def _search(self, number: int) -> None:
         texts = self.scene.prompts.search.template(self.scene.language)
         counts = self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES]
         searches = texts.step.format(searches=self.scene.how.options.most_searches)
-        said = Message(role="user", content="\n\n".join([*self._demand(number), searches]))
+        said = ChatMessage(role="user", content="\n\n".join([*self._demand(number), searches]))
 
-        async def seek(found: Found, before: Sequence[Turn]) -> Hits:
+        async def seek(found: SearchQuery, before: Sequence[Turn]) -> SearchResult:
             searched = sum(turn.found is not None and not turn.found.repeated for turn in before)
             now = [*(_visible(turn) for turn in before), without_searches(found.so_far)]
             pool = await self._pool([*self.texts, *now], f"written-{self.scene.repetition}-{number}-{searched}")
@@ -123,7 +123,7 @@ class Account:
         self.rows += conversation.rows
         self._conclude(said, conversation.turns)
 
-    def _conclude(self, said: Message, turns: Sequence[Turn]) -> None:
+    def _conclude(self, said: ChatMessage, turns: Sequence[Turn]) -> None:
         """Keep what the model wrote in a step: the text of all its turns, without searches, since it goes on after each."""
         *before, last = turns
         self.calls += [_clean(turn) for turn in before]

@@ -7,7 +7,7 @@ from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.coem import gather_enriched
 from tasks.solvers.longemotion.rag import gather_chunks
 from tasks.solvers.longemotion.self_rag import gather_criticised
-from tasks.solvers.longemotion.state import Gather, Gathered, Pool, Query, Scene
+from tasks.solvers.longemotion.state import Gather, Gathered, Pool, Query, SolverState
 
 GATHER: Mapping[Setting, Gather] = MappingProxyType(
     {
@@ -19,6 +19,6 @@ GATHER: Mapping[Setting, Gather] = MappingProxyType(
 )
 
 
-async def gather(scene: Scene, pool: Pool, query: Query) -> Gathered:
+async def gather(scene: SolverState, pool: Pool, query: Query) -> Gathered:
     """What one query brings in the scene's setting."""
     return await GATHER[scene.how.setting](scene, pool, query)

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from schemas.chat import ChatRequest, Message
-from schemas.dialect import USUAL_DIALECT
+from schemas.api_capabilities import USUAL_DIALECT
+from schemas.chat import ChatMessage, ChatRequest
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import Player
+from tasks.solvers.longemotion.context import RoleModel
 
 Helper = Literal["sage", "critic"]
 
 
-def say(system: str, *blocks: str) -> tuple[Message, ...]:
+def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
     """A system message and a user message; a blank line stands between its blocks."""
-    return (Message(role="system", content=system), Message(role="user", content="\n\n".join(blocks)))
+    return (ChatMessage(role="system", content=system), ChatMessage(role="user", content="\n\n".join(blocks)))
 
 
-async def ask(player: Player, messages: Sequence[Message], limit: int, repetition: int = 0) -> Call:
+async def ask(player: RoleModel, messages: Sequence[ChatMessage], limit: int, repetition: int = 0) -> Call:
     """Ask a model.
 
     Args:

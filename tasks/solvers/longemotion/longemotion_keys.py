@@ -8,7 +8,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting, TooLong
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.longemotion.context import How
+from tasks.solvers.longemotion.context import SolverOptions
 from tasks.solvers.truncation import SHORTENING_VERSION
 
 LONG_RESPONSES_VERSION = "1"
@@ -38,7 +38,9 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
     return partition_key("chunks", place, settings, parents=[items.identity], version=CHUNKS_VERSION)
 
 
-def long_settings(how: How, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]) -> dict[str, Any]:
+def long_settings(
+    how: SolverOptions, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]
+) -> dict[str, Any]:
     """What changes the calls about a long item, besides the model under test.
 
     Args:

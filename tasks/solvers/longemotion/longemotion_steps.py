@@ -12,19 +12,27 @@ from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import Watcher
+from schemas.progress import ProgressListener
 from schemas.retrieval import Retriever
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
 from tasks.lake.lake import Lake
-from tasks.models.http.worker_pool import Crew, Work
+from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
-from tasks.solvers.longemotion.context import CONTEXT, Cast, How, LongItem, Player, Solved, Stagehands
+from tasks.solvers.longemotion.context import (
+    CONTEXT,
+    LongItem,
+    ModelRoles,
+    RoleModel,
+    SolverOptions,
+    SolverOutput,
+    SolverResources,
+)
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.option_order import Ask, Rounds, plan_asks
+from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import read_item, response_row
 from tasks.solvers.truncation import ask_within_context
 from tasks.steps import step, up_to_date
@@ -82,7 +90,7 @@ class LongJob:
 
     dataset: str
     entry: ModelEntry
-    how: How
+    how: SolverOptions
     items: PartitionRef
     contexts: PartitionRef
     chunks: PartitionRef | None
@@ -92,16 +100,18 @@ class LongJob:
 
 
 @dataclass(frozen=True)
-class Watchers:
+class RoleListeners:
     """Who is told of replies, by role."""
 
-    core: Watcher
-    sage: Watcher
-    critic: Watcher
+    core: ProgressListener
+    sage: ProgressListener
+    critic: ProgressListener
 
 
 @step("{job.dataset}/{job.entry.name}/{job.how.setting}")
-async def infer_long_partition(job: LongJob, lake: Lake, hands: Stagehands, crew: Crew, watchers: Watchers) -> Any:
+async def infer_long_partition(
+    job: LongJob, lake: Lake, hands: SolverResources, crew: WorkerPool, watchers: RoleListeners
+) -> Any:
     """Ask every long item; a failed call is a row too, and leaves the partitions incomplete.
 
     Args:
@@ -119,25 +129,25 @@ async def infer_long_partition(job: LongJob, lake: Lake, hands: Stagehands, crew
         return up_to_date(found)
     rows = {row["item_id"]: (row, context) for row, context in read_long(lake, job.items, job.contexts)}
     chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
-    asks = plan_asks(lake.read(job.items, Items), Rounds(repeat=job.repeat))
+    asks = plan_epochs(lake.read(job.items, Items), Epochs(repeat=job.repeat))
     watchers.core.expect(len(asks))
 
-    async def solve_ask(ask: Ask) -> Solved:
+    async def solve_ask(ask: Presentation) -> SolverOutput:
         row, context = rows[ask.row["item_id"]]
         long_item = LongItem(row["item_id"], read_item(row), context, chunks.get(row["item_id"], ()))
-        return await solve_within_context(long_item, job, heard(hands, watchers), ask.draw)
+        return await solve_within_context(long_item, job, with_listener(hands, watchers), ask.draw)
 
-    works = [Work(float(rows[ask.row["item_id"]][1].tokens), partial(solve_ask, ask)) for ask in asks]
-    solved: list[Solved] = await crew.do_all(works)
+    works = [Job(float(rows[ask.row["item_id"]][1].tokens), partial(solve_ask, ask)) for ask in asks]
+    solved: list[SolverOutput] = await crew.do_all(works)
     return await asyncio.to_thread(write_solved, job, lake, list(zip(asks, solved, strict=True)))
 
 
-async def solve_within_context(long_item: LongItem, job: LongJob, hands: Stagehands, repetition: int) -> Solved:
+async def solve_within_context(long_item: LongItem, job: LongJob, hands: SolverResources, repetition: int) -> SolverOutput:
     """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     What is retrieved comes from the whole context all the same.
     """
-    tries: list[Solved] = []
+    tries: list[SolverOutput] = []
 
     async def ask(shown: Item) -> Transcript:
         tries.append(await solve(replace(long_item, item=shown), job.how, hands, repetition))
@@ -147,10 +157,10 @@ async def solve_within_context(long_item: LongItem, job: LongJob, hands: Stageha
     return replace(tries[-1], transcript=transcript)
 
 
-def heard(hands: Stagehands, watchers: Watchers) -> Stagehands:
+def with_listener(hands: SolverResources, watchers: RoleListeners) -> SolverResources:
     """The same models for one item, whose calls are told; how many there will be is not known before they are made."""
 
-    def listening(player: Player, watcher: Watcher, *, counted: int = 0) -> Player:
+    def listening(player: RoleModel, watcher: ProgressListener, *, counted: int = 0) -> RoleModel:
         made = 0
 
         async def chat(request: ChatRequest) -> ChatReply:
@@ -167,7 +177,7 @@ def heard(hands: Stagehands, watchers: Watchers) -> Stagehands:
     cast = hands.cast
     return replace(
         hands,
-        cast=Cast(
+        cast=ModelRoles(
             core=listening(cast.core, watchers.core, counted=1),
             sage=listening(cast.sage, watchers.sage),
             critic=listening(cast.critic, watchers.critic),
@@ -183,7 +193,7 @@ def read_long(lake: Lake, items: PartitionRef, contexts: PartitionRef) -> Iterat
         yield row, Context.model_validate({**found, "renamed": tuple(tuple(pair) for pair in found["renamed"])})
 
 
-def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Ask, Solved]]) -> list[PartitionRef]:
+def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Presentation, SolverOutput]]) -> list[PartitionRef]:
     """Write what a setting yielded; the responses last, so that they are there only when the rest is."""
     responses = pl.DataFrame(
         [
@@ -210,7 +220,7 @@ def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Ask, Solved]]) -> 
     return [lake.write(job.keys.responses, responses, Responses, complete=complete), *refs]
 
 
-def retrieval_rows(job: LongJob, lake: Lake, solved: Iterable[tuple[Ask, Solved]]) -> Iterator[dict[str, Any]]:
+def retrieval_rows(job: LongJob, lake: Lake, solved: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
     """Rows of `retrievals`."""
     needles: Mapping[tuple[str, int], bool | None] = {}
     if job.chunks is not None:

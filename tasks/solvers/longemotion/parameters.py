@@ -33,7 +33,7 @@ INITIAL: dict[Family, int] = {"ec": 1, "es": 8, "mc": 16, "ee": 8}
 CHUNK_TOKENS = 128
 
 
-class Counts(NamedTuple):
+class ChunkCounts(NamedTuple):
     """How many chunks: shown to the model, and, in CoEM, enriched and ranked again (null = all, or not CoEM)."""
 
     top_k: int
@@ -56,12 +56,12 @@ class Parameters:
     top_k: int
     initial_k: int | None
     final_k: int | None
-    steps: tuple[Counts, ...] = ()
+    steps: tuple[ChunkCounts, ...] = ()
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> ChunkCounts:
         """Of a task whose queries all have the same."""
-        return Counts(self.top_k, self.initial_k)
+        return ChunkCounts(self.top_k, self.initial_k)
 
 
 class QaRow(NamedTuple):
@@ -116,8 +116,10 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
     if retrieves and family != "ed":
         _require_progress(chunk_tokens, options.overlap_tokens)
-    counts = _override(Counts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting)
-    first = Counts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
+    counts = _override(
+        ChunkCounts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting
+    )
+    first = ChunkCounts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
     return Parameters(
         retrieves=retrieves,
         chunk_tokens=chunk_tokens,
@@ -159,9 +161,9 @@ def _initial_k(family: Family, setting: Setting, qa: QaRow | None, preset: Prese
     return qa.initial_k if qa else INITIAL[family]
 
 
-def _override(counts: Counts, options: RetrievalOptions, setting: Setting) -> Counts:
+def _override(counts: ChunkCounts, options: RetrievalOptions, setting: Setting) -> ChunkCounts:
     if counts.initial_k is None:
-        return Counts(options.top_k or counts.top_k, None)
+        return ChunkCounts(options.top_k or counts.top_k, None)
     # Options hold for all tasks of a run, so the number that is not given makes way for the one that is.
     top_k = options.top_k or min(counts.top_k, options.initial_k or counts.top_k)
     initial_k = options.initial_k or max(counts.initial_k, top_k)
@@ -173,7 +175,7 @@ def _override(counts: Counts, options: RetrievalOptions, setting: Setting) -> Co
             got=f"initial_k {initial_k}",
             next_step="lower top_k or raise initial_k",
         )
-    return Counts(top_k, initial_k)
+    return ChunkCounts(top_k, initial_k)
 
 
 def _require_progress(chunk_tokens: int, overlap_tokens: int) -> None:

@@ -7,13 +7,13 @@ cache.
 import json
 from collections.abc import Sequence
 
-from schemas.chat import Message
+from schemas.chat import ChatMessage
 from tasks.solvers.longemotion.generate import say
 from tasks.solvers.longemotion.longemotion_prompts import ContextTemplate, RetrievingTemplate
-from tasks.solvers.longemotion.state import Gathered, Scene
+from tasks.solvers.longemotion.state import Gathered, SolverState
 
 
-def present(scene: Scene, gathered: Sequence[Gathered] = ()) -> tuple[Message, ...]:
+def present(scene: SolverState, gathered: Sequence[Gathered] = ()) -> tuple[ChatMessage, ...]:
     """The messages that ask an item.
 
     Args:
@@ -47,7 +47,7 @@ def show_segment(index: int, text: str, note: str | None = None) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def show_gathered(scene: Scene, template: RetrievingTemplate, gathered: Sequence[Gathered]) -> list[str]:
+def show_gathered(scene: SolverState, template: RetrievingTemplate, gathered: Sequence[Gathered]) -> list[str]:
     """The block of all pieces, grouped under their headings; none if there are no pieces."""
     groups = []
     for group in gathered:
@@ -58,7 +58,7 @@ def show_gathered(scene: Scene, template: RetrievingTemplate, gathered: Sequence
     return [form.format(pieces="\n\n".join(groups))] if groups else []
 
 
-def _context_blocks(scene: Scene, gathered: Sequence[Gathered]) -> list[str]:
+def _context_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
     template: ContextTemplate = getattr(scene.prompts, scene.family).template(scene.language)
     item = scene.item
     # Of choices, which are comma-joined as published, the template of EC alone has a field.
@@ -67,7 +67,7 @@ def _context_blocks(scene: Scene, gathered: Sequence[Gathered]) -> list[str]:
     return [*whole, *show_gathered(scene, template, gathered), question, template.instruction]
 
 
-def _segment_blocks(scene: Scene, gathered: Sequence[Gathered]) -> list[str]:
+def _segment_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
     template = scene.prompts.ed.template(scene.language)
     segments = scene.item.options or ()
     pieces = [piece for group in gathered for piece in group.pieces]
@@ -80,7 +80,7 @@ def _segment_blocks(scene: Scene, gathered: Sequence[Gathered]) -> list[str]:
     return [template.segments.format(count=len(segments), segments=lines), *retrieved, *rest]
 
 
-def _dialogue_blocks(scene: Scene, gathered: Sequence[Gathered]) -> list[str]:
+def _dialogue_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
     template = scene.prompts.mc.template(scene.language)
     history, messages = scene.item.context, scene.item.question
     if not scene.gathers:

@@ -6,16 +6,16 @@ from types import MappingProxyType
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.solvers.longemotion.context import Retrieved
-from tasks.solvers.longemotion.state import Gathered, Note, Piece, Pool, Query, Scene
+from tasks.solvers.longemotion.context import RetrievedChunk
+from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
 
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
 
-NO_NOTES: Mapping[int, Note] = MappingProxyType({})
+NO_NOTES: Mapping[int, HelperNote] = MappingProxyType({})
 
 
-async def rank_texts(scene: Scene, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
+async def rank_texts(scene: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
     """All texts, best first; without a query, the one least like the others first. No texts give no ranks."""
     retriever, ranking = scene.hands.retriever, scene.how.options.ranking
     if not texts:
@@ -25,7 +25,7 @@ async def rank_texts(scene: Scene, texts: Sequence[str], query: str | None) -> t
     return await retriever.rank(texts, query, ranking, scene.language)
 
 
-async def rank_pool(scene: Scene, pool: Pool, query: Query) -> tuple[Ranked, ...]:
+async def rank_pool(scene: SolverState, pool: Pool, query: Query) -> tuple[Ranked, ...]:
     """The chunks of a pool, best first. They are ranked even if all are kept, so that every ranking is recorded."""
     return await rank_texts(scene, [chunk.text for chunk in pool.chunks], query.text)
 
@@ -46,8 +46,8 @@ def record(
     query: Query,
     ranking: Sequence[Ranked],
     kept: Collection[int],
-    notes: Mapping[int, Note] = NO_NOTES,
-) -> tuple[Retrieved, ...]:
+    notes: Mapping[int, HelperNote] = NO_NOTES,
+) -> tuple[RetrievedChunk, ...]:
     """Rows of a ranking.
 
     Args:
@@ -64,7 +64,7 @@ def record(
         number = pool.chunks[ranked.place].number
         note = notes.get(number)
         rows.append(
-            Retrieved(
+            RetrievedChunk(
                 query_number=query.number,
                 stage=stage,
                 rank=rank,
@@ -83,7 +83,7 @@ def record(
     return tuple(rows)
 
 
-async def gather_chunks(scene: Scene, pool: Pool, query: Query) -> Gathered:
+async def gather_chunks(scene: SolverState, pool: Pool, query: Query) -> Gathered:
     """The best chunks as they are."""
     ranking = await rank_pool(scene, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
@@ -94,7 +94,7 @@ async def gather_chunks(scene: Scene, pool: Pool, query: Query) -> Gathered:
     )
 
 
-def context_pool(scene: Scene) -> Pool:
+def context_pool(scene: SolverState) -> Pool:
     """The chunks of the item's own context.
 
     Raises:
@@ -112,7 +112,7 @@ def context_pool(scene: Scene) -> Pool:
     return Pool(chunks)
 
 
-def context_queries(scene: Scene) -> tuple[Query, ...]:
+def context_queries(scene: SolverState) -> tuple[Query, ...]:
     """What ranks the chunks of the item's own context. Of emotion expression, each step has its own.
 
     Source: LongEmotion; emotion classification is ranked by the bare subject, a conversation by its last three messages.

@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemas.chat import ChatReply, Message
+from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import Retrieved
+from tasks.solvers.longemotion.context import RetrievedChunk
 from tasks.solvers.longemotion.generate import ask
 from tasks.solvers.longemotion.present import number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Pool, Query, Scene
+from tasks.solvers.longemotion.state import Pool, Query, SolverState
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
@@ -24,7 +24,7 @@ RESULT = re.compile(rf"{re.escape(BEGIN_RESULT)}.*?{re.escape(END_RESULT)}", re.
 STRAY = re.compile("|".join(map(re.escape, (BEGIN_QUERY, END_QUERY, BEGIN_RESULT, END_RESULT))))
 
 
-class Found(NamedTuple):
+class SearchQuery(NamedTuple):
     """A query in a reply; `so_far` is what stands before it, and itself, in the part of the reply it is in."""
 
     query: str
@@ -33,18 +33,18 @@ class Found(NamedTuple):
     repeated: bool = False
 
 
-class Hits(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search brought: as it is shown, and its rows."""
 
     shown: str
-    rows: tuple[Retrieved, ...]
+    rows: tuple[RetrievedChunk, ...]
 
 
 class Turn(NamedTuple):
     """A call and the query that its reply ends with; null = it is the answer."""
 
     call: Call
-    found: Found | None
+    found: SearchQuery | None
 
 
 class Wording(NamedTuple):
@@ -54,7 +54,7 @@ class Wording(NamedTuple):
     last_results: str
 
 
-Seek = Callable[[Found, Sequence[Turn]], Awaitable[Hits]]
+Seek = Callable[[SearchQuery, Sequence[Turn]], Awaitable[SearchResult]]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Conversation:
     """The calls of one piece of work in order, and the rows of its searches."""
 
     turns: tuple[Turn, ...]
-    rows: tuple[Retrieved, ...]
+    rows: tuple[RetrievedChunk, ...]
 
 
-async def converse(scene: Scene, opening: Sequence[Message], wording: Wording, seek: Seek) -> Conversation:
+async def converse(scene: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
     Args:
@@ -75,7 +75,7 @@ async def converse(scene: Scene, opening: Sequence[Message], wording: Wording, s
         seek: answers a query, given the turns before it.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
-    messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[Retrieved, ...]()
+    messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
     for left in reversed(range(-1, scene.how.options.most_searches)):
         call = await ask(scene.hands.cast.core, messages, scene.limit, scene.repetition)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
@@ -89,12 +89,12 @@ async def converse(scene: Scene, opening: Sequence[Message], wording: Wording, s
             hits = await seek(found, turns[:-1])
             shown, rows = f"{BEGIN_RESULT}\n{hits.shown}\n{END_RESULT}", rows + hits.rows
         told = wording.results.format(left=left) if left else wording.last_results
-        said = Message(role="assistant", content=found.so_far)
-        messages += (said, Message(role="user", content=f"{shown}\n\n{told}"))
+        said = ChatMessage(role="assistant", content=found.so_far)
+        messages += (said, ChatMessage(role="user", content=f"{shown}\n\n{told}"))
     return Conversation(turns, rows)
 
 
-def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Found | None:
+def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> SearchQuery | None:
     """The first query of a reply that was not answered before; null if the reply is an answer.
 
     A model that thinks about an earlier query does not ask again, one that says it again does.
@@ -114,7 +114,7 @@ def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Foun
     if asked is None:
         return None
     match, text, thought = asked
-    return Found(match[1].strip(), text[: match.end()], thought, repeated=new is None)
+    return SearchQuery(match[1].strip(), text[: match.end()], thought, repeated=new is None)
 
 
 def without_searches(text: str) -> str:
@@ -122,7 +122,7 @@ def without_searches(text: str) -> str:
     return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
 
 
-async def look_up(scene: Scene, pool: Pool, query: Query) -> Hits:
+async def look_up(scene: SolverState, pool: Pool, query: Query) -> SearchResult:
     """Search a pool: the best chunks in document order."""
     ranking = await rank_pool(scene, pool, query)
     best = arrange(pick(pool, ranking, query.counts.top_k), query)
@@ -130,7 +130,7 @@ async def look_up(scene: Scene, pool: Pool, query: Query) -> Hits:
         shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
         shown = number_texts([chunk.text for chunk in best])
-    return Hits(shown, record("search", pool, query, ranking, {chunk.number for chunk in best}))
+    return SearchResult(shown, record("search", pool, query, ranking, {chunk.number for chunk in best}))
 
 
 def _fold(query: str) -> str:

@@ -12,7 +12,7 @@ from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Gathered, Note, Piece, Pool, Query, Scene
+from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
 
 MOST_ASKS = 5
 """Times the critic is asked about a chunk, as long as it gives no verdict."""
@@ -28,14 +28,14 @@ WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
 
 
-class Verdict(NamedTuple):
+class Criticism(NamedTuple):
     """The critic's last reply about a chunk; null = it gave no verdict."""
 
     call: Call
     useful: bool | None
 
 
-async def gather_criticised(scene: Scene, pool: Pool, query: Query) -> Gathered:
+async def gather_criticised(scene: SolverState, pool: Pool, query: Query) -> Gathered:
     """The best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
 
     Emotion detection keeps all, with the critic's words.
@@ -53,7 +53,7 @@ async def gather_criticised(scene: Scene, pool: Pool, query: Query) -> Gathered:
     return Gathered(pieces, rows, query.aspect)
 
 
-async def criticise(scene: Scene, chunk: Chunk, query: Query) -> Verdict:
+async def criticise(scene: SolverState, chunk: Chunk, query: Query) -> Criticism:
     """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark."""
     texts = scene.prompts.critic
     template = texts.template(scene.language)
@@ -64,7 +64,7 @@ async def criticise(scene: Scene, chunk: Chunk, query: Query) -> Verdict:
         useful = None if call.reply.failure else read_marks(call.reply.text or "")
         repetition += 1
         if call.reply.failure or useful is not None or scene.family == "ed" or repetition == MOST_ASKS:
-            return Verdict(call, useful)
+            return Criticism(call, useful)
 
 
 def read_marks(reply: str) -> bool | None:
@@ -81,7 +81,7 @@ def read_marks(reply: str) -> bool | None:
     return relevance != "unfit" and support != "no"
 
 
-def _instruct(scene: Scene, query: Query) -> str:
+def _instruct(scene: SolverState, query: Query) -> str:
     template = scene.prompts.critic.template(scene.language)
     if scene.family == "ed":
         return template.ed
@@ -91,11 +91,11 @@ def _instruct(scene: Scene, query: Query) -> str:
     return text.format(question=question)
 
 
-def _note(call: Call) -> Note:
-    return Note((call.reply.text or "").strip(), call.request.model, call.request.key)
+def _note(call: Call) -> HelperNote:
+    return HelperNote((call.reply.text or "").strip(), call.request.model, call.request.key)
 
 
-def _piece(scene: Scene, chunk: Chunk, note: Note) -> Piece:
+def _piece(scene: SolverState, chunk: Chunk, note: HelperNote) -> Piece:
     if scene.family not in WITH_REMARK:
         return Piece(chunk, chunk.text)
     form = scene.prompts.critic.template(scene.language).pack

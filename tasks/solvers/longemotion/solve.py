@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from itertools import count
 
-from tasks.solvers.longemotion.context import How, LongItem, Solved, Stagehands
+from tasks.solvers.longemotion.context import LongItem, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.gather import gather
 from tasks.solvers.longemotion.generate import ask
@@ -12,14 +12,14 @@ from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.present import present
 from tasks.solvers.longemotion.rag import context_pool, context_queries
-from tasks.solvers.longemotion.search_o1 import Found, Hits, Turn, Wording, converse, look_up
-from tasks.solvers.longemotion.state import Query, Scene
+from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
+from tasks.solvers.longemotion.state import Query, SolverState
 
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
 
 
-async def solve(long_item: LongItem, how: How, hands: Stagehands, repetition: int = 0) -> Solved:
+async def solve(long_item: LongItem, how: SolverOptions, hands: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item.
 
     Args:
@@ -32,7 +32,7 @@ async def solve(long_item: LongItem, how: How, hands: Stagehands, repetition: in
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(how.options, long_item.context.long_task, how.setting, hands.cast.core.entry.name)
-    scene = Scene(long_item, how, hands, repetition, parameters, load_long_prompts())
+    scene = SolverState(long_item, how, hands, repetition, parameters, load_long_prompts())
     if scene.family == "ee":
         return await express(scene)
     if not parameters.retrieves or scene.gathers:
@@ -40,23 +40,23 @@ async def solve(long_item: LongItem, how: How, hands: Stagehands, repetition: in
     return await _search(scene)
 
 
-async def _answer(scene: Scene) -> Solved:
+async def _answer(scene: SolverState) -> SolverOutput:
     queries = context_queries(scene) if scene.gathers else ()
     pool = context_pool(scene) if queries else None
     gathered = await asyncio.gather(*(gather(scene, pool, query) for query in queries)) if pool else []
     rows = tuple(row for group in gathered for row in group.rows)
     if failed := next((group.failed for group in gathered if group.failed), None):
-        return Solved((failed,), rows)
+        return SolverOutput((failed,), rows)
     call = await ask(scene.hands.cast.core, present(scene, gathered), scene.limit, scene.repetition)
-    return Solved((call,), rows)
+    return SolverOutput((call,), rows)
 
 
-async def _search(scene: Scene) -> Solved:
+async def _search(scene: SolverState) -> SolverOutput:
     pool, numbers = context_pool(scene), count()
     texts = scene.prompts.search.template(scene.language)
 
-    async def seek(found: Found, _: Sequence[Turn]) -> Hits:
+    async def seek(found: SearchQuery, _: Sequence[Turn]) -> SearchResult:
         return await look_up(scene, pool, Query(next(numbers), found.query, scene.parameters.counts))
 
     conversation = await converse(scene, present(scene), Wording(texts.results, texts.last_results), seek)
-    return Solved(tuple(turn.call for turn in conversation.turns), conversation.rows)
+    return SolverOutput(tuple(turn.call for turn in conversation.turns), conversation.rows)

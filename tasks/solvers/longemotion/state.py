@@ -9,18 +9,18 @@ from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.vocabulary import Language
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import CONTEXT, How, LongItem, Retrieved, Stagehands
+from tasks.solvers.longemotion.context import CONTEXT, LongItem, RetrievedChunk, SolverOptions, SolverResources
 from tasks.solvers.longemotion.longemotion_prompts import LongPrompts
-from tasks.solvers.longemotion.parameters import Counts, Family, Parameters, task_family
+from tasks.solvers.longemotion.parameters import ChunkCounts, Family, Parameters, task_family
 
 
 @dataclass(frozen=True)
-class Scene:
+class SolverState:
     """One item, asked once."""
 
     long_item: LongItem
-    how: How
-    hands: Stagehands
+    how: SolverOptions
+    hands: SolverResources
     repetition: int
     parameters: Parameters
     prompts: LongPrompts
@@ -61,7 +61,7 @@ class Query(NamedTuple):
 
     number: int
     text: str | None
-    counts: Counts
+    counts: ChunkCounts
     aspect: str | None = None
 
 
@@ -72,7 +72,7 @@ class Pool(NamedTuple):
     corpus: str = CONTEXT
 
 
-class Note(NamedTuple):
+class HelperNote(NamedTuple):
     """What a helper wrote about a chunk, and in which call."""
 
     text: str
@@ -93,10 +93,10 @@ class Gathered:
     """What one query brought; after a helper's failed call, what there was until then."""
 
     pieces: tuple[Piece, ...] = ()
-    rows: tuple[Retrieved, ...] = ()
+    rows: tuple[RetrievedChunk, ...] = ()
     heading: str | None = None
     knowledge: str | None = None
     failed: Call | None = None
 
 
-Gather = Callable[[Scene, Pool, Query], Awaitable[Gathered]]
+Gather = Callable[[SolverState, Pool, Query], Awaitable[Gathered]]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from flows import cli
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tests.flows.command import Ended, moodflow
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from flows.commands.compare_profiles import run_compare
-from flows.commands.run import Outcome, run_stage
+from flows.commands.run import CommandResult, run_stage
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.metrics.reference.methods import REASONS
 from tests.flows.scripted import policy
 from tests.mirror import MIRROR, needs_mirror
@@ -34,20 +34,20 @@ def ask(plan: Plan) -> None:
     run_stage("infer", plan)
 
 
-def only(outcome: Outcome, **wanted: str) -> dict[str, Any]:
+def only(outcome: CommandResult, **wanted: str) -> dict[str, Any]:
     """The one row of the comparison with these fields."""
     (row,) = [row for row in outcome.document["rows"] if wanted.items() <= row.items()]
     found: dict[str, Any] = row
     return found
 
 
-def scores(outcome: Outcome, **wanted: str) -> tuple[float | None, float | None]:
+def scores(outcome: CommandResult, **wanted: str) -> tuple[float | None, float | None]:
     """Corrected and reference score of the one row with these fields."""
     row = only(outcome, **wanted)
     return row["corrected"], row["reference"]
 
 
-def printed(outcome: Outcome) -> str:
+def printed(outcome: CommandResult) -> str:
     console = Console(width=250)
     with console.capture() as capture:
         console.print(*outcome.shown)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from flows import cli
+from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
-from schemas.dialect import Dialect, Sampling
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tests.flows.command import Ended, moodflow
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
@@ -56,7 +56,7 @@ def test_every_option_has_its_field(plans: list[Plan], capsys: pytest.CaptureFix
             require_same_model=True,
             http2=True,
             sampling=Sampling(temperature=0.5, max_tokens=2000),
-            dialect=Dialect.model_validate(dialect),
+            dialect=ApiCapabilities.model_validate(dialect),
         ),
     )
     assert plans[0].judge == ModelEntry(
@@ -91,12 +91,12 @@ def test_a_configuration_file_has_the_same_fields_and_options_win(
     assert run(capsys, "--config", config, "--concurrency", "5", "--max-tokens", "99").status == 0
     first, second = plans[0].models
     assert (first.base_url, first.api_key_env) == ("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY")
-    assert (first.dialect, first.concurrency) == (Dialect(extra='{"enable_thinking": false}'), 5)
+    assert (first.dialect, first.concurrency) == (ApiCapabilities(extra='{"enable_thinking": false}'), 5)
     assert (first.sampling, second.sampling) == (Sampling(temperature=1.0, max_tokens=99), Sampling(max_tokens=99))
     assert second.concurrency == 5
     judge = plans[0].judge
     assert judge is not None
-    assert (judge.api_key_env, judge.dialect) == ("OPENAI_API_KEY", Dialect(reasoning_effort="low"))
+    assert (judge.api_key_env, judge.dialect) == ("OPENAI_API_KEY", ApiCapabilities(reasoning_effort="low"))
 
 
 @pytest.mark.parametrize(

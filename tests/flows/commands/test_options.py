@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flows import cli
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tests.flows.command import moodflow
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:8000/v1")

@@ -12,7 +12,7 @@ from flows.planning.resolve import resolve
 from flows.runtime.artifact_summary import BESIDE, layer_graph
 from schemas.errors import UsageError
 from schemas.lineage import CallCounts, PartitionRef, RunManifest
-from schemas.settings import Plan
+from schemas.plan import Plan
 from schemas.usage import Usage
 from tasks.analysis.leaderboard import stored_rows
 from tasks.lake.manifest import write_manifest

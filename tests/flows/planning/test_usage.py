@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from prefect.artifacts import Artifact
 
-from flows.planning.usage import Meter
+from flows.planning.usage import UsageCounter
 from flows.runtime.artifacts import COSTS_KEY
 from schemas.chat import ChatReply
 from tests.flows.command import Ended, moodflow
@@ -171,7 +171,7 @@ def test_a_budget_in_money_without_a_price_is_a_usage_error(capsys: pytest.Captu
 
 
 def test_answers_without_counts_are_not_zero() -> None:
-    meter = Meter(Silent())
+    meter = UsageCounter(Silent())
     meter.on_reply(ChatReply(text="B"))
     assert (meter.usage("d", "m", "tested").prompt_tokens, meter.usage("d", "m", "tested").uncounted) == (None, 1)
     meter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))

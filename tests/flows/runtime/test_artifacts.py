@@ -11,14 +11,14 @@ from prefect.artifacts import Artifact
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import Place, changes_lines, place_lines, weakest_lines
+from flows.runtime.artifact_summary import ReportLinks, changes_lines, place_lines, weakest_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_place
 from flows.runtime.progress import PartitionCounter
 from schemas.addresses import REPORTS_URL
-from schemas.changes import Change, Finding, RunChanges, RunState, UnitChanges
+from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CallCounts, Missing, RunManifest
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.lake.lake import CodeVersion, Lake
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
@@ -48,14 +48,16 @@ def manifest(**changed: Any) -> RunManifest:
     return RunManifest(**{**fields, "report": "runs/20260101-b/report.html", **changed})
 
 
-def changes(*units: UnitChanges, state: RunState = "Completed", previous: str | None = "20260101-a", **more: Any) -> RunChanges:
+def changes(*units: SystemChanges, state: RunState = "Completed", previous: str | None = "20260101-a", **more: Any) -> RunChanges:
     return RunChanges(run="20260101-b", benchmark="tiny", state=state, previous=previous, units=units, **more)
 
 
-FELL = Change(what="total", before=80.004, after=60.0, change=-20.004, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100)
-SAME = Change(what="able", before=50.0, after=50.0, change=0.0, ci_low=0.0, ci_high=0.0, n_items=20)
-FINDING = Finding(what="total", before=80.004, after=60.0, allowed=8.0, message="total fell by 20.00 points")
-UNIT = UnitChanges(model="m|1", setting="base", previous="20260101-a", changes=(FELL, SAME), findings=(FINDING,))
+FELL = ScoreDifference(
+    what="total", before=80.004, after=60.0, change=-20.004, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100
+)
+SAME = ScoreDifference(what="able", before=50.0, after=50.0, change=0.0, ci_low=0.0, ci_high=0.0, n_items=20)
+FINDING = Regression(what="total", before=80.004, after=60.0, allowed=8.0, message="total fell by 20.00 points")
+UNIT = SystemChanges(model="m|1", setting="base", previous="20260101-a", changes=(FELL, SAME), findings=(FINDING,))
 
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
@@ -125,7 +127,7 @@ def test_changes_are_told_in_words_and_numbers() -> None:
 def test_a_run_in_which_nothing_changed_says_so() -> None:
     told = "\n".join(changes_lines(changes(UNIT.model_copy(update={"findings": ()}), state="UpToDate")))
     assert told.endswith("Nothing changed since `20260101-a`: no model call was sent.")
-    alone = UnitChanges(model="m", setting="base", reason="no earlier run of tiny")
+    alone = SystemChanges(model="m", setting="base", reason="no earlier run of tiny")
     assert "No earlier run of tiny." in list(changes_lines(changes(alone, previous=None, reason="no earlier run of tiny")))
 
 
@@ -151,7 +153,7 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
     served = find_place(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
-    assert served == Place(address, linked=True)
+    assert served == ReportLinks(address, linked=True)
     assert f"Report: [{address}]({address})" in list(place_lines(served))
     path = tmp_path / "runs/20260101-b/report.html"
     assert f"Report: `{path}`" in list(place_lines(find_place(manifest(), lake, {}, {})))

@@ -14,12 +14,12 @@ from prefect.settings import PREFECT_API_URL
 
 from flows.runtime.clusters import list_differences, split_address
 from flows.runtime.executors import may_travel
-from flows.runtime.machines import Machine, describe_machine, look_around
+from flows.runtime.machines import WorkerMachine, describe_machine, look_around
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import UsageError
 from schemas.folders import parse_folder
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
@@ -226,7 +226,7 @@ def test_addresses_are_read(address: str, expected: tuple[str, int]) -> None:
 def test_other_code_and_other_packages_are_told() -> None:
     ours = describe_machine()
     assert list_differences(ours) == ""
-    other = Machine({**ours.versions, "polars": "0.1", "code": "0" * 12})
+    other = WorkerMachine({**ours.versions, "polars": "0.1", "code": "0" * 12})
     assert (
         list_differences(other)
         == f"polars 0.1 and not {ours.versions['polars']}, code 000000000000 and not {ours.versions['code']}"

@@ -24,7 +24,7 @@ from flows.service.server_process import keep_auth, listen, server_settings
 from flows.service.session import place
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
-from schemas.settings import Plan
+from schemas.plan import Plan
 from tests.flows.command import moodflow
 from tests.flows.served import DATASETS, deployment, write_config
 

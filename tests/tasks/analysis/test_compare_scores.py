@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.compare_scores import Change, compare_scores
+from tasks.analysis.compare_scores import ComparedScore, compare_scores
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, task
 
@@ -16,7 +16,7 @@ TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
 
 def changes(
     before: pl.DataFrame, after: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0
-) -> dict[tuple[str, str], Change]:
+) -> dict[tuple[str, str], ComparedScore]:
     return {(one.kind, one.id): one for one in compare_scores(before, after, design, Resampling(resamples, 0))}
 
 

@@ -10,15 +10,15 @@ import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate
-from schemas.changes import Change
-from tasks.analysis.regression import Standing, below, fell_beyond_interval, find_regressions, find_remarks, score_changes
+from schemas.changes import ScoreDifference
+from tasks.analysis.regression import SystemScores, below, fell_beyond_interval, find_regressions, find_warnings, score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
 
 ONE = blueprint(ability("able", task("d")))
 TWO = blueprint(ability("able", task("d"), weight=0.3), ability("kind", task("e"), weight=0.7))
-WHOLE = Standing(vetoed=False, coverage=1.0, item_coverage=1.0, datasets=frozenset({"d", "e"}))
+WHOLE = SystemScores(vetoed=False, coverage=1.0, item_coverage=1.0, datasets=frozenset({"d", "e"}))
 
 
 def compare(
@@ -28,7 +28,7 @@ def compare(
     *,
     resamples: int = 400,
     changed: frozenset[str] = frozenset(),
-) -> dict[str, Change]:
+) -> dict[str, ScoreDifference]:
     changes = score_changes(before, after, design, Resampling(resamples, 0), changed)
     return {change.what: change for change in changes}
 
@@ -157,7 +157,9 @@ def test_scores_of_other_items_are_not_compared() -> None:
 
 
 def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
-    change = Change(what="able", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100)
+    change = ScoreDifference(
+        what="able", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100
+    )
     (found,) = find_regressions([change], WHOLE, WHOLE, ONE)
     assert (found.what, found.before, found.after, found.allowed) == ("able", 80, 60, 8)
     assert found.message == (
@@ -167,20 +169,26 @@ def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
 
 
 def test_a_finding_about_an_interval_without_width_says_so() -> None:
-    change = Change(what="able", before=100.0, after=60.0, change=-40.0, ci_low=-50.0, ci_high=-30.0, allowed=0.0, n_items=100)
+    change = ScoreDifference(
+        what="able", before=100.0, after=60.0, change=-40.0, ci_low=-50.0, ci_high=-30.0, allowed=0.0, n_items=100
+    )
     (found,) = find_regressions([change], WHOLE, WHOLE, ONE)
     assert "over 100 items scored in both runs; its interval before had no width below it (95 %" in found.message
 
 
 def test_a_total_that_is_vetoed_is_compared_before_the_veto() -> None:
-    change = Change(what="total", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100)
+    change = ScoreDifference(
+        what="total", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100
+    )
     both = replace(WHOLE, vetoed=True)
     (found,) = find_regressions([change], both, both, ONE)
     assert found.message.startswith("total before the veto fell by 20.00 points, from 80.00 to 60.00")
 
 
 def test_a_fall_of_exactly_what_is_allowed_is_within() -> None:
-    change = Change(what="able", before=80.0, after=72.0, change=-8.0, ci_low=-12.0, ci_high=-4.0, allowed=8.0, n_items=100)
+    change = ScoreDifference(
+        what="able", before=80.0, after=72.0, change=-8.0, ci_low=-12.0, ci_high=-4.0, allowed=8.0, n_items=100
+    )
     assert not fell_beyond_interval(change)
     assert fell_beyond_interval(change.model_copy(update={"change": -8.1}))
 
@@ -206,7 +214,7 @@ def test_the_veto(before: bool | None, after: bool | None, finding: str | None, 
     assert [(one.what, one.before, one.after, one.allowed) for one in found] == (
         [("veto", before, after, None)] if finding else []
     )
-    assert find_remarks(was, now) == ((remark,) if remark else ())
+    assert find_warnings(was, now) == ((remark,) if remark else ())
 
 
 def test_coverage_that_drops_names_what_was_lost() -> None:
@@ -215,7 +223,7 @@ def test_coverage_that_drops_names_what_was_lost() -> None:
     assert (found.what, found.before, found.after) == ("coverage", 1, 0.5)
     assert found.message == "coverage dropped from 100.0 % to 50.0 % of the datasets: no score of e"
     assert find_regressions([], less, WHOLE, ONE) == ()
-    assert find_remarks(less, WHOLE) == ("coverage rose from 50.0 % to 100.0 % of the datasets",)
+    assert find_warnings(less, WHOLE) == ("coverage rose from 50.0 % to 100.0 % of the datasets",)
 
 
 @pytest.mark.parametrize(

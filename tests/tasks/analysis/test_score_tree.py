@@ -19,7 +19,7 @@ from schemas.blueprint import (
 )
 from tasks.analysis.bounds import describe_normalisation, normalise
 from tasks.analysis.breakdown import break_down
-from tasks.analysis.score_tree import NAMED, Part, Scores, explain_ability, explain_total, scores_of, weighted_mean
+from tasks.analysis.score_tree import NAMED, ScorePart, Scores, explain_ability, explain_total, scores_of, weighted_mean
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, task
 
@@ -29,14 +29,14 @@ LEVELLED = blueprint(
 )
 
 
-def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, Part]:
+def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, ScorePart]:
     tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings(bootstrap=0))
     layers = {name: tables.layer(name) for name in (*NAMED, "totals")}
     scores = scores_of(layers, "m", setting)
     return scores, explain_total(scores, design)
 
 
-def part(root: Part, name: str) -> Part:
+def part(root: ScorePart, name: str) -> ScorePart:
     (found,) = [each for each in root.walk() if each.id == name]
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.context import Construct, Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
@@ -29,13 +29,13 @@ def build_one(record: Record) -> tuple[Item, Context]:
 
 
 def with_draft_per_record(build: Build = build_one, built: list[str] | None = None) -> Construct:
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         def noted(record: Record) -> tuple[Item, Context]:
             if built is not None:
                 built.append(record.fields["id"])
             return build(record)
 
-        return [Draft(record.fields["id"], record, lambda record=record: noted(record)) for record in records]  # type: ignore[misc]
+        return [LazySample(record.fields["id"], record, lambda record=record: noted(record)) for record in records]  # type: ignore[misc]
 
     return construct
 
@@ -110,7 +110,7 @@ def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_p
 
 def test_drafts_of_one_record_are_ranked_apart() -> None:
     record = Record(fields={"id": "a"}, file="f", row=0)
-    drafts = [Draft(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
+    drafts = [LazySample(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
     ranked = rank_drafts(drafts, 0)
     assert sorted(draft.item_id for draft in ranked) == sorted(draft.item_id for draft in drafts)
     assert ranked not in (drafts, drafts[::-1])
@@ -194,7 +194,7 @@ def test_an_error_with_a_next_step_is_passed_on(tmp_path: Path) -> None:
 
 
 def test_files_that_no_item_can_be_listed_of(tmp_path: Path) -> None:
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         raise ValueError(f"{len(records)} records are too few")
 
     with pytest.raises(SourceError, match="No items of long can be built") as caught:

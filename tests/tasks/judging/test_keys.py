@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
+from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
-from schemas.dialect import Dialect, Sampling
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from tasks.judging.keys import agreements_key, judgements_key
@@ -25,9 +25,9 @@ def fingerprint(**changed: Any) -> str:
     [
         {"identity": "elsewhere"},
         {"sampling": Sampling(seed=1)},
-        {"dialect": Dialect(unsent=("temperature",))},
-        {"dialect": Dialect(unsent=("json_schema",))},
-        {"dialect": Dialect(reasoning_effort="low")},
+        {"dialect": ApiCapabilities(unsent=("temperature",))},
+        {"dialect": ApiCapabilities(unsent=("json_schema",))},
+        {"dialect": ApiCapabilities(reasoning_effort="low")},
     ],
     ids=str,
 )
@@ -37,7 +37,7 @@ def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> No
 
 @pytest.mark.parametrize(
     "changed",
-    [{"concurrency": 1}, {"dialect": Dialect()}, {"dialect": Dialect(token_limit=get_args(TokenLimit)[1])}],
+    [{"concurrency": 1}, {"dialect": ApiCapabilities()}, {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])}],
     ids=str,
 )
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:

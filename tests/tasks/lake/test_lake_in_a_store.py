@@ -16,9 +16,9 @@ from schemas.folders import Folder, parse_folder
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import TAIL_BYTES
 from tasks.lake.lake import Lake
+from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lake.objects import ObjectStore
-from tasks.lake.state import state_folder
 from tests.object_store import BUCKET, SECRET, client, keys, name_store, object_store
 from tests.tasks.lake.test_lake import CODE, make_frame, make_key
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from schemas.tables.scores import TaskScores
-from tasks.lineage.differences import ABSENT, Cell, Change, first_difference, tree_changes
+from tasks.lineage.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
 
 
 def table(**scores: float | None) -> pl.DataFrame:
@@ -23,16 +23,20 @@ def table(**scores: float | None) -> pl.DataFrame:
         (
             table(a=1.0, b=2.0, c=3.0),
             table(a=1.0, b=2.5, c=3.5),
-            Cell("model m, setting base, task b", "score_0_100", "2.0", "2.5"),
+            CellDifference("model m, setting base, task b", "score_0_100", "2.0", "2.5"),
         ),
-        (table(a=1.0), table(a=1.0, b=2.0), Cell("model m, setting base, task b", "row", ABSENT, "present")),
-        (table(a=1.0, b=2.0), table(b=2.0), Cell("model m, setting base, task a", "row", "present", ABSENT)),
-        (table(a=0.1 + 0.2), table(a=0.3), Cell("model m, setting base, task a", "score_0_100", "0.30000000000000004", "0.3")),
-        (table(a=0.0), table(a=-0.0), Cell("model m, setting base, task a", "score_0_100", "0.0", "-0.0")),
+        (table(a=1.0), table(a=1.0, b=2.0), CellDifference("model m, setting base, task b", "row", ABSENT, "present")),
+        (table(a=1.0, b=2.0), table(b=2.0), CellDifference("model m, setting base, task a", "row", "present", ABSENT)),
+        (
+            table(a=0.1 + 0.2),
+            table(a=0.3),
+            CellDifference("model m, setting base, task a", "score_0_100", "0.30000000000000004", "0.3"),
+        ),
+        (table(a=0.0), table(a=-0.0), CellDifference("model m, setting base, task a", "score_0_100", "0.0", "-0.0")),
     ],
     ids=["same", "value", "new", "lost", "last-bit", "sign-of-zero"],
 )
-def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: Cell | None) -> None:
+def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: CellDifference | None) -> None:
     assert first_difference(left, right, TaskScores) == expected
 
 
@@ -40,20 +44,20 @@ def test_entries_of_a_list_are_compared_by_name() -> None:
     before = {"abilities": [{"id": "x", "weight": 1.0}, {"id": "y", "tasks": [{"id": "t", "level": "low"}]}], "version": "1"}
     after = {"abilities": [{"id": "y", "tasks": [{"id": "t", "level": "high"}]}, {"id": "z"}], "version": "1", "new": 1}
     assert list(tree_changes(before, after)) == [
-        Change("abilities[x]", {"id": "x", "weight": 1.0}, ABSENT),
-        Change("abilities[y].tasks[t].level", "low", "high"),
-        Change("abilities[z]", ABSENT, {"id": "z"}),
-        Change("new", ABSENT, 1),
+        TreeChange("abilities[x]", {"id": "x", "weight": 1.0}, ABSENT),
+        TreeChange("abilities[y].tasks[t].level", "low", "high"),
+        TreeChange("abilities[z]", ABSENT, {"id": "z"}),
+        TreeChange("new", ABSENT, 1),
     ]
 
 
 def test_an_order_alone_is_a_change() -> None:
     entries = [{"metric": "accuracy"}, {"metric": "rouge_1"}]
     assert list(tree_changes(entries, entries[::-1], "metrics")) == [
-        Change("metrics.order", ["accuracy", "rouge_1"], ["rouge_1", "accuracy"])
+        TreeChange("metrics.order", ["accuracy", "rouge_1"], ["rouge_1", "accuracy"])
     ]
     assert list(tree_changes(entries, entries)) == []
 
 
 def test_lists_without_names_change_as_a_whole() -> None:
-    assert list(tree_changes({"a": [1, 2]}, {"a": [1, 3]})) == [Change("a", [1, 2], [1, 3])]
+    assert list(tree_changes({"a": [1, 2]}, {"a": [1, 3]})) == [TreeChange("a", [1, 2], [1, 3])]

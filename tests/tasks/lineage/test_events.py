@@ -29,7 +29,7 @@ from tasks.lineage import emission
 from tasks.lineage.emission import Courier, LakeFile, LakeObjects, emit
 from tasks.lineage.events import ParentRun, StepEvents, StepRun
 from tasks.lineage.facets import type_name
-from tasks.lineage.traffic import Source, Traffic, Written, traffic_of, written_of
+from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
 from tests.loopback import Handler, LoopbackServer
 from tests.openlineage_schema import check_event, facet_schema
 from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores
@@ -77,7 +77,7 @@ def told(lake: Lake) -> list[dict[str, Any]]:
 
 def test_a_start_names_what_is_read_and_what_is_to_be_written(lake: Lake) -> None:
     source = make_input(lake)
-    event = as_json(StepEvents(STEP, traffic_of(Job(make_key(), (source,))), lake).start())
+    event = as_json(StepEvents(STEP, inputs_of(Job(make_key(), (source,))), lake).start())
     facets = ["dataSource", "documentation", "jobType", "moodflow_partition", "parent", "processing_engine", "sourceCodeLocation"]
     assert check_event(event) == sorted([*(name for name in facets if name != "dataSource"), "version"])
     assert (event["eventType"], event["run"]["runId"], event["producer"]) == ("START", RUN, "urn:moodflow:1.2.3")
@@ -97,7 +97,7 @@ def test_a_start_names_what_is_read_and_what_is_to_be_written(lake: Lake) -> Non
 
 def test_an_output_has_the_columns_rows_and_bytes_of_its_file(lake: Lake) -> None:
     written = lake.write(make_key(), make_frame(3), TaskScores)
-    event = as_json(StepEvents(STEP, traffic_of(Job(make_key())), lake).complete(Written((written,))))
+    event = as_json(StepEvents(STEP, inputs_of(Job(make_key())), lake).complete(JobOutputs((written,))))
     assert {"schema", "storage", "dataSource", "outputStatistics", "moodflow_step"} <= set(check_event(event))
     (output,) = event["outputs"]
     told_of = pq.read_schema(lake.path(written))
@@ -111,7 +111,7 @@ def test_an_output_has_the_columns_rows_and_bytes_of_its_file(lake: Lake) -> Non
 
 def test_incomplete_partitions_are_versions_of_their_own(lake: Lake) -> None:
     partial = lake.write(make_key(), make_frame(), TaskScores, complete=False)
-    event = as_json(StepEvents(STEP, Traffic(), lake).complete(Written((partial,))))
+    event = as_json(StepEvents(STEP, JobInputs(), lake).complete(JobOutputs((partial,))))
     facets = event["outputs"][0]["facets"]
     assert facets["version"]["datasetVersion"] == f"{partial.fingerprint}.{partial.content_sha256[:16]}"
     assert facets["moodflow_partition"]["complete"] is False
@@ -134,8 +134,8 @@ def test_source_files_are_inputs_with_revision_and_hash(lake: Lake) -> None:
     pinned = PinnedFile(repository="github.com/o/n", revision="0123456789", path="a/b.json", sha256="b" * 64)
     own = LocalFile(path=Path("/home/someone/mine.jsonl"))
     bundled = BundledFile(name="mine.jsonl")
-    sources = (Source(pinned, "b" * 64), Source(own, "c" * 64), Source(bundled, None))
-    event = as_json(StepEvents(STEP, Traffic(sources=sources), lake).start())
+    sources = (JobSource(pinned, "b" * 64), JobSource(own, "c" * 64), JobSource(bundled, None))
+    event = as_json(StepEvents(STEP, JobInputs(sources=sources), lake).start())
     check_event(event)
     names = [(one["namespace"], one["name"], one["facets"]["version"]["datasetVersion"]) for one in event["inputs"]]
     assert names == [
@@ -150,23 +150,23 @@ def test_source_files_are_inputs_with_revision_and_hash(lake: Lake) -> None:
 def test_a_build_job_names_its_files_and_the_hashes_its_key_rests_on() -> None:
     spec = find_dataset("mini_user_safety")
     key = items_key(spec, ["d" * 64], 5, 0)
-    traffic = traffic_of(BuildJob(spec, key, 5, 0, required=False))
-    assert traffic.sources == (Source(spec.files[0], "d" * 64),)
+    traffic = inputs_of(BuildJob(spec, key, 5, 0, required=False))
+    assert traffic.sources == (JobSource(spec.files[0], "d" * 64),)
     assert (traffic.inputs, traffic.outputs) == ((), (key,))
 
 
 def test_what_a_step_returns_is_looked_through(lake: Lake) -> None:
     ref = make_input(lake)
-    assert written_of([ref, ref]).refs == (ref, ref)
-    assert written_of("lake/runs/r/manifest.json").files == ("lake/runs/r/manifest.json",)
-    assert written_of(None) == Written()
+    assert outputs_of([ref, ref]).refs == (ref, ref)
+    assert outputs_of("lake/runs/r/manifest.json").files == ("lake/runs/r/manifest.json",)
+    assert outputs_of(None) == JobOutputs()
 
 
 def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:
     path = folder(lake) / "runs" / "r1" / "report.html"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"abc")
-    event = as_json(StepEvents(STEP, Traffic(subject="moodbench"), lake).complete(Written(files=(str(path),))))
+    event = as_json(StepEvents(STEP, JobInputs(subject="moodbench"), lake).complete(JobOutputs(files=(str(path),))))
     check_event(event)
     (output,) = event["outputs"]
     assert (output["name"], output["facets"]["version"]["datasetVersion"]) == ("runs/benchmark=moodbench/report.html", "r1")
@@ -187,7 +187,7 @@ def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:
     ],
 )
 def test_the_schema_refuses_what_is_wrong(lake: Lake, break_it: Any, told_of: str) -> None:
-    event = as_json(StepEvents(STEP, traffic_of(Job(make_key(), (make_input(lake),))), lake).start())
+    event = as_json(StepEvents(STEP, inputs_of(Job(make_key(), (make_input(lake),))), lake).start())
     check_event(event)
     break_it(event)
     with pytest.raises(jsonschema.ValidationError, match=told_of):
@@ -280,11 +280,11 @@ def test_processes_share_a_file_of_the_lake(lake: Lake) -> None:
 
 def test_an_object_store_gets_one_object_per_run_of_a_step(lake: Lake) -> None:
     store = UPath("memory://lineage-events")
-    events, sink = StepEvents(STEP, Traffic(), lake), LakeObjects(store)
+    events, sink = StepEvents(STEP, JobInputs(), lake), LakeObjects(store)
     sink.send(events.start())
     (path,) = (store / "openlineage").glob("*/*.ndjson")
     assert len(path.read_bytes().splitlines()) == 1
-    sink.send(events.complete(Written()))
+    sink.send(events.complete(JobOutputs()))
     assert [json.loads(line)["eventType"] for line in path.read_bytes().splitlines()] == ["START", "COMPLETE"]
     assert (path.name, len(list((store / "openlineage").glob("*/*.ndjson")))) == (f"{RUN}.ndjson", 1)
 
@@ -374,7 +374,7 @@ async def test_an_endpoint_that_is_down_slows_no_step(
 
 
 def test_an_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
-    event = StepEvents(STEP, Traffic(), lake).start()
+    event = StepEvents(STEP, JobInputs(), lake).start()
     with Endpoint(delay_s=1.5) as endpoint:
         emit(event, lake.root, {"OPENLINEAGE_URL": endpoint.url})
         (courier,) = emission._COURIERS.values()
@@ -387,7 +387,7 @@ def test_an_endpoint_that_never_answers_is_not_waited_for(lake: Lake, capsys: py
 
 
 def test_a_configuration_that_names_no_endpoint_is_said(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
-    emit(StepEvents(STEP, Traffic(), lake).start(), lake.root, {"OPENLINEAGE_CONFIG": "no such file"})
+    emit(StepEvents(STEP, JobInputs(), lake).start(), lake.root, {"OPENLINEAGE_CONFIG": "no such file"})
     assert len(told(lake)) == 1
     assert "OPENLINEAGE_CONFIG names no file with a transport" in capsys.readouterr().err
 
@@ -406,7 +406,7 @@ def test_events_reach_the_endpoint_before_the_process_ends(lake: Lake) -> None:
 def test_a_courier_carries_in_order(lake: Lake) -> None:
     carried: list[str] = []
     courier = Courier(lambda event: carried.append(event.eventTime))
-    events = StepEvents(STEP, Traffic(), lake)
+    events = StepEvents(STEP, JobInputs(), lake)
     sent = [events.start() for _ in range(20)]
     for event in sent:
         courier.send(event, LakeFile(folder(lake)))

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import SecretStr
 
-from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry
-from schemas.dialect import Sampling
+from schemas.api_capabilities import Sampling
+from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 
 
 class Pauses:
@@ -30,7 +30,7 @@ def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = 
     return ChatRequest(
         model="listener",
         identity=base_url,
-        messages=(Message(role="user", content=text),),
+        messages=(ChatMessage(role="user", content=text),),
         sampling=Sampling(max_tokens=16),
         repetition=repetition,
     )
@@ -39,7 +39,7 @@ def request(text: str = "How are you?", *, repetition: int = 0, base_url: str = 
 def client(model: ModelEntry, pauses: Callable[[float], Awaitable[None]], key: SecretStr | None = None) -> HttpChat:
     if model.base_url is None:
         raise AssertionError("tests of the client name a server")
-    return HttpChat(model, model.base_url, key, policy=RetryPolicy(sleep=pauses, draw=random.Random(0).random))
+    return HttpChat(model, model.base_url, key, policy=CallRetryPolicy(sleep=pauses, draw=random.Random(0).random))
 
 
 async def ask_once(model: ModelEntry, pauses: Pauses, key: SecretStr | None = None) -> ChatReply:

@@ -14,11 +14,11 @@ from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables import scores as tables
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 from tests.tasks.reporting import example_items, example_scores
 from tests.tasks.reporting.example_items import digest
 
-ALPHA, BETA, GAMMA = (Subject(name, "base") for name in ("alpha", "beta", "gamma"))
+ALPHA, BETA, GAMMA = (System(name, "base") for name in ("alpha", "beta", "gamma"))
 BLUEPRINT = Blueprint.model_validate(
     {
         "name": "moodbench",

@@ -4,12 +4,12 @@ from typing import Any, get_args
 
 import pytest
 
-from schemas.chat import ChatRequest, Message, ModelEntry
-from schemas.dialect import Dialect, Sampling
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import ChatMessage, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.provider import TokenLimit
 from tasks.solvers.keys import responses_key
-from tasks.solvers.option_order import Rounds
+from tasks.solvers.option_order import Epochs
 
 ITEMS = PartitionRef(
     layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
@@ -17,9 +17,9 @@ ITEMS = PartitionRef(
 ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 
 
-def key(rounds: Rounds | None = None, **changed: Any) -> PartitionKey:
+def key(rounds: Epochs | None = None, **changed: Any) -> PartitionKey:
     entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
-    return responses_key(ITEMS, entry, "base", "3" * 64, rounds or Rounds())
+    return responses_key(ITEMS, entry, "base", "3" * 64, rounds or Epochs())
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def key(rounds: Rounds | None = None, **changed: Any) -> PartitionKey:
         {"identity": "elsewhere"},
         {"sampling": Sampling(seed=1)},
         {"token_probabilities": True},
-        {"dialect": Dialect(unsent=("temperature",))},
-        {"dialect": Dialect(reasoning_effort="low")},
-        {"dialect": Dialect(extra='{"enable_thinking": true}')},
+        {"dialect": ApiCapabilities(unsent=("temperature",))},
+        {"dialect": ApiCapabilities(reasoning_effort="low")},
+        {"dialect": ApiCapabilities(extra='{"enable_thinking": true}')},
     ],
     ids=str,
 )
@@ -44,11 +44,11 @@ def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> No
         {"concurrency": 1},
         {"timeout_s": 1.0},
         {"api_key_env": "KEY"},
-        {"dialect": Dialect()},
-        {"dialect": Dialect(token_limit=get_args(TokenLimit)[1])},
-        {"dialect": Dialect(effort_path="reasoning.effort")},
+        {"dialect": ApiCapabilities()},
+        {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])},
+        {"dialect": ApiCapabilities(effort_path="reasoning.effort")},
         # The seed was not sent anyway, and no call of this stage has a schema.
-        {"dialect": Dialect(unsent=("seed", "json_schema"))},
+        {"dialect": ApiCapabilities(unsent=("seed", "json_schema"))},
     ],
     ids=str,
 )
@@ -56,18 +56,18 @@ def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint == key().fingerprint
 
 
-@pytest.mark.parametrize("rounds", [Rounds(permute=2), Rounds(permute=2, seed=1), Rounds(repeat=2)])
-def test_how_often_an_item_is_asked_changes_the_key(rounds: Rounds) -> None:
-    others = [key(), *(key(other) for other in (Rounds(permute=3), Rounds(permute=2, repeat=2)))]
+@pytest.mark.parametrize("rounds", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
+def test_how_often_an_item_is_asked_changes_the_key(rounds: Epochs) -> None:
+    others = [key(), *(key(other) for other in (Epochs(permute=3), Epochs(permute=2, repeat=2)))]
     assert key(rounds).fingerprint not in {other.fingerprint for other in others}
 
 
 def test_the_seed_counts_only_where_it_draws_an_order() -> None:
-    assert key(Rounds(seed=1)).fingerprint == key().fingerprint
+    assert key(Epochs(seed=1)).fingerprint == key().fingerprint
 
 
 def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
-    unsent = Dialect(unsent=("temperature",))
+    unsent = ApiCapabilities(unsent=("temperature",))
     assert key(dialect=unsent).settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
     warm = key(dialect=unsent, sampling=Sampling(temperature=1.0))
     assert warm.fingerprint == key(dialect=unsent).fingerprint
@@ -75,7 +75,10 @@ def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
 
 @pytest.mark.parametrize("other", ['{"a":1,"b":{}}', '{"b": {}, "a": 1}'])
 def test_an_extra_counts_as_an_object_and_not_as_a_text(other: str) -> None:
-    assert key(dialect=Dialect(extra=other)).fingerprint == key(dialect=Dialect(extra='{"a": 1, "b": {}}')).fingerprint
+    assert (
+        key(dialect=ApiCapabilities(extra=other)).fingerprint
+        == key(dialect=ApiCapabilities(extra='{"a": 1, "b": {}}')).fingerprint
+    )
 
 
 def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
@@ -85,7 +88,7 @@ def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
 
 def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
     def request(top_logprobs: int | None) -> ChatRequest:
-        return ChatRequest("m", "here", (Message(role="user", content="?"),), Sampling(), top_logprobs=top_logprobs)
+        return ChatRequest("m", "here", (ChatMessage(role="user", content="?"),), Sampling(), top_logprobs=top_logprobs)
 
     assert request(20).key != request(None).key
     assert request(None).body().keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.dialect import Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.vocabulary import QuestionType

@@ -12,11 +12,11 @@ from schemas.errors import LakeError
 from schemas.item import Item
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.models.http.worker_pool import Crew
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript, direct
-from tasks.solvers.option_order import Ask, Rounds, plan_asks
+from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
-from tasks.solvers.run import Asked, Endpoint, Solve, ask_items, read_item
+from tasks.solvers.run import Endpoint, Solve, SolverRun, read_item, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 
@@ -51,18 +51,18 @@ def solver(model: ModelEntry) -> Solve:
 
 
 async def asked(
-    asks: list[Ask], model: ModelEntry, solve: Solve | None = None
+    asks: list[Presentation], model: ModelEntry, solve: Solve | None = None
 ) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     """Rows as the lake has them, and the replies in the order they came."""
     heard = list[ChatReply]()
-    async with client(model, Pauses()) as chat, Crew(model.concurrency) as crew:
-        how = Asked(model.name, "base", solve or solver(model))
-        rows = await ask_items(asks, how, Endpoint(chat, crew), heard.append)
+    async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as crew:
+        how = SolverRun(model.name, "base", solve or solver(model))
+        rows = await run_solver(asks, how, Endpoint(chat, crew), heard.append)
     return Responses.validate(rows.sort(Responses.primary_key())), heard
 
 
 async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
-    return await asked(plan_asks(items()), entry(server.base_url, concurrency=1))
+    return await asked(plan_epochs(items()), entry(server.base_url, concurrency=1))
 
 
 async def test_every_item_is_a_row_sorted_by_key() -> None:
@@ -90,7 +90,7 @@ async def test_a_row_holds_the_conversation_and_its_hash() -> None:
 
 async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() -> None:
     with ModelServer(lambda messages: "A" if "A. good" in messages[0]["content"] else "B") as server:
-        rows, _ = await asked(plan_asks(items(), Rounds(permute=3)), entry(server.base_url))
+        rows, _ = await asked(plan_epochs(items(), Epochs(permute=3)), entry(server.base_url))
     assert rows.group_by("item_id", maintain_order=True).agg("repetition")["repetition"].to_list() == [[0, 1, 2]] * 3
     # Two options have two orders: the third is the first again, and the reply names the letter that "good" then has.
     for order, reply in rows.select("option_order", "reply").iter_rows():
@@ -100,7 +100,7 @@ async def test_orders_of_options_are_repetitions_and_equal_ones_the_same_call() 
 
 async def test_repetitions_are_calls_of_their_own() -> None:
     with ModelServer(lambda _: "B") as server:
-        rows, _ = await asked(plan_asks(items(), Rounds(permute=2, repeat=2)), entry(server.base_url))
+        rows, _ = await asked(plan_epochs(items(), Epochs(permute=2, repeat=2)), entry(server.base_url))
     orders = rows.group_by("item_id", maintain_order=True).agg("repetition", "option_order")
     assert orders["repetition"].to_list() == [[0, 1, 2, 3]] * 3
     # Two orders, then the same two again, and no two of the four are the same call.
@@ -127,14 +127,14 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
 
     with ModelServer(lambda _: "B", latency_s=0.05) as server:
         model = entry(server.base_url, concurrency=1)
-        async with client(model, Pauses()) as http, Crew(model.concurrency) as crew:
+        async with client(model, Pauses()) as http, WorkerPool(model.concurrency) as crew:
 
             async def losing(request: ChatRequest) -> ChatReply:
                 return await http(request, lose)
 
             with pytest.raises(LakeError, match="the disk is full"):
-                await ask_items(
-                    plan_asks(items()), Asked("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
+                await run_solver(
+                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
                 )
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.
@@ -164,5 +164,5 @@ def test_a_row_is_read_back_as_its_item() -> None:
 async def test_the_longest_item_is_asked_first() -> None:
     longer = items().with_columns(context=pl.Series(["word " * 3, None, "word " * 9]))
     with ModelServer(lambda _: "B") as server:
-        await asked(plan_asks(Items.validate(longer)), entry(server.base_url, concurrency=1))
+        await asked(plan_epochs(Items.validate(longer)), entry(server.base_url, concurrency=1))
     assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]

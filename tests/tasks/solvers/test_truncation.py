@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.chat import EMBEDDED_MODEL, ChatReply, ChatRequest, Message, ModelEntry
-from schemas.dialect import Sampling
+from schemas.api_capabilities import Sampling
+from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.lineage import PartitionRef
 from schemas.vocabulary import Language, TooLong
@@ -17,7 +17,7 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import FAILURE_KINDS, read_max_context
 from tasks.solvers.base import Call, Transcript, direct
 from tasks.solvers.keys import responses_key
-from tasks.solvers.option_order import Rounds
+from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.truncation import (
     MARKS,
@@ -123,7 +123,7 @@ def test_what_is_shown_fits_and_is_the_text_without_one_piece(
 
 
 def refused(error: str, *, prompt: int = 1000, max_tokens: int = 20) -> Call:
-    messages = (Message(role="user", content="x" * prompt),)
+    messages = (ChatMessage(role="user", content="x" * prompt),)
     request = ChatRequest("m", "here", messages, Sampling(max_tokens=max_tokens))
     return Call(request, ChatReply(failure="context_too_long", error=error))
 
@@ -270,10 +270,10 @@ ITEMS = PartitionRef(
 def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:
     model = ModelEntry(name="m", base_url="http://localhost/v1")
     keys = {
-        policy: responses_key(ITEMS, model, "base", "3" * 64, Rounds(), policy)
+        policy: responses_key(ITEMS, model, "base", "3" * 64, Epochs(), policy)
         for policy in ("missing", "cut_middle", "cut_start")
     }
-    assert keys["missing"] == responses_key(ITEMS, model, "base", "3" * 64, Rounds())
+    assert keys["missing"] == responses_key(ITEMS, model, "base", "3" * 64, Epochs())
     assert "too_long" not in keys["missing"].settings
     assert len({key.fingerprint for key in keys.values()}) == 3
     assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": SHORTENING_VERSION}

@@ -5,9 +5,9 @@ import httpx
 import pytest
 
 from tasks.sources.answers import DownloadError
-from tasks.sources.downloading import HttpsDownload, Pace
-from tasks.sources.parts import Part
-from tasks.sources.retrying import RetryPolicy
+from tasks.sources.downloading import HttpsDownload, MinimumSpeed
+from tasks.sources.parts import PartialFile
+from tasks.sources.retrying import DownloadRetryPolicy
 from tasks.text.backoff import read_retry_after
 from tests.tasks.sources.file_server import FileServer
 
@@ -19,8 +19,8 @@ ETAG = f'"{sha256(BODY).hexdigest()[:12]}"'
 class Waits(list[float]):
     """Seconds that were asked for, none of which is waited."""
 
-    def policy(self) -> RetryPolicy:
-        return RetryPolicy(sleep=self.append, draw=lambda: 0.0)
+    def policy(self) -> DownloadRetryPolicy:
+        return DownloadRetryPolicy(sleep=self.append, draw=lambda: 0.0)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_range_that_does_not_exist_starts_over(target: Path, waits: Waits) -> No
 
 @pytest.mark.parametrize("etag", ["", 'W/"weak"'])
 def test_part_without_a_strong_etag_is_not_resumed(etag: str, target: Path, waits: Waits) -> None:
-    with Part(target).begin(etag) as stream:
+    with PartialFile(target).begin(etag) as stream:
         stream.write(BODY[:100])
     with serve("ok") as server:
         downloader(waits)(f"{server.url}/a", target)
@@ -131,9 +131,9 @@ def test_part_without_a_strong_etag_is_not_resumed(etag: str, target: Path, wait
 
 @pytest.mark.parametrize("note", [b"", b'"abc', b'"\xff\x00"', b'"a"\r\nX: "'])
 def test_part_with_a_damaged_note_is_not_resumed(note: bytes, target: Path, waits: Waits) -> None:
-    with Part(target).begin(ETAG) as stream:
+    with PartialFile(target).begin(ETAG) as stream:
         stream.write(BODY[:100])
-    Part(target).note.write_bytes(note)
+    PartialFile(target).note.write_bytes(note)
     with serve("ok") as server:
         downloader(waits)(f"{server.url}/a", target)
     assert (server.spans, target.read_bytes()) == ([None], BODY)
@@ -171,7 +171,7 @@ def test_busy_for_good(target: Path, waits: Waits) -> None:
 def test_server_that_wants_too_long_a_pause_is_not_waited_for(target: Path, waits: Waits) -> None:
     server = serve("429")
     with server, pytest.raises(DownloadError, match="attempt 1 was the last"):
-        HttpsDownload(policy=RetryPolicy(budget_s=6.9, sleep=waits.append), loopback=True)(f"{server.url}/a", target)
+        HttpsDownload(policy=DownloadRetryPolicy(budget_s=6.9, sleep=waits.append), loopback=True)(f"{server.url}/a", target)
     assert waits == []
 
 
@@ -243,7 +243,7 @@ def test_silence_in_the_middle_is_resumed(target: Path, waits: Waits) -> None:
 
 def test_trickle_is_no_download_though_it_is_never_silent(target: Path, waits: Waits) -> None:
     server = serve("trickle")
-    text = refusal(server, target, waits, silence_s=5.0, pace=Pace(least_bytes=1000, window_s=0.2))
+    text = refusal(server, target, waits, silence_s=5.0, pace=MinimumSpeed(least_bytes=1000, window_s=0.2))
     assert text.endswith("bytes came in 0.2 s; attempt 4 was the last")
     assert len(server.requests) == 4
 
@@ -269,7 +269,7 @@ def test_full_disk_is_told_as_it_is(target: Path, waits: Waits) -> None:
 
 @pytest.mark.parametrize("draw", [0.0, 0.5, 1.0])
 def test_delays_are_spread_by_chance(draw: float) -> None:
-    policy = RetryPolicy(draw=lambda: draw)
+    policy = DownloadRetryPolicy(draw=lambda: draw)
     # 2 s after the third cut, of which half is left to chance; after what the server asked for, chance only adds.
     assert policy.delay_s("cut", 3, None, 0.0) == 2.0 - draw
     assert policy.delay_s("http_429", 1, 10.0, 0.0) == 10.0 + draw

@@ -14,7 +14,7 @@ from schemas.errors import ChecksumError, SourceMissingError
 from tasks.sources.addresses import Addresses
 from tasks.sources.downloading import HttpsDownload
 from tasks.sources.locating import Locator
-from tasks.sources.retrying import RetryPolicy
+from tasks.sources.retrying import DownloadRetryPolicy
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 4000
@@ -30,7 +30,7 @@ def pinned(sha: str | None = SHA256, host: str = "github.com") -> PinnedFile:
 
 def locator(server: FileServer, cache: Path) -> Locator:
     addresses = Addresses(github=server.url, github_lfs=f"{server.url}/media", hugging_face=f"{server.url}/datasets")
-    download = HttpsDownload(policy=RetryPolicy(sleep=lambda _seconds: None), loopback=True)
+    download = HttpsDownload(policy=DownloadRetryPolicy(sleep=lambda _seconds: None), loopback=True)
     return Locator(cache=cache, download=download, addresses=addresses)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scipy.stats import binom, chisquare
 
-from schemas.context import Context, ContextOptions, Draft
+from schemas.context import Context, ContextOptions, LazySample
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.contrast import build_contrast_sets, draw_sets, read_contrast_sets
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, PUBLISHED, plan_pairs
@@ -82,7 +82,7 @@ def test_drafts_rest_on_the_record_of_the_odd_text() -> None:
 
 
 def test_the_same_seed_gives_the_same_sets_in_whatever_order_they_are_built() -> None:
-    def ids(drafts: Sequence[Draft]) -> list[str]:
+    def ids(drafts: Sequence[LazySample]) -> list[str]:
         return [draft.item_id for draft in drafts]
 
     records = corpus()

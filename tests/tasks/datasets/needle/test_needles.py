@@ -12,7 +12,7 @@ from schemas.context import ContextOptions, NeedleStyle
 from schemas.item import Record
 from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.needles import Needle, Place, build_item, haystack_of, match_layout, remove_needle
+from tasks.datasets.needle.needles import InsertionPoint, Needle, build_item, haystack_of, match_layout, remove_needle
 from tasks.text.tokens import token_offsets
 
 WORDS = (
@@ -89,7 +89,7 @@ def longest(haystack: Haystack) -> int:
 def test_properties(book_seed: int, style: NeedleStyle, words: list[str], target: int, depth: float, seed: int) -> None:
     haystack = hay(book_seed, style)
     hidden = needle(" ".join(["Mira", *words[:25], "wept."]))
-    item, context = build_item(hidden, haystack, style, Place(target, depth, seed), "i")
+    item, context = build_item(hidden, haystack, style, InsertionPoint(target, depth, seed), "i")
     text, start, end = item.context or "", context.needle_start or 0, context.needle_end or 0
 
     # The span is the needle's, whole and once.
@@ -144,7 +144,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order_and_another_seed_others
 @pytest.mark.parametrize("style", STYLES)
 def test_the_ends_of_the_scale_are_the_ends_of_the_text(depth: float, expected: float, style: NeedleStyle) -> None:
     for seed in range(20):
-        item, context = build_item(needle("Mira left."), hay(seed, style), style, Place(300, depth, seed), "i")
+        item, context = build_item(needle("Mira left."), hay(seed, style), style, InsertionPoint(300, depth, seed), "i")
         assert context.depth_percent == expected
         assert context.needle_start == 0 if depth == 0 else context.needle_end == len(item.context or "")
 
@@ -152,17 +152,17 @@ def test_the_ends_of_the_scale_are_the_ends_of_the_text(depth: float, expected: 
 def test_no_sentence_is_repeated_while_the_book_is_long_enough() -> None:
     haystack = lay_out(tuple(f"Number {number} is here. It stays." for number in range(100)), "b", "matched")
     for target in range(100, haystack.tokens, 37):
-        item, context = build_item(needle("Mira left."), haystack, "matched", Place(target, 30.0, target), "i")
+        item, context = build_item(needle("Mira left."), haystack, "matched", InsertionPoint(target, 30.0, target), "i")
         assert ";" not in (context.haystack or "")
         assert max((item.context or "").count(f"Number {number} ") for number in range(100)) == 1
-    item, context = build_item(needle("Mira left."), haystack, "matched", Place(10 * haystack.tokens, 30.0, 1), "i")
+    item, context = build_item(needle("Mira left."), haystack, "matched", InsertionPoint(10 * haystack.tokens, 30.0, 1), "i")
     assert (context.haystack or "").count(";") in {9, 10}
     assert (item.context or "").count("Mira") == 1
 
 
 def test_names_are_changed_in_needle_subject_and_record_of_it() -> None:
     hidden = needle("Tom saw Ada's cat. Tom wept.", subject="Tom's sister", clashing=("Ada", "Tom"))
-    item, context = build_item(hidden, hay(1, "matched"), "matched", Place(200, 50, 1), "i")
+    item, context = build_item(hidden, hay(1, "matched"), "matched", InsertionPoint(200, 50, 1), "i")
     ada, tom = (new for _, new in context.renamed)
     assert [old for old, _ in context.renamed] == ["Ada", "Tom"]
     assert context.needle == f"{tom} saw {ada}'s cat. {tom} wept."
@@ -177,7 +177,7 @@ def test_a_label_that_is_no_choice_gives_no_gold() -> None:
         Needle("n", "ec_emobench", RECORD, "n", "Mira left.", "Mira", ("Joy",), "Fear", lambda subject, _: subject),
         hay(1, "matched"),
         "matched",
-        Place(200, 50, 1),
+        InsertionPoint(200, 50, 1),
         "i",
     )
     assert item.gold_indices is None
@@ -186,17 +186,17 @@ def test_a_label_that_is_no_choice_gives_no_gold() -> None:
 @pytest.mark.parametrize("target", [1, 5, 6])
 def test_a_length_that_does_not_hold_the_needle_is_refused(target: int) -> None:
     with pytest.raises(ValueError, match=f"^{target} tokens do not hold a needle of 5"):
-        build_item(needle("Mira left at noon."), hay(1, "matched"), "matched", Place(target, 50, 1), "i")
+        build_item(needle("Mira left at noon."), hay(1, "matched"), "matched", InsertionPoint(target, 50, 1), "i")
 
 
 def test_a_needle_that_the_haystack_has_too_is_refused() -> None:
     haystack = lay_out(("Mira left. It rained.",) * 9, "b", "matched")
     with pytest.raises(ValueError, match="holds its text too"):
-        build_item(needle("Mira left."), haystack, "matched", Place(60, 50, 1), "i")
+        build_item(needle("Mira left."), haystack, "matched", InsertionPoint(60, 50, 1), "i")
 
 
 def test_what_is_not_recorded_cannot_be_removed() -> None:
-    item, context = build_item(needle("Mira left."), hay(1, "matched"), "matched", Place(200, 50, 1), "i")
+    item, context = build_item(needle("Mira left."), hay(1, "matched"), "matched", InsertionPoint(200, 50, 1), "i")
     with pytest.raises(ValueError, match="recorded span"):
         remove_needle("x" + (item.context or ""), context)
     with pytest.raises(ValueError, match="recorded span"):

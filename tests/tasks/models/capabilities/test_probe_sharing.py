@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, Message, ModelEntry
-from schemas.dialect import Sampling
+from schemas.api_capabilities import Sampling
+from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
-from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, Verdict
+from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, Verdict
+from tasks.models.capabilities.probe import PROBE_VERSION
 from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
 from tasks.models.capabilities.probe_sharing import METADATA_KEY, TakenProbes, take_shared
-from tasks.models.capabilities.probing import PROBE_VERSION
 from tasks.models.journal.files import export_replies, import_replies, merge_replies
 from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
@@ -26,8 +26,8 @@ LISTENER, TALKER = (ModelEntry(name=name, base_url=URL) for name in ("listener",
 
 def found(name: str, **verdicts: Verdict) -> ModelProbe:
     """A probe that got a temperature through, if `verdicts` says nothing else."""
-    findings: dict[Capability, Finding] = {
-        capability: Finding(verdicts.get(capability, "yes"), f"{capability} of {name}") for capability in CAPABILITIES
+    findings: dict[Capability, CapabilityFinding] = {
+        capability: CapabilityFinding(verdicts.get(capability, "yes"), f"{capability} of {name}") for capability in CAPABILITIES
     }
     return ModelProbe(PROBE_VERSION, name, URL, "2026-01-02T12:00:00+00:00", 2, 0.25, name, None, findings)
 
@@ -39,7 +39,7 @@ async def fill(lake: Path, *probes: tuple[ModelEntry, ModelProbe], models: tuple
     """A lake with one reply by each model, and these probes."""
     async with Journal(lake / JOURNAL) as journal:
         for entry in models:
-            messages = (Message(role="user", content="Hello"),)
+            messages = (ChatMessage(role="user", content="Hello"),)
             await journal.put(ChatRequest(entry.name, entry.identity, messages, Sampling()), ChatReply(text="Hi"))
     for entry, probe in probes:
         remember(lake, entry, probe)

@@ -6,8 +6,8 @@ import pytest
 
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
+from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable
-from schemas.settings import Plan
 from schemas.usage import Usage
 from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage, require_rates
 

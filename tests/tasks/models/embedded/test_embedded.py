@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from schemas.chat import EMBEDDED_MODEL, ChatRequest, Message, ModelEntry
-from schemas.dialect import Sampling
+from schemas.api_capabilities import Sampling
+from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatRequest, ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.embedded import serving
 from tasks.models.embedded.machine import Machine
 from tasks.models.embedded.serving import RESTART_RETRY, find_weights, serve_embedded
-from tasks.models.embedded.supervision import Patience
+from tasks.models.embedded.supervision import RestartPolicy
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 from tests.tasks.models.embedded.embedded_parent import restarted
 
@@ -37,7 +37,7 @@ RATING = json.dumps(
     }
 )
 
-PATIENT = RetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+PATIENT = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
 LISTENS = """
 import socket, sys
 listener = socket.socket()
@@ -73,7 +73,7 @@ def left(pid: int) -> bool:
 
 
 def call(text: str, max_tokens: int, json_schema: str | None = None, top_logprobs: int | None = None) -> ChatRequest:
-    messages = (Message(role="user", content=text),)
+    messages = (ChatMessage(role="user", content=text),)
     sampling = Sampling(max_tokens=max_tokens)
     return ChatRequest(ENTRY.name, ENTRY.identity, messages, sampling, json_schema=json_schema, top_logprobs=top_logprobs)
 
@@ -141,7 +141,7 @@ async def test_a_server_that_never_answers_is_given_up_and_ended(
     program.write_text(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{listens}time.sleep(60)")
     monkeypatch.setattr(serving, "PROGRAM", program)
     with pytest.raises(EndpointError, match="does not start") as caught:
-        async with serve_embedded(patience=Patience(start_limit_s=1)):
+        async with serve_embedded(patience=RestartPolicy(start_limit_s=1)):
             pass
     assert (caught.value.expected, caught.value.got) == ("an answer within 1 s", "no answer")
     assert not alive(int((tmp_path / "pid").read_text()))
@@ -170,7 +170,7 @@ async def test_a_server_that_dies_is_replaced_while_calls_go_on() -> None:
 @pytest.mark.usefixtures("one_slot")
 async def test_a_server_that_hangs_is_replaced() -> None:
     told: list[str] = []
-    patience = Patience(check_period_s=0.1, check_limit_s=0.5, missed_checks=2)
+    patience = RestartPolicy(check_period_s=0.1, check_limit_s=0.5, missed_checks=2)
     async with serve_embedded(told.append, patience) as server, HttpChat(ENTRY, server.base_url) as chat:
         first = server.pid
         os.kill(first, signal.SIGSTOP)
@@ -185,9 +185,9 @@ async def test_a_server_that_keeps_dying_is_given_up_with_its_last_words(monkeyp
     program.write_text(DIES)
     monkeypatch.setattr(serving, "PROGRAM", program)
     told: list[str] = []
-    async with serve_embedded(told.append, Patience(most_restarts=2)) as server:
+    async with serve_embedded(told.append, RestartPolicy(most_restarts=2)) as server:
         await until(lambda: server.failure is not None)
-        async with HttpChat(ENTRY, server.base_url, policy=RetryPolicy({"connect": Retry(attempts=1)})) as chat:
+        async with HttpChat(ENTRY, server.base_url, policy=CallRetryPolicy({"connect": Retry(attempts=1)})) as chat:
             assert (await chat(call("Hi", 3))).failure == "connect"
     assert server.failure is not None
     failure = "exit status 3: out of ideas"
@@ -202,7 +202,7 @@ async def test_a_server_that_answered_for_long_enough_may_be_restarted_again(
     program = tmp_path / "dying.py"
     program.write_text(DIES)
     monkeypatch.setattr(serving, "PROGRAM", program)
-    async with serve_embedded(lambda _: None, Patience(most_restarts=1, steady_s=0)) as server:
+    async with serve_embedded(lambda _: None, RestartPolicy(most_restarts=1, steady_s=0)) as server:
         await until(lambda: server.restarts >= 3)
         assert server.failure is None
 

@@ -3,13 +3,13 @@
 import pytest
 
 from schemas.vocabulary import Failure
-from tasks.models.http.adaptive_concurrency import AdaptiveWindow
+from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
 
 
 class Server:
     """Answers a window's calls in rounds: each takes `latency_s` while at most `places` are in flight, and queues beyond."""
 
-    def __init__(self, window: AdaptiveWindow, latency_s: float, places: int) -> None:
+    def __init__(self, window: AdaptiveConcurrency, latency_s: float, places: int) -> None:
         self.window, self.latency_s, self.places = window, latency_s, places
         self.now_s = 0.0
 
@@ -28,19 +28,19 @@ class Server:
 
 @pytest.mark.parametrize(("most", "first"), [(1, 1), (4, 4), (8, 8), (20, 8), (64, 8), (100, 50), (256, 128)])
 def test_it_begins_with_eight_or_with_half_of_an_unusual_limit(most: int, first: int) -> None:
-    assert AdaptiveWindow(most).size == first
+    assert AdaptiveConcurrency(most).size == first
 
 
 def test_it_grows_fourfold_per_round_while_latency_holds_up_to_its_limit() -> None:
     # Each answer adds three places: 8 add 24, 32 add 96 up to the limit.
-    assert Server(AdaptiveWindow(64), 0.2, places=1000).answer_rounds(4) == [32, 64, 64, 64]
-    assert Server(AdaptiveWindow(256), 0.2, places=1000).answer_rounds(2) == [256, 256]
+    assert Server(AdaptiveConcurrency(64), 0.2, places=1000).answer_rounds(4) == [32, 64, 64, 64]
+    assert Server(AdaptiveConcurrency(256), 0.2, places=1000).answer_rounds(2) == [256, 256]
 
 
 def test_it_stops_growing_where_calls_only_queue() -> None:
     # 16 places: 8 and 16 calls take 0.2 s, 40 take 0.5 s, which is twice that and the slack, and no more of them are answered per
     # second. Beyond it the window comes down by fifths, below it tries tenths.
-    sizes = Server(AdaptiveWindow(64), 0.2, places=16).answer_rounds(60)
+    sizes = Server(AdaptiveConcurrency(64), 0.2, places=16).answer_rounds(60)
     assert max(sizes[:8]) == 64
     assert all(35 <= size <= 64 for size in sizes[8:])
     assert sum(sizes[8:]) / len(sizes[8:]) < 56
@@ -48,11 +48,11 @@ def test_it_stops_growing_where_calls_only_queue() -> None:
 
 def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
     # One place, 1 ms: 64 calls take 64 ms each, most of which may be our own.
-    assert Server(AdaptiveWindow(64), 0.001, places=1).answer_rounds(10)[-1] == 64
+    assert Server(AdaptiveConcurrency(64), 0.001, places=1).answer_rounds(10)[-1] == 64
 
 
 def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
-    window, now_s = AdaptiveWindow(64), 0.0
+    window, now_s = AdaptiveConcurrency(64), 0.0
     sizes: list[int] = []
     for _ in range(40):
         # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
@@ -67,7 +67,7 @@ def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
 
 
 def test_a_window_that_is_not_used_up_does_not_grow() -> None:
-    window = AdaptiveWindow(64)
+    window = AdaptiveConcurrency(64)
     for call in range(50):
         window.note_answer(0.1, 0.1 * call, full=False)
     assert window.size == 8
@@ -79,7 +79,7 @@ def test_a_window_that_is_not_used_up_does_not_grow() -> None:
     [("http_429", 32), ("http_5xx", 44), ("timeout_total", 44), ("connect", 44), ("auth", 64), ("context_too_long", 64)],
 )
 def test_failures_shrink_it_once_per_round(failure: Failure, left: int) -> None:
-    window = AdaptiveWindow(64)
+    window = AdaptiveConcurrency(64)
     Server(window, 0.1, places=1000).answer_rounds(3)
     assert window.size == 64
     for _ in range(5):
@@ -88,7 +88,7 @@ def test_failures_shrink_it_once_per_round(failure: Failure, left: int) -> None:
 
 
 def test_it_recovers_slowly_after_a_refusal() -> None:
-    window = AdaptiveWindow(64)
+    window = AdaptiveConcurrency(64)
     server = Server(window, 0.1, places=1000)
     server.answer_rounds(3)
     window.note_failure("http_429")
@@ -99,7 +99,7 @@ def test_it_recovers_slowly_after_a_refusal() -> None:
 
 def test_only_429_takes_it_below_half_its_first_size() -> None:
     def after(failure: Failure) -> int:
-        window = AdaptiveWindow(64)
+        window = AdaptiveConcurrency(64)
         for _ in range(50):
             window.note_failure(failure)
             for call in range(window.size + 16):
@@ -110,7 +110,7 @@ def test_only_429_takes_it_below_half_its_first_size() -> None:
 
 
 def test_a_size_reached_after_a_failure_grows_again() -> None:
-    window = AdaptiveWindow(64)
+    window = AdaptiveConcurrency(64)
     server = Server(window, 0.1, places=1000)
     window.note_failure("http_5xx")
     assert window.size == 5

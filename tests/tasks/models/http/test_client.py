@@ -14,7 +14,7 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 from tasks.models.http.client import LONGEST_ERROR, HttpChat
-from tasks.models.http.retry import DEAD_AFTER_CALLS, RetryPolicy
+from tasks.models.http.retry import DEAD_AFTER_CALLS, CallRetryPolicy
 from tests.model_server import Fault, ModelServer
 from tests.tasks.models.making_calls import Pauses, ask_once, client, closed_port, entry, request
 
@@ -154,7 +154,7 @@ async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
 
 async def test_a_password_in_the_address_is_not_told() -> None:
     address = f"http://ada:secret-word@127.0.0.1:{closed_port()}/v1"
-    async with HttpChat(entry("http://localhost/v1"), address, policy=RetryPolicy(sleep=Pauses())) as chat:
+    async with HttpChat(entry("http://localhost/v1"), address, policy=CallRetryPolicy(sleep=Pauses())) as chat:
         reply = await chat(request())
     assert reply.failure == "connect"
     assert "secret-word" not in str(reply.error)
@@ -357,7 +357,7 @@ async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
     pauses = Pauses()
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
-        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=pauses), spending=OneCall()) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses), spending=OneCall()) as chat:
             replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
     assert [reply.failure for reply in replies].count("budget") == 59
     assert pauses.seconds == []
@@ -378,7 +378,7 @@ async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_fa
 
     with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
         model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, policy=RetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 

@@ -21,9 +21,9 @@ NO_ROUTE = ("255.255.255.255", 80)
 KEYED = ModelEntry(name="listener", base_url="http://localhost/v1", api_key_env="LISTENER_KEY")
 
 
-def addresses(*found: tuple[str, int]) -> Callable[[preflight.Place], Awaitable[list[preflight.Place]]]:
-    async def look_up(_: preflight.Place) -> list[preflight.Place]:
-        return [preflight.Place(*address) for address in found]
+def addresses(*found: tuple[str, int]) -> Callable[[preflight.EndpointLocation], Awaitable[list[preflight.EndpointLocation]]]:
+    async def look_up(_: preflight.EndpointLocation) -> list[preflight.EndpointLocation]:
+        return [preflight.EndpointLocation(*address) for address in found]
 
     return look_up
 

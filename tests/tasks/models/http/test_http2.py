@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from schemas.chat import ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.http.http2 import Http2Transport
-from tasks.models.http.transport import Address, Answer, TransportError
+from tasks.models.http.transport import Address, HttpAnswer, TransportError
 from tests.http2_server import ANSWER, Behaviour, Http2Server, listen
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import closed_port
@@ -34,7 +34,7 @@ def transport(base_url: str, **changed: float) -> Http2Transport:
     return Http2Transport(entry, Address(base_url, KEY))
 
 
-async def post_once(base_url: str, **changed: float) -> Answer:
+async def post_once(base_url: str, **changed: float) -> HttpAnswer:
     async with transport(base_url, **changed) as opened:
         return await opened.post(BODY)
 
@@ -102,14 +102,14 @@ async def seen(what: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def give_up(calls: list[asyncio.Task[Answer]]) -> None:
+async def give_up(calls: list[asyncio.Task[HttpAnswer]]) -> None:
     for call in calls:
         call.cancel()
     ended = await asyncio.gather(*calls, return_exceptions=True)
     assert [type(end) for end in ended] == [asyncio.CancelledError] * len(calls)
 
 
-def start(opened: Http2Transport, calls: int) -> list[asyncio.Task[Answer]]:
+def start(opened: Http2Transport, calls: int) -> list[asyncio.Task[HttpAnswer]]:
     return [asyncio.create_task(opened.post(BODY)) for _ in range(calls)]
 
 

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
-from tasks.models.http.rate_limiter import Pace, Sleep, Spacing
+from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep
 from tests.tasks.models.making_calls import Pauses, request
 
 
-def pace(sleep: Sleep, **limits: int) -> Pace:
+def pace(sleep: Sleep, **limits: int) -> RateLimiter:
     entry = ModelEntry.model_validate({"name": "paced", "base_url": "http://localhost/v1", **limits})
-    return Pace(entry, lambda: 0.0, sleep)
+    return RateLimiter(entry, lambda: 0.0, sleep)
 
 
 async def started(tasks: list[asyncio.Task[None]]) -> list[int]:
@@ -21,7 +21,7 @@ async def started(tasks: list[asyncio.Task[None]]) -> list[int]:
     return [number for number, task in enumerate(tasks) if task.done()]
 
 
-def enter(paced: Pace, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
+def enter(paced: RateLimiter, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
     return [asyncio.ensure_future(paced.enter(again=again)) for _ in range(calls)]
 
 
@@ -108,7 +108,7 @@ async def wait(event: asyncio.Event) -> None:
 
 async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
     now_s = [100.0]
-    paced = Pace(ModelEntry(name="paced", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
+    paced = RateLimiter(ModelEntry(name="paced", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
     await paced.pause(3600)
     assert (paced.is_paused, paced.closed_for_s) == (False, 3600)
     now_s[0] += 3000
@@ -133,14 +133,14 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_place_taken() -
 
 
 def test_requests_per_minute_are_spread_evenly() -> None:
-    spacing = Spacing(120)
+    spacing = EvenSpacing(120)
     assert [spacing.book(1, 0.0) for _ in range(4)] == [0.0, 0.5, 1.0, 1.5]
     # 10 s later there is nothing to wait for, and what was not used then is not saved up.
     assert [spacing.book(1, 10.0) for _ in range(2)] == [0.0, 0.5]
 
 
 def test_a_minute_never_holds_more_than_its_limit() -> None:
-    spacing, now_s, starts = Spacing(90), 0.0, []
+    spacing, now_s, starts = EvenSpacing(90), 0.0, []
     for _ in range(500):
         now_s += spacing.book(1, now_s)
         starts.append(now_s)
@@ -150,7 +150,7 @@ def test_a_minute_never_holds_more_than_its_limit() -> None:
 
 
 def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
-    spacing = Spacing(6000)
+    spacing = EvenSpacing(6000)
     assert spacing.book(1000, 0.0) == 0.0
     # 1,000 of 6,000 per minute take 10 s; it used 400 instead, 4 s.
     spacing.correct(-600)

@@ -7,10 +7,10 @@ import pytest
 from schemas.chat import ChatReply
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import CircuitBreaker, RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy, CircuitBreaker
 from tasks.text.backoff import BUDGET_S
 
-PLAIN = RetryPolicy(draw=lambda: 0.0)
+PLAIN = CallRetryPolicy(draw=lambda: 0.0)
 """Takes nothing off, so that delays can be worked out by hand."""
 
 
@@ -25,7 +25,7 @@ def test_delays_double_up_to_the_longest() -> None:
 
 
 def test_jitter_takes_up_to_half_off() -> None:
-    policy = RetryPolicy(draw=random.Random(0).random)
+    policy = CallRetryPolicy(draw=random.Random(0).random)
     delays = [policy.delay_s("http_5xx", 1, None, 0) for _ in range(200)]
     # A factor drawn from 0.5 to 1 on a first delay of 1 s.
     assert all(delay is not None and 0.5 <= delay <= 1 for delay in delays)

@@ -5,21 +5,21 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tasks.models.http.worker_pool import SPARE, Crew, Work
+from tasks.models.http.worker_pool import SPARE, Job, WorkerPool
 
 
 async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_first() -> None:
     begun: list[int] = []
 
-    def work(length: int) -> Work:
+    def work(length: int) -> Job:
         async def do() -> int:
             begun.append(length)
             await asyncio.sleep(0)
             return length * 10
 
-        return Work(length, do)
+        return Job(length, do)
 
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         results = await crew.do_all([work(length) for length in (3, 1, 2)])
     assert results == [30, 10, 20]
     assert begun == [3, 2, 1]
@@ -29,14 +29,14 @@ async def test_partitions_share_one_order() -> None:
     begun: list[int] = []
     gate = asyncio.Event()
 
-    def work(length: int) -> Work:
+    def work(length: int) -> Job:
         async def do() -> None:
             begun.append(length)
             await gate.wait()
 
-        return Work(length, do)
+        return Job(length, do)
 
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         places = SPARE + 1
         asked = [asyncio.ensure_future(crew.do_all([work(100) for _ in range(places)]))]
         await asyncio.sleep(0.01)
@@ -53,13 +53,13 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
     begun: list[str] = []
     ended: list[str] = []
 
-    def work(name: str, do: Callable[[], Awaitable[None]]) -> Work:
+    def work(name: str, do: Callable[[], Awaitable[None]]) -> Job:
         async def noted() -> None:
             begun.append(name)
             await do()
             ended.append(name)
 
-        return Work(1.0, noted)
+        return Job(1.0, noted)
 
     async def fail() -> None:
         await asyncio.sleep(0.01)
@@ -68,7 +68,7 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
     async def go_on() -> None:
         await asyncio.sleep(30)
 
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         running = [work(f"running {number}", go_on) for number in range(SPARE)]
         waiting = [work(f"waiting {number}", go_on) for number in range(3)]
         with pytest.raises(ValueError, match="the disk is full"):
@@ -80,14 +80,14 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
 
 
 async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         begun = asyncio.Event()
 
         async def do() -> None:
             begun.set()
             await asyncio.sleep(30)
 
-        asked = asyncio.ensure_future(crew.do_all([Work(1.0, do)]))
+        asked = asyncio.ensure_future(crew.do_all([Job(1.0, do)]))
         await begun.wait()
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -96,9 +96,9 @@ async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
 
 
 async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         for _ in range(200):
-            assert await asyncio.wait_for(crew.do_all([Work(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), 5)
+            assert await asyncio.wait_for(crew.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), 5)
             # No tick in between: members that have ended must not count as there.
 
 
@@ -112,9 +112,9 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
         await gate.wait()
         raise ValueError("lost")
 
-    async with Crew(1) as crew:
+    async with WorkerPool(1) as crew:
         # All of them wake in the same tick: one fails, the others end when their results are wanted no more.
-        asked = [asyncio.ensure_future(crew.do_all([Work(1.0, fail), *(Work(1.0, wait) for _ in range(SPARE))]))]
+        asked = [asyncio.ensure_future(crew.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
         begun: list[int] = []
         together = asyncio.Event()
 
@@ -124,7 +124,7 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
                 together.set()
             await together.wait()
 
-        asked.append(asyncio.ensure_future(crew.do_all([Work(1.0, meet) for _ in range(SPARE + 1)])))
+        asked.append(asyncio.ensure_future(crew.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
         await asyncio.sleep(0)
         gate.set()
         with pytest.raises(ValueError, match="lost"):

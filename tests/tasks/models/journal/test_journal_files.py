@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest, Message
-from schemas.dialect import Dialect, Sampling
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import ChatMessage, ChatReply, ChatRequest
 from schemas.errors import LakeError, UsageError
 from schemas.tables.journal import JournalReplies
 from tasks.models.journal import files
@@ -39,10 +39,10 @@ FULL = ChatReply(
 )
 REPLIES = {"full": FULL, "bare": ChatReply(text=""), "none likely": ChatReply(text="C", top_logprobs=(), remark="length")}
 DIALECTS = {
-    "usual": Dialect(),
-    "otherwise named": Dialect(token_limit="max_completion_tokens", unsent=("temperature", "top_p")),  # noqa: S106
-    "effort": Dialect(reasoning_effort="low", effort_path="reasoning.effort"),
-    "extra": Dialect(extra='{"top_k": 1, "thinking": {"type": "disabled"}, "漢": 0.1}'),
+    "usual": ApiCapabilities(),
+    "otherwise named": ApiCapabilities(token_limit="max_completion_tokens", unsent=("temperature", "top_p")),  # noqa: S106
+    "effort": ApiCapabilities(reasoning_effort="low", effort_path="reasoning.effort"),
+    "extra": ApiCapabilities(extra='{"top_k": 1, "thinking": {"type": "disabled"}, "漢": 0.1}'),
 }
 
 
@@ -63,7 +63,7 @@ def change(path: Path, statement: str, *values: Any) -> None:
         connection.execute(statement, values)
 
 
-def counts(taken: files.Taken) -> tuple[int, int, int, int, int]:
+def counts(taken: files.ImportedReplies) -> tuple[int, int, int, int, int]:
     assert taken.good + taken.refused == taken.read
     return taken.read, taken.added, taken.same, taken.kept_ours, taken.refused
 
@@ -116,11 +116,11 @@ def test_every_field_of_a_reply_has_a_column() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
 @pytest.mark.parametrize("seed", [None, 7])
-def test_the_key_follows_from_what_was_sent(dialect: Dialect, seed: int | None) -> None:
+def test_the_key_follows_from_what_was_sent(dialect: ApiCapabilities, seed: int | None) -> None:
     call = ChatRequest(
         model="listener",
         identity="http://localhost/v1",
-        messages=(Message(role="system", content="你好 \u2028"), Message(role="user", content='"\\')),
+        messages=(ChatMessage(role="system", content="你好 \u2028"), ChatMessage(role="user", content='"\\')),
         sampling=Sampling(temperature=0.7, max_tokens=16, seed=seed),
         repetition=3,
         json_schema='{"type": "object", "properties": {"b": {}, "a": {}}}',
@@ -244,7 +244,7 @@ async def test_a_damaged_row_of_ours_is_told_by_an_import(tmp_path: Path) -> Non
 
 async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
     path = await keep(tmp_path / "ours.sqlite")
-    other = ChatRequest("talker", "http://localhost/v1", (Message(role="user", content="full"),), Sampling())
+    other = ChatRequest("talker", "http://localhost/v1", (ChatMessage(role="user", content="full"),), Sampling())
     async with Journal(path) as journal:
         await journal.put(other, ChatReply(text="T"))
     assert export_replies(path, tmp_path / "talker.parquet", "talker") == (1, 0)

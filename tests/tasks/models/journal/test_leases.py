@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from schemas.errors import LakeError
-from tasks.models.journal.leases import FILES, Leases, News, Queue
+from tasks.models.journal.leases import FILES, Leases, LeaseUpdate, Queue
 from tests.tasks.models.making_calls import request
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -163,10 +163,10 @@ class Replies:
         self.rows: list[str] = ["before"]
         self.error: LakeError | None = None
 
-    def read(self, after: int | None) -> News:
+    def read(self, after: int | None) -> LeaseUpdate:
         if self.error:
             raise self.error
-        return News(len(self.rows), [] if after is None else self.rows[after:])
+        return LeaseUpdate(len(self.rows), [] if after is None else self.rows[after:])
 
 
 async def test_who_waits_is_woken_by_the_reply() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tasks.analysis.answers import Answer
+from tasks.analysis.answers import ScoredItem
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.advice import AskedWith, Diagnosis, advise
 from tasks.reporting.content.tables import RawRow, TaskRow
@@ -39,14 +39,14 @@ def raw_row(**changes: Any) -> RawRow:
 
 def answer(
     value: float | None = 1.0, *, parsed: str | None = "A", language: str = "en", finish: str = "stop", **score: Any
-) -> Answer:
+) -> ScoredItem:
     status = score.pop("status", "scored")
     item = {"language": language}
     full = {"value": value, "parsed_answer": parsed, "status": status, "gold": None, "predicted": None} | score
-    return Answer(item, full, {"finish_reason": finish})
+    return ScoredItem(item, full, {"finish_reason": finish})
 
 
-def advice_of(raw: RawRow, *answers: Answer, asked: AskedWith = ASKED) -> dict[str, str]:
+def advice_of(raw: RawRow, *answers: ScoredItem, asked: AskedWith = ASKED) -> dict[str, str]:
     return {entry.kind: entry.text for entry in advise(TASK, (Diagnosis(raw, answers),), asked)}
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import Answer, collect_answers
+from tasks.analysis.answers import ScoredItem, collect_answers
 from tasks.analysis.explain_score import chosen_letters, explain
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.examples import Option, pick_examples
-from tasks.reporting.content.gaps import find_gaps
-from tasks.reporting.content.passages import Passage, make_passage
+from tasks.reporting.content.excerpts import Excerpt, make_passage
+from tasks.reporting.content.missing_scores import find_gaps
 from tasks.reporting.content.tables import raw_rows
 from tasks.reporting.content.weaknesses import text_limit
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
@@ -45,13 +45,13 @@ def test_an_example_in_full() -> None:
         Option("B", "angry", is_gold=True, is_chosen=False, points=None),
         Option("C", "sad", is_gold=False, is_chosen=True, points=None),
     )
-    assert (example.reply, example.why) == (Passage("C", None, 0), "Read as C, right is B.")
+    assert (example.reply, example.why) == (Excerpt("C", None, 0), "Read as C, right is B.")
     assert example.source == "items.jsonl, row 1"
 
 
 def test_unreadable_reply_is_kept_as_it_came() -> None:
     example = pick_examples((diagnoses()["mood"],), 1000)[2]
-    assert example.reply == Passage(NASTY, None, 0)
+    assert example.reply == Excerpt(NASTY, None, 0)
     assert example.why == "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit."
 
 
@@ -66,13 +66,13 @@ def test_a_long_context_is_shortened_and_capped() -> None:
 
 
 def test_short_text_stays_whole() -> None:
-    assert make_passage("  two words ", 1) == Passage("two words", None, 0)
+    assert make_passage("  two words ", 1) == Excerpt("two words", None, 0)
     words = "word " * 200
     assert make_passage(words, 5000).short.startswith("word word")
     assert " wor […]" not in make_passage(words, 5000).short
 
 
-def answer(kind: str, parsed: str | None, **changes: Any) -> Answer:
+def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
     item = {
         "question_type": kind,
         "options": ["one", "two", "three"],
@@ -80,7 +80,7 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> Answer:
         "option_points": [1.0, 2.0, None],
     }
     score = {"parsed_answer": parsed, "status": "scored", "value": 0.5, "metric": "accuracy"}
-    return Answer(item | changes.pop("item", {}), score | changes, {"reply": "x", "finish_reason": "stop"})
+    return ScoredItem(item | changes.pop("item", {}), score | changes, {"reply": "x", "finish_reason": "stop"})
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> Answer:
         (answer("single_choice", "two", item={"gold_indices": [0]}), "Read as two, right is A."),
     ],
 )
-def test_reason_by_question_type(given: Answer, why: str) -> None:
+def test_reason_by_question_type(given: ScoredItem, why: str) -> None:
     assert explain(given) == why
 
 
 def test_an_empty_reply_is_called_empty() -> None:
     given = answer("single_choice", None, status="unparsed")
-    empty = Answer(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
+    empty = ScoredItem(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
     assert explain(empty) == "The reply is empty, so the item counts as wrong."
 
 

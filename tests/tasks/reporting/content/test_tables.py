@@ -5,9 +5,9 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from tasks.analysis.published_tables import PublishedRange
-from tasks.analysis.run_tables import Subject
+from tasks.analysis.run_tables import System
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.gaps import find_gaps
+from tasks.reporting.content.missing_scores import find_gaps
 from tasks.reporting.content.tables import (
     AbilityRow,
     LevelCell,
@@ -133,13 +133,13 @@ def test_the_most_specific_reason_wins() -> None:
         Missing(dataset="lost", reason="of beta in rag", next_step="x", model="beta", setting="rag"),
     )
     gaps = find_gaps(example_data(manifest=manifest(missing=missing)))
-    assert [gaps.reason(subject, "lost") for subject in (ALPHA, BETA)] == ["general", "of beta in base"]
+    assert [gaps.reason(system, "lost") for system in (ALPHA, BETA)] == ["general", "of beta in base"]
 
 
 def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
     gaps = find_gaps(example_data(manifest=manifest(missing=(), plan=PLAN | {"datasets": ["mood"]})))
     assert gaps.reason(ALPHA, "lost") == "not selected for this run"
-    assert gaps.reason(Subject("nobody", "base"), "mood") == "no replies in this run"
+    assert gaps.reason(System("nobody", "base"), "mood") == "no replies in this run"
 
 
 def test_rows_without_a_published_table() -> None:

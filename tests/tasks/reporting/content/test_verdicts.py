@@ -6,9 +6,9 @@ import pytest
 from schemas.blueprint import Blueprint
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
-from tasks.analysis.run_tables import Subject
+from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import ReplyCounts, count_replies
-from tasks.reporting.content.verdicts import PublishedPlace, headline, judge_subjects
+from tasks.reporting.content.verdicts import PublishedPlace, headline, judge_systems
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, empty_data, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
@@ -16,13 +16,13 @@ from tests.tasks.reporting.example_scores import totals, totals_row
 COMPLETE = totals_row(datasets_scored=4, coverage=1.0, rank=1, ci_low=24.0, ci_high=26.0)
 
 
-def test_subjects_are_ordered_by_what_counts() -> None:
-    states = {verdict.subject.model: verdict.state for verdict in judge_subjects(example_data())}
+def test_systems_are_ordered_by_what_counts() -> None:
+    states = {verdict.system.model: verdict.state for verdict in judge_systems(example_data())}
     assert list(states.items()) == [("alpha", "counted"), ("beta", "vetoed"), ("gamma", "unscored")]
 
 
 def test_sentence_of_a_total_that_counts() -> None:
-    verdict = judge_subjects(example_data())[0]
+    verdict = judge_systems(example_data())[0]
     assert verdict.sentence == (
         "alpha scores 25.00 of 100 (95 % interval 15.0 to 35.5). It is weakest in Emotional Ability (25.0), there in "
         "Moods (25.0)."
@@ -35,7 +35,7 @@ def test_sentence_of_a_total_that_counts() -> None:
 
 
 def test_sentence_of_a_vetoed_model() -> None:
-    verdict = judge_subjects(example_data())[1]
+    verdict = judge_systems(example_data())[1]
     assert verdict.sentence == (
         "beta is vetoed: its total is 0, because the gate score of 0.00 is below the required 60; before the veto it would "
         "be 100.00. It is weakest in Values & Safety (0.0), there in Kindness (0.0)."
@@ -44,14 +44,14 @@ def test_sentence_of_a_vetoed_model() -> None:
 
 
 def test_a_model_without_result_has_no_score_rather_than_zero() -> None:
-    verdict = judge_subjects(example_data())[2]
+    verdict = judge_systems(example_data())[2]
     assert verdict.sentence == "gamma has no score: none of the 4 datasets gave a result."
     assert (verdict.total, verdict.before_veto) == (None, None)
     assert verdict.caveats[0].text == "None of the 4 datasets gave a score."
 
 
 def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
-    verdict = judge_subjects(example_data(totals=totals(totals_row(vetoed=None, gate_score=None))))[0]
+    verdict = judge_systems(example_data(totals=totals(totals_row(vetoed=None, gate_score=None))))[0]
     assert (verdict.state, verdict.state_word) == ("gate_unscored", "gate not scored")
     assert verdict.sentence.endswith("Its gate was not scored, so this total is provisional.")
     assert verdict.rank_note == "not ranked: the gate has no score"
@@ -59,7 +59,7 @@ def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
 
 def test_place_among_the_ranked_published_models() -> None:
     # 25 is above the ranked 20 and below the ranked 70; the unranked 10 does not count.
-    verdict = judge_subjects(example_data(totals=totals(COMPLETE)))[0]
+    verdict = judge_systems(example_data(totals=totals(COMPLETE)))[0]
     assert verdict.published_place == PublishedPlace(1, 2)
     assert ", above 1 of the 2 ranked published models." in verdict.sentence
     assert verdict.rank_note == "1 of 1 ranked model in this run"
@@ -70,28 +70,28 @@ def test_place_among_the_ranked_published_models() -> None:
 )
 def test_other_blueprints_are_not_compared(name: str, short: str) -> None:
     blueprint = Blueprint.model_validate(BLUEPRINT.model_dump(mode="json") | {"name": name})
-    verdict = judge_subjects(example_data(totals=totals(COMPLETE), blueprint=blueprint))[0]
+    verdict = judge_systems(example_data(totals=totals(COMPLETE), blueprint=blueprint))[0]
     assert verdict.published_place is None
     assert verdict.caveats[0].short == short
 
 
 def test_low_item_coverage_is_named_as_the_reason_for_no_rank() -> None:
     row = totals_row(datasets_scored=4, coverage=1.0, n_scored=5, n_total=6, item_coverage=5 / 6)
-    verdict = judge_subjects(example_data(totals=totals(row)))[0]
+    verdict = judge_systems(example_data(totals=totals(row)))[0]
     assert verdict.rank_note == "not ranked: only 83\u00a0% of the items have a score"
     assert "Items without a score: 1 of 6 asked." in " ".join(caveat.text for caveat in verdict.caveats)
 
 
 def test_another_judge_is_no_caveat() -> None:
     other = manifest(plan=PLAN | {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}})
-    shorts = [caveat.short for caveat in judge_subjects(example_data(manifest=other))[0].caveats]
+    shorts = [caveat.short for caveat in judge_systems(example_data(manifest=other))[0].caveats]
     assert "judged by itself" not in shorts
 
 
 def test_nothing_to_say_against_a_clean_run() -> None:
     clean = example_items.item_scores().filter((pl.col("model") == "alpha") & (pl.col("status") == "scored"))
     data = example_data(totals=totals(COMPLETE), item_scores=clean, manifest=manifest(plan=PLAN | {"judge": None}))
-    verdict = judge_subjects(data)[0]
+    verdict = judge_systems(data)[0]
     assert verdict.caveats == ()
     assert verdict.trust.startswith("Nothing lowers the trust")
 
@@ -103,7 +103,7 @@ def test_shortened_items_and_answers_of_another_model_are_caveats() -> None:
         answered_by=pl.lit("beta-mini"),
     )
     answered = odd.filter((pl.col("model") == "alpha") & (pl.col("status") == "answered"))
-    alpha, *_ = judge_subjects(example_data(responses=odd))
+    alpha, *_ = judge_systems(example_data(responses=odd))
     texts = {caveat.short: caveat.text for caveat in alpha.caveats}
     items = answered.select("dataset", "item_id").n_unique()
     assert items > 1
@@ -112,7 +112,7 @@ def test_shortened_items_and_answers_of_another_model_are_caveats() -> None:
 
 
 def test_no_interval_is_a_caveat() -> None:
-    verdict = judge_subjects(example_data(totals=totals(totals_row(ci_low=None, ci_high=None))))[0]
+    verdict = judge_systems(example_data(totals=totals(totals_row(ci_low=None, ci_high=None))))[0]
     assert "(95 %" not in verdict.sentence
     assert verdict.caveats[-1].short == "no interval"
 
@@ -121,17 +121,17 @@ def test_items_are_counted_once_however_many_methods_score_them() -> None:
     scores = example_items.item_scores()
     twice = pl.concat([scores, scores.with_columns(method=pl.lit("second"))])
     assert count_replies(ALPHA.of(twice)) == ReplyCounts(items=6, read=6, unparsed=1, judge_failed=0)
-    assert count_replies(Subject("beta", "base").of(twice)) == ReplyCounts(items=3, read=2, unparsed=0, judge_failed=1)
+    assert count_replies(System("beta", "base").of(twice)) == ReplyCounts(items=3, read=2, unparsed=0, judge_failed=1)
 
 
 def test_models_of_the_plan_that_left_no_trace_are_listed() -> None:
     data = empty_data()
-    assert [verdict.state for verdict in judge_subjects(data)] == ["unscored"] * 3
+    assert [verdict.state for verdict in judge_systems(data)] == ["unscored"] * 3
     assert headline(data).splitlines()[0].startswith("alpha has no score: none of the 4 datasets gave a result.")
 
 
-def test_settings_are_subjects_of_their_own() -> None:
+def test_settings_are_systems_of_their_own() -> None:
     ability = AbilityScores.create_empty()
     rows = totals(totals_row(), totals_row(setting="rag", total=30.0, total_before_veto=30.0))
-    labels = [verdict.subject.label for verdict in judge_subjects(example_data(totals=rows, ability=ability))]
+    labels = [verdict.system.label for verdict in judge_systems(example_data(totals=rows, ability=ability))]
     assert labels[:2] == ["alpha (RAG)", "alpha"]

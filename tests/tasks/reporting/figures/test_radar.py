@@ -6,10 +6,10 @@ from math import sqrt
 import pytest
 
 from tasks.reporting.figures.drawing import SERIES
-from tasks.reporting.figures.radar import Band, Shape, draw_overlay, draw_radar, edges, point_at
+from tasks.reporting.figures.radar import RadarBand, Shape, draw_overlay, draw_radar, edges, point_at
 
 TITLES = ("North", "East", "South & more", "West")
-NO_BAND = Band((None,) * 4, (None,) * 4, (None,) * 4)
+NO_BAND = RadarBand((None,) * 4, (None,) * 4, (None,) * 4)
 
 
 def test_the_first_axis_points_up_and_the_others_follow_clockwise() -> None:
@@ -34,7 +34,7 @@ def test_a_missing_score_leaves_a_gap() -> None:
 
 
 def test_the_published_range_is_a_ring() -> None:
-    band = Band((10.0,) * 4, (50.0,) * 4, (90.0,) * 4)
+    band = RadarBand((10.0,) * 4, (50.0,) * 4, (90.0,) * 4)
     svg = draw_radar(TITLES, [Shape("m", (100.0, 100.0, 100.0, 100.0))], band)
     assert svg is not None
     assert svg.count('fill-rule="evenodd"') == 1
@@ -43,7 +43,7 @@ def test_the_published_range_is_a_ring() -> None:
 
 
 def test_two_axes_and_no_scores_are_no_radar() -> None:
-    assert draw_radar(TITLES[:2], [Shape("m", (1.0, 2.0))], Band((None,) * 2, (None,) * 2, (None,) * 2)) is None
+    assert draw_radar(TITLES[:2], [Shape("m", (1.0, 2.0))], RadarBand((None,) * 2, (None,) * 2, (None,) * 2)) is None
     assert draw_radar(TITLES, [Shape("m", (None,) * 4)], NO_BAND) is None
 
 

@@ -124,7 +124,7 @@ def test_of_several_searches_the_best_counts() -> None:
 
 def test_a_grid_of_needles_by_the_first_metric() -> None:
     first, second = needle_grids(long_data())
-    assert (first.subject, second.subject) == ("alpha", "alpha (CoEM)")
+    assert (first.system, second.system) == ("alpha", "alpha (CoEM)")
     assert (first.lengths, first.depths) == (("8k", "16k"), ("0 to 20 %", "80 to 100 %"))
     # 0.9 and 0.5, less 80 / 200 at the depth of 80; nothing scored at the longest and deepest.
     assert [[None if cell is None else cell.score for cell in cells] for _, cells in first.by_depth] == [

@@ -9,7 +9,7 @@ from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.vocabulary import Language, LongTask, Ranking, Setting
-from tasks.solvers.longemotion.context import Cast, How, LongItem, Player, Solved, Stagehands
+from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.longemotion.solve import solve
 
 Answer = Callable[[ChatRequest], ChatReply]
@@ -64,13 +64,13 @@ class Actor:
     asked: list[ChatRequest] = field(default_factory=list)
     entry: ModelEntry | None = None
 
-    def player(self) -> Player:
+    def player(self) -> RoleModel:
         async def chat(request: ChatRequest) -> ChatReply:
             self.asked.append(request)
             return self.answer(request)
 
         typed: Chat = chat
-        return Player(self.entry or ModelEntry(name=self.name, base_url=f"http://{self.name}.test/v1"), typed)
+        return RoleModel(self.entry or ModelEntry(name=self.name, base_url=f"http://{self.name}.test/v1"), typed)
 
     @property
     def texts(self) -> list[str]:
@@ -123,10 +123,10 @@ class Stage:
         *,
         repetition: int = 0,
         length_demand: bool = True,
-    ) -> Solved:
-        cast = Cast(self.core.player(), self.sage.player(), self.critic.player())
-        how = How(setting, options or RetrievalOptions(), length_demand)
-        return await solve(long_item, how, Stagehands(cast, self.retriever), repetition)
+    ) -> SolverOutput:
+        cast = ModelRoles(self.core.player(), self.sage.player(), self.critic.player())
+        how = SolverOptions(setting, options or RetrievalOptions(), length_demand)
+        return await solve(long_item, how, SolverResources(cast, self.retriever), repetition)
 
 
 def long_item(task: LongTask, item: Item, query: str | None = None) -> LongItem:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
-from schemas.dialect import Sampling
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion import longemotion_keys as keys
-from tasks.solvers.longemotion.context import How
+from tasks.solvers.longemotion.context import SolverOptions
 from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings, round_settings
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
@@ -28,7 +28,7 @@ BUILT = (ref("items"), ref("contexts"))
 
 
 def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
-    how = How(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
+    how = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
     helpers = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
     settings = {
         **long_settings(how, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),

@@ -18,13 +18,13 @@ from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.solvers.base import Transcript
-from tasks.solvers.longemotion.context import Cast, How, LongItem, Stagehands
+from tasks.solvers.longemotion.context import LongItem, ModelRoles, SolverOptions, SolverResources
 from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings
 from tasks.solvers.longemotion.longemotion_steps import (
     ChunkJob,
     LongJob,
     LongKeys,
-    Watchers,
+    RoleListeners,
     chunk_partition,
     infer_long_partition,
     read_long,
@@ -105,7 +105,7 @@ def split_job(built: tuple[PartitionRef, PartitionRef]) -> ChunkJob:
 
 def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False) -> LongJob:
     entry = ModelEntry(name="core", base_url="http://core.test/v1")
-    how = How(setting, RetrievalOptions())
+    how = SolverOptions(setting, RetrievalOptions())
     settings = long_settings(how, {}, None, {})
 
     def key(layer: str) -> Any:
@@ -116,14 +116,14 @@ def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, s
     return LongJob(DATASET, entry, how, *built, chunks, keys)
 
 
-def hands(core: Actor) -> Stagehands:
+def hands(core: Actor) -> SolverResources:
     other = Actor(saying("x"), "other").player()
-    return Stagehands(Cast(core.player(), other, other), WordRetriever())
+    return SolverResources(ModelRoles(core.player(), other, other), WordRetriever())
 
 
 async def infer(lake: Lake, asked: LongJob, core: Actor) -> tuple[list[PartitionRef], Heard]:
     heard = Heard()
-    refs = await plain(infer_long_partition)(asked, lake, hands(core), InTurn(), Watchers(heard, Heard(), Heard()))
+    refs = await plain(infer_long_partition)(asked, lake, hands(core), InTurn(), RoleListeners(heard, Heard(), Heard()))
     return refs, heard
 
 
@@ -198,8 +198,8 @@ async def solve_cut(setting: Setting, core: Actor, sage: Actor) -> tuple[Transcr
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
     )
     asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
-    cast = Cast(core.player(), sage.player(), Actor(saying("x"), "critic").player())
-    solved = await solve_within_context(QA, asked, Stagehands(cast, WordRetriever()), 0)
+    cast = ModelRoles(core.player(), sage.player(), Actor(saying("x"), "critic").player())
+    solved = await solve_within_context(QA, asked, SolverResources(cast, WordRetriever()), 0)
     return solved.transcript, len(sage.asked)
 
 

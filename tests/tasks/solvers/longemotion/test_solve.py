@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ASPECTS
-from schemas.dialect import Dialect, Sampling
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
-from tasks.solvers.longemotion.context import LongItem, Retrieved
+from tasks.solvers.longemotion.context import LongItem, RetrievedChunk
 from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
 from tests.tasks.solvers.longemotion.staging import (
     EC,
@@ -236,7 +236,7 @@ async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked:
     replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
     stage = Stage(Actor(saying(*replies)))
     solved = await stage.solve(asked, setting)
-    by_ranking: dict[tuple[str, int, str], list[Retrieved]] = {}
+    by_ranking: dict[tuple[str, int, str], list[RetrievedChunk]] = {}
     for row in solved.retrieved:
         by_ranking.setdefault((row.stage, row.query_number, row.corpus), []).append(row)
     assert bool(by_ranking) is not (setting == "search_o1" and asked is EE)
@@ -344,7 +344,7 @@ async def test_a_failed_call_is_the_last() -> None:
 
 
 async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repetition() -> None:
-    sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), Dialect(reasoning_effort="low")
+    sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), ApiCapabilities(reasoning_effort="low")
     entry = ModelEntry(name="core", base_url="http://x.test/v1", identity="farm", sampling=sampling, dialect=dialect)
     core = Actor(saying("done"), entry=entry)
     await Stage(core).solve(EC, "rag", repetition=2)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.pricing import PriceTable, Rate
-from tasks.models.cost.estimating import Estimator, Expected
+from tasks.models.cost.estimate import Estimator, Expected
 from tasks.models.cost.pricing import find_rate
 
 ROUNDING = 1e-9
@@ -69,9 +69,9 @@ class Budget:
         """Whether there is any limit; without one nothing is estimated."""
         return self._limits != (None, None)
 
-    def account(self, entry: ModelEntry, *, learns: bool = True) -> "Account":
+    def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
         """What the client of an endpoint asks before it sends; `learns` is false for calls unlike a run's, such as a probe's."""
-        return Account(self, entry.base_url, self._prices, learns)
+        return BudgetAccount(self, entry.base_url, self._prices, learns)
 
     def reserve(self, request: ChatRequest, rate: Rate | None, *, learns: bool = True) -> float | None:
         """Set aside what a call will probably use.
@@ -122,7 +122,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Account:
+class BudgetAccount:
     """A budget as the client of one endpoint sees it."""
 
     budget: Budget

@@ -10,8 +10,8 @@ import polars as pl
 
 from schemas.letters import option_letters
 from tasks.analysis.number_format import count, counted, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, Subject
-from tasks.reporting.content.places import metric_places
+from tasks.analysis.run_tables import ReportData, System
+from tasks.reporting.content.blueprint_paths import metric_places
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
@@ -103,9 +103,9 @@ class Positions:
         return (self.stability.sentence if self.stability else HOW_TO_TELL, *_spoken_places(self.places, self.shared))
 
 
-def describe_positions(data: ReportData, subject: Subject) -> Positions | None:
-    """Places and stability of one subject's single choices; null if it was asked none."""
-    answers = place_answers(subject.of(data.item_scores), subject.of(data.responses))
+def describe_positions(data: ReportData, system: System) -> Positions | None:
+    """Places and stability of one system's single choices; null if it was asked none."""
+    answers = place_answers(system.of(data.item_scores), system.of(data.responses))
     answers = answers.join(
         data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
         on=_ITEM,
@@ -125,7 +125,7 @@ def describe_positions(data: ReportData, subject: Subject) -> Positions | None:
 
 
 def place_answers(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
-    """The answered single choices of one subject, once per item and order of its options.
+    """The answered single choices of one system, once per item and order of its options.
 
     An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
 

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 from schemas.blueprint import Ability, Task
 from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.run_tables import ReportData, Subject
+from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice
+from tasks.reporting.content.blueprint_paths import has_levels, metric_places
 from tasks.reporting.content.examples import Example
-from tasks.reporting.content.gaps import Gaps
-from tasks.reporting.content.places import has_levels, metric_places
-from tasks.reporting.content.spans import Part, Span, join_spans, rescale_span
+from tasks.reporting.content.missing_scores import MissingScores
+from tasks.reporting.content.spans import IntervalPart, ScoreInterval, join_spans, rescale_span
 from tasks.reporting.content.tables import NOT_EVALUATED, RawRow
-from tasks.reporting.content.verdicts import Verdict
-from tasks.reporting.content.weaknesses import Finding
+from tasks.reporting.content.verdicts import TotalVerdict
+from tasks.reporting.content.weaknesses import Weakness
 
 Kind = Literal["total", "ability", "gate", "sub-ability", "level", "task", "dataset"]
 COUNTS = ("datasets_scored", "datasets_total", "n_scored", "n_total")
@@ -32,7 +32,7 @@ class Node:
     kind: Kind
     title: str
     score: float | None
-    span: Span | None
+    span: ScoreInterval | None
     weight: float
     datasets_scored: int
     datasets_total: int
@@ -59,28 +59,28 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePath:
     """What a tree is made of: whose it is, where it stands in the page, and what is known about its tasks."""
 
     data: ReportData
-    subject: Subject
+    system: System
     anchor: str
-    gaps: Gaps
-    findings: dict[str, Finding]
+    gaps: MissingScores
+    findings: dict[str, Weakness]
 
     def rows(self, layer: str, key: str) -> dict[str, dict[str, Any]]:
-        """Rows of a layer about this subject by the name in one of its columns."""
-        return {row[key]: row for row in self.subject.rows(getattr(self.data, layer))}
+        """Rows of a layer about this system by the name in one of its columns."""
+        return {row[key]: row for row in self.system.rows(getattr(self.data, layer))}
 
 
-def drill_down(place: Place, verdict: Verdict) -> Node:
-    """The tree of one subject: total, abilities, sub-abilities, levels (where tasks have several), tasks, datasets."""
+def drill_down(place: NodePath, verdict: TotalVerdict) -> Node:
+    """The tree of one system: total, abilities, sub-abilities, levels (where tasks have several), tasks, datasets."""
     blueprint = place.data.blueprint
     gate = blueprint.gate.ability if blueprint.gate else None
     children = _ability_nodes(place, blueprint.abilities, gate)
     bounds = None
     if verdict.ci_low is not None and verdict.ci_high is not None:
-        bounds = Span(verdict.ci_low, verdict.ci_high, approximate=False)
+        bounds = ScoreInterval(verdict.ci_low, verdict.ci_high, approximate=False)
     root = Node(
         anchor=f"{place.anchor}-total",
         kind="total",
@@ -114,21 +114,21 @@ def _share_out(children: Sequence[Node]) -> tuple[Node, ...]:
     )
 
 
-def _join(children: Sequence[Node], *, same_items: bool = False) -> Span | None:
-    parts = [Part(c.share, c.score, c.span) for c in children if c.share is not None and c.score is not None]
+def _join(children: Sequence[Node], *, same_items: bool = False) -> ScoreInterval | None:
+    parts = [IntervalPart(c.share, c.score, c.span) for c in children if c.share is not None and c.score is not None]
     return join_spans(parts, same_items=same_items)
 
 
-def _node(place: Place, row: dict[str, Any] | None, datasets: list[str], **fields: Any) -> Node:
+def _node(place: NodePath, row: dict[str, Any] | None, datasets: list[str], **fields: Any) -> Node:
     """A node from its row in a layer; what has no row was not scored."""
     score = row["score_0_100"] if row else None
     counts = {name: row[name] for name in COUNTS} if row else dict.fromkeys(COUNTS, 0) | {"datasets_total": len(datasets)}
-    reason = place.gaps.reasons(place.subject, datasets) if score is None and datasets else None
+    reason = place.gaps.reasons(place.system, datasets) if score is None and datasets else None
     span = _join(fields.get("children", ())) if score is not None else None
     return Node(**{"score": score, "span": span, "reason": reason, **counts, **fields})
 
 
-def _ability_nodes(place: Place, abilities: Sequence[Ability], gate: str | None, tier: int = 1) -> tuple[Node, ...]:
+def _ability_nodes(place: NodePath, abilities: Sequence[Ability], gate: str | None, tier: int = 1) -> tuple[Node, ...]:
     rows = place.rows("ability", "ability") if tier == 1 else place.rows("sub_ability", "sub_ability")
     nodes = []
     for ability in abilities:
@@ -150,11 +150,11 @@ def _ability_nodes(place: Place, abilities: Sequence[Ability], gate: str | None,
     return _share_out(nodes)
 
 
-def _level_nodes(place: Place, ability: Ability) -> tuple[Node, ...]:
+def _level_nodes(place: NodePath, ability: Ability) -> tuple[Node, ...]:
     """The levels of an ability that has tasks; its tasks where the benchmark has one level only."""
     if not has_levels(place.data.blueprint):
         return _task_nodes(place, ability.tasks)
-    found = {row["level"]: row for row in place.subject.rows(place.data.level) if row["sub_ability"] == ability.id}
+    found = {row["level"]: row for row in place.system.rows(place.data.level) if row["sub_ability"] == ability.id}
     present = frozenset(level for level, row in found.items() if row["score_0_100"] is not None)
     weights: dict[Level, float] = {}
     for rule in place.data.blueprint.level_rules:
@@ -178,7 +178,7 @@ def _level_nodes(place: Place, ability: Ability) -> tuple[Node, ...]:
     return _share_out(nodes)
 
 
-def _task_nodes(place: Place, tasks: Sequence[Task]) -> tuple[Node, ...]:
+def _task_nodes(place: NodePath, tasks: Sequence[Task]) -> tuple[Node, ...]:
     rows = place.rows("task", "task")
     nodes = [
         _node(
@@ -197,7 +197,7 @@ def _task_nodes(place: Place, tasks: Sequence[Task]) -> tuple[Node, ...]:
     return _share_out(nodes)
 
 
-def _dataset_nodes(place: Place, task: Task) -> tuple[Node, ...]:
+def _dataset_nodes(place: NodePath, task: Task) -> tuple[Node, ...]:
     rows, finding = place.rows("dataset", "dataset"), place.findings[task.id]
     nodes = []
     for entry in task.datasets:
@@ -216,7 +216,7 @@ def _dataset_nodes(place: Place, task: Task) -> tuple[Node, ...]:
     return _share_out(nodes)
 
 
-def _span_of_dataset(place: Place, dataset: str, numbers: Sequence[RawRow]) -> Span | None:
+def _span_of_dataset(place: NodePath, dataset: str, numbers: Sequence[RawRow]) -> ScoreInterval | None:
     found = {(row.method, row.metric): row for row in numbers if row.dataset == dataset}
     counted = []
     for metric in metric_places(place.data.blueprint):
@@ -226,4 +226,4 @@ def _span_of_dataset(place: Place, dataset: str, numbers: Sequence[RawRow]) -> S
             counted.append((metric.spec.weight, row.normalized_0_100, span))
     whole = sum(weight for weight, _, _ in counted)
     # All metrics of a dataset rest on the same items.
-    return join_spans((Part(weight / whole, score, span) for weight, score, span in counted), same_items=True)
+    return join_spans((IntervalPart(weight / whole, score, span) for weight, score, span in counted), same_items=True)

@@ -3,15 +3,15 @@
 import pytest
 
 from schemas.blueprint import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.drill import Node
-from tasks.reporting.content.spans import Part, Span, join_spans, rescale_span
+from tasks.reporting.content.score_tree import Node
+from tasks.reporting.content.spans import IntervalPart, ScoreInterval, join_spans, rescale_span
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import example_data
 
 
 def trees() -> dict[str, Node]:
-    return {entry.label: entry.tree for entry in build_report(example_data()).subjects}
+    return {entry.label: entry.tree for entry in build_report(example_data()).systems}
 
 
 def by_title(tree: Node) -> dict[str, Node]:
@@ -73,7 +73,7 @@ def test_a_level_that_is_missing_gives_its_weight_to_the_others() -> None:
 def test_intervals_come_from_the_parts() -> None:
     alpha = by_title(trees()["alpha"])
     # Mood: accuracy 0.10 to 0.60; its task and level rest on it alone.
-    assert alpha["dataset Mood"].span == Span(10.0, 60.0, approximate=False)
+    assert alpha["dataset Mood"].span == ScoreInterval(10.0, 60.0, approximate=False)
     assert alpha["task Moods"].span == alpha["dataset Mood"].span
     # Recognition: 25 - sqrt((0.4 x 15)^2 + (0.6 x 5)^2) and 25 + sqrt((0.4 x 35)^2 + (0.6 x 5)^2).
     span = alpha["sub-ability Emotion Recognition"].span
@@ -81,7 +81,7 @@ def test_intervals_come_from_the_parts() -> None:
     assert (span.low, span.high) == pytest.approx((25 - 45**0.5, 25 + 205**0.5))
     assert span.approximate
     # The total's is the bootstrap's; Kind has none.
-    assert alpha["total Total"].span == Span(15.0, 35.5, approximate=False)
+    assert alpha["total Total"].span == ScoreInterval(15.0, 35.5, approximate=False)
     assert alpha["gate Values & Safety"].span is None
 
 
@@ -92,9 +92,12 @@ def test_nothing_scored_has_no_number_anywhere() -> None:
 
 
 def test_parts_of_the_same_items_are_added_plainly() -> None:
-    parts = [Part(0.5, 40.0, Span(30.0, 60.0, approximate=False)), Part(0.5, 80.0, Span(70.0, 82.0, approximate=False))]
+    parts = [
+        IntervalPart(0.5, 40.0, ScoreInterval(30.0, 60.0, approximate=False)),
+        IntervalPart(0.5, 80.0, ScoreInterval(70.0, 82.0, approximate=False)),
+    ]
     # 60 - (5 + 5) and 60 + (10 + 1).
-    assert join_spans(parts, same_items=True) == Span(50.0, 71.0, approximate=True)
+    assert join_spans(parts, same_items=True) == ScoreInterval(50.0, 71.0, approximate=True)
     # 60 - sqrt(50) and 60 + sqrt(101).
     apart = join_spans(parts)
     assert apart is not None
@@ -102,19 +105,19 @@ def test_parts_of_the_same_items_are_added_plainly() -> None:
 
 
 def test_an_unknown_part_leaves_no_interval_unless_it_does_not_count() -> None:
-    known = Part(1.0, 40.0, Span(30.0, 60.0, approximate=False))
-    assert join_spans([known, Part(0.0, 80.0, None)]) == known.span
-    assert join_spans([Part(0.5, 40.0, known.span), Part(0.5, 80.0, None)]) is None
+    known = IntervalPart(1.0, 40.0, ScoreInterval(30.0, 60.0, approximate=False))
+    assert join_spans([known, IntervalPart(0.0, 80.0, None)]) == known.span
+    assert join_spans([IntervalPart(0.5, 40.0, known.span), IntervalPart(0.5, 80.0, None)]) is None
     assert join_spans([]) is None
 
 
 def test_intervals_are_rescaled_as_their_scores_are() -> None:
-    assert rescale_span(RatioNormalisation(), 0.2, 0.5) == Span(20.0, 50.0, approximate=False)
+    assert rescale_span(RatioNormalisation(), 0.2, 0.5) == ScoreInterval(20.0, 50.0, approximate=False)
     # 2 is a quarter of the way from 1 to 5, 4 three quarters.
-    assert rescale_span(NumericNormalisation(min=1, max=5), 2.0, 4.0) == Span(25.0, 75.0, approximate=False)
+    assert rescale_span(NumericNormalisation(min=1, max=5), 2.0, 4.0) == ScoreInterval(25.0, 75.0, approximate=False)
     # Best is 0.5, 0.25 away is half as good; the interval holds the best.
-    assert rescale_span(CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55) == Span(50.0, 100.0, approximate=True)
-    assert rescale_span(CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2) == Span(50.0, 80.0, approximate=True)
+    assert rescale_span(CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55) == ScoreInterval(50.0, 100.0, approximate=True)
+    assert rescale_span(CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2) == ScoreInterval(50.0, 80.0, approximate=True)
     assert rescale_span(GradeNormalisation(table={"A": 100}), 0.0, 1.0) is None
     assert rescale_span(RatioNormalisation(), None, None) is None
 
@@ -135,6 +138,6 @@ def test_examples_outside_the_weakest_tasks_are_bounded() -> None:
 
 
 def test_full_scores_and_missing_ones_are_not_weak() -> None:
-    alpha, beta, _ = build_report(example_data()).subjects
+    alpha, beta, _ = build_report(example_data()).systems
     assert [task.id for task in weakest_tasks(alpha.tasks)] == ["moods", "tales"]
     assert [task.id for task in weakest_tasks(beta.tasks)] == ["kindness"]

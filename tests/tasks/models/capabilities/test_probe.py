@@ -10,12 +10,12 @@ import pytest
 
 from schemas.chat import ModelEntry
 from schemas.errors import LakeError
-from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit
+from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit
 from schemas.vocabulary import FAILURES
+from tasks.models.capabilities.probe import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
-from tasks.models.capabilities.probing import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import RetryPolicy
+from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
@@ -23,7 +23,7 @@ from tests.tasks.models.making_calls import closed_port
 FULL = {"model", "messages", "temperature", "top_p", "seed", "max_tokens", "response_format", "logprobs", "top_logprobs"}
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
-ONCE = RetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
+ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
 
 
 async def probed(base_url: str, name: str = "listener", *, timeout_s: float = 10.0, **options: Any) -> ModelProbe:
@@ -72,7 +72,7 @@ async def test_a_parameter_that_is_named_is_left_out_and_no_other(parameter: str
     found, bodies = await probed_with(refusing(parameter))
     assert FULL - set(bodies[1]) == {parameter, *({"top_logprobs"} if parameter == "logprobs" else ())}
     assert len(bodies) == 2
-    assert found.findings[capability] == Finding(
+    assert found.findings[capability] == CapabilityFinding(
         "no", f"HTTP 400: Unsupported parameter: '{parameter}' is not supported with this model."
     )
     assert [name for name, verdict in verdicts(found).items() if verdict == "no"] == sorted(
@@ -94,7 +94,7 @@ async def test_the_limit_known_to_be_right_is_offered_first() -> None:
     found, bodies = await probed_with(refusing("max_tokens"), token_limit=NEW_LIMIT)
     assert len(bodies) == 1
     assert found.token_limit == NEW_LIMIT
-    assert found.findings["max_tokens"] == Finding("unknown", "not tried, the other limit is accepted")
+    assert found.findings["max_tokens"] == CapabilityFinding("unknown", "not tried, the other limit is accepted")
 
 
 async def test_a_server_without_any_limit() -> None:
@@ -179,7 +179,7 @@ async def test_two_that_are_refused_without_a_name_stay_in_doubt() -> None:
 async def test_a_request_refused_without_parameters_too_is_no_matter_of_parameters() -> None:
     found, bodies = await probed_with(lambda *_: refused("Model Not Exist"))
     assert (found.calls, set(bodies[1])) == (2, {"model", "messages"})
-    assert found.findings["answers"] == Finding("no", "HTTP 400: Model Not Exist")
+    assert found.findings["answers"] == CapabilityFinding("no", "HTTP 400: Model Not Exist")
     assert set(verdicts(found).values()) == {"no", "unknown"}
 
 
@@ -216,7 +216,7 @@ async def test_a_spent_account_is_no_matter_of_parameters_whatever_the_status() 
 
 async def test_a_slow_server_is_not_waited_for() -> None:
     found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=1.0), timeout_s=0.2)
-    assert found.findings["answers"] == Finding("no", "no whole answer within 0.2 s")
+    assert found.findings["answers"] == CapabilityFinding("no", "no whole answer within 0.2 s")
 
 
 async def test_no_server() -> None:
@@ -236,19 +236,19 @@ async def test_a_server_that_fails_after_a_refusal_leaves_what_was_learned() -> 
 @pytest.mark.parametrize(
     ("changes", "capability", "finding"),
     [
-        ({"usage": None}, "usage", Finding("no", "not reported")),
-        ({"usage": {"prompt_tokens": 3}}, "usage", Finding("no", "not reported")),
-        ({"finish_reason": None}, "finish_reason", Finding("no", "not sent")),
-        ({"finish_reason": "stop"}, "finish_reason", Finding("yes", "stop")),
-        ({"model": "other-1"}, "same_model", Finding("no", "asked listener, answered by other-1")),
-        ({"model": None}, "same_model", Finding("unknown", "the reply names no model")),
-        ({"logprobs": None}, "logprobs", Finding("no", "accepted, but none are sent")),
-        ({"text": "7"}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
-        ({"text": '{"days": 7}'}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
-        ({"text": "[7]"}, "json_schema", Finding("no", "accepted, but the answer does not follow it")),
+        ({"usage": None}, "usage", CapabilityFinding("no", "not reported")),
+        ({"usage": {"prompt_tokens": 3}}, "usage", CapabilityFinding("no", "not reported")),
+        ({"finish_reason": None}, "finish_reason", CapabilityFinding("no", "not sent")),
+        ({"finish_reason": "stop"}, "finish_reason", CapabilityFinding("yes", "stop")),
+        ({"model": "other-1"}, "same_model", CapabilityFinding("no", "asked listener, answered by other-1")),
+        ({"model": None}, "same_model", CapabilityFinding("unknown", "the reply names no model")),
+        ({"logprobs": None}, "logprobs", CapabilityFinding("no", "accepted, but none are sent")),
+        ({"text": "7"}, "json_schema", CapabilityFinding("no", "accepted, but the answer does not follow it")),
+        ({"text": '{"days": 7}'}, "json_schema", CapabilityFinding("no", "accepted, but the answer does not follow it")),
+        ({"text": "[7]"}, "json_schema", CapabilityFinding("no", "accepted, but the answer does not follow it")),
     ],
 )
-async def test_what_the_reply_shows(changes: dict[str, Any], capability: Capability, finding: Finding) -> None:
+async def test_what_the_reply_shows(changes: dict[str, Any], capability: Capability, finding: CapabilityFinding) -> None:
     found, _ = await probed_with(lambda body, _: completed(body, **changes))
     assert found.findings[capability] == finding
 
@@ -267,9 +267,9 @@ async def test_what_the_reply_shows(changes: dict[str, Any], capability: Capabil
 )
 async def test_where_the_reasoning_is(place: str, changes: dict[str, Any]) -> None:
     found, _ = await probed_with(lambda body, _: completed(body, logprobs=None, **changes))
-    assert (found.reasoning_in, found.findings["reasoning"]) == (place, Finding("yes", f"in {place}"))
+    assert (found.reasoning_in, found.findings["reasoning"]) == (place, CapabilityFinding("yes", f"in {place}"))
     assert found.findings["json_schema"].verdict == "yes"
-    assert found.findings["logprobs"] == Finding("unknown", "accepted, but the reply begins with reasoning")
+    assert found.findings["logprobs"] == CapabilityFinding("unknown", "accepted, but the reply begins with reasoning")
 
 
 async def test_reasoning_that_leaves_no_room_for_an_answer_is_a_reply_all_the_same() -> None:

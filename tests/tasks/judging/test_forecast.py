@@ -2,7 +2,7 @@
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from tasks.judging.executor import Judge
-from tasks.judging.forecasting import plan_ratings
+from tasks.judging.forecast import plan_ratings
 from tasks.judging.rubrics import load_rubric
 
 RUBRIC = load_rubric("mc_stage1")

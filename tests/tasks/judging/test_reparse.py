@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.judging.rereading import reread_judgements
+from tasks.judging.reparse import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tests.tasks.judging.rows import judgement, judgements
 
@@ -13,7 +13,7 @@ SAID = f'{{"{FIRST}": 2, "{SECOND}": 3, "{THIRD}": 5}}'
 
 def test_ratings_are_those_of_the_raw_reply_whatever_the_rows_say() -> None:
     stored = judgements(*(judgement(RUBRIC, name, "a", 1, raw_reply=SAID) for name in RUBRIC.names))
-    again = reread_judgements(stored, RUBRIC)
+    again = reparse_judgements(stored, RUBRIC)
     assert {row["dimension"]: row["rating"] for row in again.iter_rows(named=True)} == {FIRST: 2, SECOND: 3, THIRD: 5}
     assert set(again["parse_status"]) == {"parsed"}
     assert again.drop("rating").equals(stored.drop("rating"))
@@ -24,7 +24,7 @@ def test_ratings_are_those_of_the_raw_reply_whatever_the_rows_say() -> None:
 )
 def test_what_cannot_be_read_has_no_rating(raw: str | None, status: str) -> None:
     stored = judgements(*(judgement(RUBRIC, name, "a", 1, raw_reply=raw) for name in RUBRIC.names))
-    again = reread_judgements(stored, RUBRIC)
+    again = reparse_judgements(stored, RUBRIC)
     assert set(again["parse_status"]) == {status}
     assert again["rating"].null_count() == len(RUBRIC.names)
 
@@ -35,7 +35,7 @@ def test_each_repetition_and_judge_is_read_by_itself() -> None:
         for rating, (item, judge, repetition) in enumerate([("a", "j", 0), ("a", "j", 1), ("a", "k", 0), ("b", "j", 0)], start=1)
         for name in RUBRIC.names
     ]
-    again = reread_judgements(judgements(*rows), RUBRIC).filter(dimension=FIRST)
+    again = reparse_judgements(judgements(*rows), RUBRIC).filter(dimension=FIRST)
     assert again.select("item_id", "judge", "judge_repetition", "rating").rows() == [
         ("a", "j", 0, 1),
         ("a", "j", 1, 2),
@@ -46,4 +46,4 @@ def test_each_repetition_and_judge_is_read_by_itself() -> None:
 
 def test_a_dimension_that_was_left_out_comes_back() -> None:
     stored = judgements(judgement(RUBRIC, FIRST, "a", 2, raw_reply=SAID))
-    assert set(reread_judgements(stored, RUBRIC)["dimension"]) == set(RUBRIC.names)
+    assert set(reparse_judgements(stored, RUBRIC)["dimension"]) == set(RUBRIC.names)

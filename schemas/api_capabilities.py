@@ -27,7 +27,7 @@ class Sampling(Frozen):
     seed: int | None = Field(default=None, description="of the server's random draws; null = not sent")
 
 
-class Dialect(Frozen):
+class ApiCapabilities(Frozen):
     """What a model wants otherwise than the usual OpenAI chat API has it."""
 
     token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
@@ -91,4 +91,4 @@ def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]
     return body | extra | inner
 
 
-USUAL_DIALECT = Dialect()
+USUAL_DIALECT = ApiCapabilities()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from schemas.api_capabilities import Sampling
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.dialect import Sampling
 from schemas.pricing import Price, PriceTable
-from tasks.models.cost.spending import Account, Budget
+from tasks.models.cost.budget import Budget, BudgetAccount
 from tasks.models.http.client import HttpChat
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.model_server import ModelServer
@@ -29,7 +29,7 @@ def prices(sent: float = 2.0, received: float = 10.0) -> PriceTable:
     return PriceTable(currency="USD", prices=(price,))
 
 
-def spend(account: Account, call: ChatRequest = CALL, reply: ChatReply = REPLY) -> bool:
+def spend(account: BudgetAccount, call: ChatRequest = CALL, reply: ChatReply = REPLY) -> bool:
     """Make one call if the budget allows it."""
     reserved = account.reserve(call)
     if reserved is None:

@@ -11,8 +11,8 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import setting_title
 from tasks.analysis.published_tables import TOTAL, PublishedTable
-from tasks.analysis.run_tables import Subject
-from tasks.reporting.content.papers import comparison_warning, is_comparable, paper_of
+from tasks.analysis.run_tables import System
+from tasks.reporting.content.benchmark_papers import comparison_warning, is_comparable, paper_of
 from tasks.reporting.figures.fits import Fit, fit_parabola
 
 FOUNDATIONAL = "foundational"
@@ -24,7 +24,7 @@ _BILLIONS = {"B": 1.0, "T": 1000.0}
 
 @dataclass(frozen=True)
 class BoxRow:
-    """Five numbers of one score over the published models, and where the subjects of the run stand (null = not scored)."""
+    """Five numbers of one score over the published models, and where the systems of the run stand (null = not scored)."""
 
     id: str
     title: str
@@ -38,7 +38,7 @@ class BoxRow:
 
 @dataclass(frozen=True)
 class FieldGroup:
-    """The published models asked in one setting, with the run's subjects asked in the same one. The last box is the total."""
+    """The published models asked in one setting, with the run's systems asked in the same one. The last box is the total."""
 
     setting: str
     title: str
@@ -48,7 +48,7 @@ class FieldGroup:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A published model or a subject of the run with its abilities' scores, in the order of the boxes; the last is the total."""
+    """A published model or a system of the run with its abilities' scores, in the order of the boxes; the last is the total."""
 
     model: str
     setting: str
@@ -90,7 +90,7 @@ class CorePoint:
 
 
 @dataclass(frozen=True)
-class Field:
+class PublishedModels:
     """Everything the report sets beside the published table.
 
     `results` lists all models of a table that has several settings; a table of one setting is told by its boxes.
@@ -104,7 +104,7 @@ class Field:
     unsized: int
     core: tuple[CorePoint, ...]
     fit: Fit | None
-    subjects: tuple[tuple[str, float | None], ...]
+    systems: tuple[tuple[str, float | None], ...]
     vetoed: int
     """Published models without a rank; their totals are before the veto."""
 
@@ -120,7 +120,7 @@ class Field:
         return tuple(box.title for box in self.groups[0].boxes)
 
 
-class Scored(Protocol):
+class ScoredModel(Protocol):
     """Models with scores that can be set beside a paper's: those of a run, or of a leaderboard."""
 
     @property
@@ -143,22 +143,22 @@ class Scored(Protocol):
     def totals(self) -> pl.DataFrame:
         """Rows of `totals`."""
 
-    def subjects(self) -> tuple[Subject, ...]:
+    def systems(self) -> tuple[System, ...]:
         """Who is scored."""
 
 
-def describe_field(data: Scored) -> Field | None:
+def describe_field(data: ScoredModel) -> PublishedModels | None:
     """Everything shown beside the published table; null if the blueprint shares no ability or no setting with it."""
     groups = tuple(
         _group(data, setting) for setting in data.paper.settings if setting in data.settings and _shared(data, setting)
     )
     if not groups:
         return None
-    subjects, wide = data.subjects(), data.paper.wide
-    abilities = {subject: _scores(data, subject) for subject in subjects}
+    systems, wide = data.systems(), data.paper.wide
+    abilities = {system: _scores(data, system) for system in systems}
     sizes = sized_models(wide)
     core = core_points(wide, data.blueprint) + _our_core(data.blueprint, abilities) if wide.height else ()
-    return Field(
+    return PublishedModels(
         paper=paper_of(data.blueprint).title,
         groups=groups,
         results=_results(data, groups) if len(data.paper.settings) > 1 else (),
@@ -167,61 +167,61 @@ def describe_field(data: Scored) -> Field | None:
         unsized=wide.height - len(sizes),
         core=core,
         fit=fit_parabola(tuple((point.foundational, point.core) for point in core if not point.ours)),
-        subjects=tuple((subject.label, _total(data, subject)) for subject in subjects),
+        systems=tuple((system.label, _total(data, system)) for system in systems),
         vetoed=data.paper.vetoed,
         comparable=is_comparable(data.blueprint),
         warning=comparison_warning(data.blueprint),
     )
 
 
-def _shared(data: Scored, setting: str) -> list[tuple[str, str]]:
+def _shared(data: ScoredModel, setting: str) -> list[tuple[str, str]]:
     return [(ability.id, ability.title) for ability in data.blueprint.abilities if data.paper.ability(ability.id, setting)]
 
 
-def _group(data: Scored, setting: str) -> FieldGroup:
-    subjects = [subject for subject in data.subjects() if subject.setting == setting]
-    scores = {subject: _scores(data, subject) for subject in subjects}
+def _group(data: ScoredModel, setting: str) -> FieldGroup:
+    systems = [system for system in data.systems() if system.setting == setting]
+    scores = {system: _scores(data, system) for system in systems}
     boxes = [
-        _box(ability, title, data.paper.ability(ability, setting), tuple((s.label, scores[s].get(ability)) for s in subjects))
+        _box(ability, title, data.paper.ability(ability, setting), tuple((s.label, scores[s].get(ability)) for s in systems))
         for ability, title in _shared(data, setting)
     ]
-    totals, ours = data.paper.total(setting), tuple((subject.label, _total(data, subject)) for subject in subjects)
+    totals, ours = data.paper.total(setting), tuple((system.label, _total(data, system)) for system in systems)
     total = [_box(TOTAL, "Total, before the veto" if data.blueprint.gate else "Total", totals, ours)] if totals else []
     return FieldGroup(setting, setting_title(setting), len(totals), (*boxes, *total))
 
 
-def _results(data: Scored, groups: tuple[FieldGroup, ...]) -> tuple[ResultRow, ...]:
-    """Published models and subjects of the shared settings, setting by setting, the highest total first."""
+def _results(data: ScoredModel, groups: tuple[FieldGroup, ...]) -> tuple[ResultRow, ...]:
+    """Published models and systems of the shared settings, setting by setting, the highest total first."""
     rows = [row for group in groups for row in (*_published_results(data, group), *_our_results(data, group))]
     places = [group.setting for group in groups]
     return tuple(sorted(rows, key=lambda row: (places.index(row.setting), -(row.scores[-1] or 0.0), row.model)))
 
 
-def _published_results(data: Scored, group: FieldGroup) -> Iterator[ResultRow]:
+def _published_results(data: ScoredModel, group: FieldGroup) -> Iterator[ResultRow]:
     scores = {(row["model"], row["ability"]): row["score_0_100"] for row in _in(data.paper.scores, group)}
     for row in _in(data.paper.totals, group):
         values = [scores.get((row["model"], box.id)) for box in group.boxes if box.id != TOTAL]
         yield ResultRow(row["model"], group.setting, ours=False, scores=(*values, row["total"]))
 
 
-def _our_results(data: Scored, group: FieldGroup) -> Iterator[ResultRow]:
-    for subject in data.subjects():
-        if subject.setting == group.setting:
-            scores = _scores(data, subject)
+def _our_results(data: ScoredModel, group: FieldGroup) -> Iterator[ResultRow]:
+    for system in data.systems():
+        if system.setting == group.setting:
+            scores = _scores(data, system)
             values = [scores.get(box.id) for box in group.boxes if box.id != TOTAL]
-            yield ResultRow(subject.model, group.setting, ours=True, scores=(*values, _total(data, subject)))
+            yield ResultRow(system.model, group.setting, ours=True, scores=(*values, _total(data, system)))
 
 
 def _in(frame: pl.DataFrame, group: FieldGroup) -> list[dict[str, Any]]:
     return frame.filter(pl.col("setting") == group.setting).to_dicts()
 
 
-def _scores(data: Scored, subject: Subject) -> dict[str, float | None]:
-    return {row["ability"]: row["score_0_100"] for row in subject.rows(data.ability)}
+def _scores(data: ScoredModel, system: System) -> dict[str, float | None]:
+    return {row["ability"]: row["score_0_100"] for row in system.rows(data.ability)}
 
 
-def _total(data: Scored, subject: Subject) -> float | None:
-    return next((row["total_before_veto"] for row in subject.rows(data.totals)), None)
+def _total(data: ScoredModel, system: System) -> float | None:
+    return next((row["total_before_veto"] for row in system.rows(data.totals)), None)
 
 
 def _box(name: str, title: str, values: list[float], ours: tuple[tuple[str, float | None], ...]) -> BoxRow:
@@ -285,8 +285,8 @@ def core_points(published: pl.DataFrame, blueprint: Blueprint) -> tuple[CorePoin
     )
 
 
-def _our_core(blueprint: Blueprint, abilities: dict[Subject, dict[str, float | None]]) -> tuple[CorePoint, ...]:
-    points = [_core_point(subject.label, scores, blueprint, ours=True) for subject, scores in abilities.items()]
+def _our_core(blueprint: Blueprint, abilities: dict[System, dict[str, float | None]]) -> tuple[CorePoint, ...]:
+    points = [_core_point(system.label, scores, blueprint, ours=True) for system, scores in abilities.items()]
     return tuple(point for point in points if point is not None)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, Draft
+from schemas.context import Construct, Context, ContextOptions, LazySample
 from schemas.item import Item, Record
 
 
@@ -17,14 +17,14 @@ def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tupl
         build: from the record to its item; raises ValueError, LookupError or TypeError where it allows none.
     """
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[Draft]:
+    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         copies: Counter[str] = Counter()
         drafts = []
         for record in records:
             item_id = name(record)
             copies[item_id] += 1
             numbered = item_id if copies[item_id] == 1 else f"{item_id}-{copies[item_id]}"
-            drafts.append(Draft(numbered, record, partial(build, record)))
+            drafts.append(LazySample(numbered, record, partial(build, record)))
         return drafts
 
     return construct

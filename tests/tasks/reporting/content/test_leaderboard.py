@@ -10,8 +10,8 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import BoardData
-from tasks.reporting.content.board import build_board
-from tasks.reporting.render.board_page import render_board, write_board
+from tasks.reporting.content.leaderboard import build_board
+from tasks.reporting.render.leaderboard_page import render_board, write_board
 from tests.tasks.reporting import example_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
 from tests.tasks.reporting.example_scores import totals_row
@@ -42,7 +42,7 @@ def data(**changes: Any) -> BoardData:
 
 def test_rows_say_what_became_of_each_model() -> None:
     alpha, beta, gamma = build_board(data()).entries
-    assert (alpha.subject.model, alpha.state_word, alpha.total, alpha.scores, alpha.run) == (
+    assert (alpha.system.model, alpha.state_word, alpha.total, alpha.scores, alpha.run) == (
         "alpha",
         "gate passed",
         25.0,
@@ -55,7 +55,7 @@ def test_rows_say_what_became_of_each_model() -> None:
 
 def test_history_is_oldest_first_and_needs_two_runs() -> None:
     (history,) = build_board(data()).histories
-    assert history.subject.model == "alpha"
+    assert history.system.model == "alpha"
     assert [(moment.run, moment.total) for moment in history.moments] == [(OLD, 20.0), (NEW, 25.0)]
 
 

@@ -7,7 +7,7 @@ import polars as pl
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.reporting.content.positions import (
+from tasks.reporting.content.position_bias import (
     HOW_TO_TELL,
     PlaceRow,
     Stability,

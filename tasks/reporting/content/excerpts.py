@@ -10,7 +10,7 @@ _SHORT_TAIL = 120
 
 
 @dataclass(frozen=True)
-class Passage:
+class Excerpt:
     """A text as shown: shortened, and in full where that is longer. `omitted` characters are in the lake only."""
 
     short: str
@@ -18,13 +18,13 @@ class Passage:
     omitted: int
 
 
-def make_passage(text: str, limit: int) -> Passage:
+def make_passage(text: str, limit: int) -> Excerpt:
     """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
     text = text.strip()
     if _width(text[: SHORT_WIDTH + 1]) <= SHORT_WIDTH:
-        return Passage(text, None, 0)
+        return Excerpt(text, None, 0)
     head, tail = take_start(text, SHORT_WIDTH - _SHORT_TAIL), take_end(text, _SHORT_TAIL)
-    return Passage(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
+    return Excerpt(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
 
 
 def _width(text: str) -> int:

@@ -14,7 +14,7 @@ VERDICT = [*RESPONSE, "judge", "judge_repetition"]
 """One reply of a judge, which has a row per dimension."""
 
 
-def reread_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> dy.DataFrame[Judgements]:
+def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> dy.DataFrame[Judgements]:
     """Read every stored reply again.
 
     Args:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.analysis.leaderboard import BoardData
-from tasks.reporting.content.board import Board, build_board
+from tasks.reporting.content.leaderboard import Board, build_board
 from tasks.reporting.render.page import make_environment, write_text
 
 
@@ -46,9 +46,9 @@ def _draw(board: Board, data: BoardData) -> BoardFigures:
 
     field = board.field
     best = board.entries[: radar.MAX_SHAPES]
-    shapes = [radar.Shape(entry.subject.label, entry.scores) for entry in best]
+    shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
     measured = [main.id for main in data.blueprint.abilities if main.title in board.titles]
-    setting = best[0].subject.setting if best else ""
+    setting = best[0].system.setting if best else ""
     band = radar.band_of(measured, data.paper, setting)
     return BoardFigures(
         boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.lineage import DatasetNotice
+from tasks.lake.dataset_notices import notices
 from tasks.lake.manifest import read_manifest, write_manifest
-from tasks.lake.notices import notices
 from tests.tasks.lake.test_manifest import make_manifest
 
 SPEC = DatasetSpec(

@@ -8,17 +8,17 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, BoardData, ordered
 from tasks.analysis.number_format import counted, listed
-from tasks.analysis.run_tables import Subject
-from tasks.reporting.content.field import Field, describe_field
-from tasks.reporting.content.papers import paper_of
+from tasks.analysis.run_tables import System
+from tasks.reporting.content.benchmark_papers import paper_of
+from tasks.reporting.content.published_models import PublishedModels, describe_field
 from tasks.reporting.content.verdicts import State, say_state, state_of
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
 
-    subject: Subject
+    system: System
     rank: int | None
     state: State
     state_word: str
@@ -50,7 +50,7 @@ class Moment:
 class History:
     """The totals of one model in one setting, oldest first."""
 
-    subject: Subject
+    system: System
     moments: tuple[Moment, ...]
 
 
@@ -62,11 +62,11 @@ class Board:
     source: str
     benchmark: str
     titles: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
     histories: tuple[History, ...]
     runs: tuple[RunManifest, ...]
     links: Mapping[str, str]
-    field: Field | None
+    field: PublishedModels | None
     warnings: tuple[str, ...]
     has_gate: bool
     paper: str | None
@@ -75,7 +75,7 @@ class Board:
     @property
     def has_settings(self) -> bool:
         """Whether rows differ in more than the model."""
-        return len({entry.subject.setting for entry in self.entries}) > 1
+        return len({entry.system.setting for entry in self.entries}) > 1
 
 
 def build_board(data: BoardData) -> Board:
@@ -104,10 +104,10 @@ def build_board(data: BoardData) -> Board:
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> Entry:
+def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> BoardEntry:
     state = state_of(row, blueprint)
-    return Entry(
-        subject=Subject(row["model"], row["setting"]),
+    return BoardEntry(
+        system=System(row["model"], row["setting"]),
         rank=row["rank"],
         state=state,
         state_word=say_state(state, has_gate=blueprint.gate is not None),
@@ -126,10 +126,10 @@ def _histories(data: BoardData, rows: list[dict[str, Any]]) -> tuple[History, ..
     """Of each model of the board, those with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
-    for subject in dict.fromkeys(Subject(row["model"], row["setting"]) for row in rows):
-        moments = sorted((_moment(row, started) for row in subject.rows(data.history)), key=lambda moment: moment.started_at)
+    for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
+        moments = sorted((_moment(row, started) for row in system.rows(data.history)), key=lambda moment: moment.started_at)
         if len(moments) > 1:
-            found.append(History(subject, tuple(moments)))
+            found.append(History(system, tuple(moments)))
     return tuple(found)
 
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from schemas.chat import ChatRequest, Message
-from schemas.dialect import Sampling
+from schemas.api_capabilities import Sampling
+from schemas.chat import ChatMessage, ChatRequest
 from schemas.item import Item
 from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
@@ -25,7 +25,7 @@ Journaled = Literal["same", "different", "no such call", "no journal"]
 
 
 @dataclass(frozen=True)
-class Proof:
+class PromptCheck:
     """What is known of the messages of one call.
 
     `hash_holds`: they have the hash that the layer names. `rebuilt`: whether building them from the stored item gives that hash,
@@ -40,14 +40,16 @@ class Proof:
     journal_messages: Any = None
 
 
-class Asked(NamedTuple):
+class RequestOptions(NamedTuple):
     """How a partition was asked: hash of the prompt texts then, and what became of too long items."""
 
     prompts_sha256: str | None
     too_long: TooLong
 
 
-def prove(item: Mapping[str, Any], response: Mapping[str, Any], asked: Asked, journal: Path | None) -> Proof:
+def check_prompt(
+    item: Mapping[str, Any], response: Mapping[str, Any], asked: RequestOptions, journal: Path | None
+) -> PromptCheck:
     """Prove the messages of one row of `responses`.
 
     Args:
@@ -66,10 +68,10 @@ def prove(item: Mapping[str, Any], response: Mapping[str, Any], asked: Asked, jo
     if obstacle is None:
         rebuilt = "same" if _hash(rebuild(item, response, asked.too_long)) == expected else "different"
     found, messages = look_up(journal, response["call_key"], response["messages"])
-    return Proof(holds, rebuilt, obstacle, found, messages)
+    return PromptCheck(holds, rebuilt, obstacle, found, messages)
 
 
-def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], asked: Asked) -> str | None:
+def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], asked: RequestOptions) -> str | None:
     if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
         return "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
     if (now := load_prompts().sha256) != asked.prompts_sha256:
@@ -88,7 +90,7 @@ def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooL
     return messages_json(build_messages(shown, load_prompts()))
 
 
-def messages_json(messages: tuple[Message, ...]) -> str:
+def messages_json(messages: tuple[ChatMessage, ...]) -> str:
     """A conversation as `responses` has it."""
     return ChatRequest("", "", messages, Sampling()).messages_json
 

@@ -1,10 +1,10 @@
 """What a model wants otherwise than the usual OpenAI chat API: from what is said, found and known of it, to one dialect."""
 
-from schemas.dialect import USUAL_DIALECT, Dialect
+from schemas.api_capabilities import USUAL_DIALECT, ApiCapabilities
 from schemas.provider import UNSENT, ModelProbe, Quirks, TokenLimit, Unsent
 
 
-def choose_dialect(stated: Dialect | None, quirks: Quirks | None, found: ModelProbe | None) -> Dialect:
+def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, found: ModelProbe | None) -> ApiCapabilities:
     """The dialect of a model's calls; every field of it is set.
 
     Args:
@@ -24,15 +24,15 @@ def choose_dialect(stated: Dialect | None, quirks: Quirks | None, found: ModelPr
         "effort_path": (quirks and quirks.reasoning_effort) or USUAL_DIALECT.effort_path,
         "extra": None,
     }
-    return Dialect.model_validate(chosen | said)
+    return ApiCapabilities.model_validate(chosen | said)
 
 
-def needs_probe(stated: Dialect | None) -> bool:
+def needs_probe(stated: ApiCapabilities | None) -> bool:
     """Whether a probe could say anything that the user's entry does not."""
     return stated is None or not {"token_limit", "unsent"} <= stated.model_fields_set
 
 
-def describe_dialect(dialect: Dialect) -> str:
+def describe_capabilities(dialect: ApiCapabilities) -> str:
     """A dialect in words, for a terminal."""
     parts = [f"limit {dialect.token_limit}"]
     if dialect.unsent:

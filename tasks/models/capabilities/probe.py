@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any
 
 from schemas.addresses import hide_credentials
-from schemas.chat import Chat, ChatReply, Message, ModelEntry
-from schemas.dialect import Sampling
-from schemas.provider import CAPABILITIES, Capability, Finding, ModelProbe, TokenLimit, Verdict
+from schemas.api_capabilities import Sampling
+from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry
+from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
 from tasks.models.capabilities.probe_request import ProbeRequest
 
 PROBE_VERSION = 1
@@ -84,7 +84,7 @@ SAMPLING = (
 
 
 @dataclass(frozen=True)
-class Refusal:
+class ParameterRefusal:
     """A parameter that was given up: the server's words, and which parameters these could mean."""
 
     parameter: Parameter
@@ -99,7 +99,7 @@ class Trial:
     entry: ModelEntry
     chat: Chat
     offered: tuple[Parameter, ...]
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[ParameterRefusal] = field(default_factory=list)
     cleared: list[Parameter] = field(default_factory=list)
     confirmed: list[Parameter] = field(default_factory=list)
     calls: int = 0
@@ -110,7 +110,7 @@ class Trial:
         body: dict[str, Any] = {}
         for parameter in parameters:
             body |= json.loads(parameter.body)
-        question = (Message(role="user", content=QUESTION),)
+        question = (ChatMessage(role="user", content=QUESTION),)
         return await self.chat(
             ProbeRequest(self.entry.name, self.entry.identity, question, Sampling(), parameters=json.dumps(body))
         )
@@ -139,7 +139,7 @@ class Trial:
         least = suspects[0]
         tried = {refusal.parameter for refusal in self.refusals}
         others = [limit for limit in LIMITS.values() if limit != least and limit not in tried] if _is_limit(least) else []
-        self.refusals.append(Refusal(least, error, suspects))
+        self.refusals.append(ParameterRefusal(least, error, suspects))
         place = self.offered.index(least)
         self.offered = (*self.offered[:place], *others[:1], *self.offered[place + 1 :])
 
@@ -204,7 +204,7 @@ async def probe(
     )
 
 
-def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability, Finding]]:
+def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability, CapabilityFinding]]:
     answered = _has_answered(reply)
     accepted = {parameter.name for parameter in (*trial.offered, *trial.cleared)} if answered else set()
     refusals = {refusal.parameter.name: refusal for refusal in trial.refusals}
@@ -214,46 +214,51 @@ def _of_parameters(trial: Trial, reply: ChatReply) -> Iterator[tuple[Capability,
             yield name, _of_accepted(name, reply)
         elif refusal := refusals.get(name):
             if len(refusal.suspects) == 1:
-                yield name, Finding("no", refusal.error)
+                yield name, CapabilityFinding("no", refusal.error)
             elif answered and name not in doubtful:
-                yield name, Finding("no", f"accepted without it; with it {refusal.error}")
+                yield name, CapabilityFinding("no", f"accepted without it; with it {refusal.error}")
             else:
-                yield name, Finding("unknown", f"refused together with others: {refusal.error}")
+                yield name, CapabilityFinding("unknown", f"refused together with others: {refusal.error}")
         else:
-            yield name, Finding("unknown", "not tried, the other limit is accepted" if answered else NOTHING_CAME)
+            yield name, CapabilityFinding("unknown", "not tried, the other limit is accepted" if answered else NOTHING_CAME)
 
 
-def _of_accepted(name: Capability, reply: ChatReply) -> Finding:
+def _of_accepted(name: Capability, reply: ChatReply) -> CapabilityFinding:
     if name == "json_schema":
         if not reply.text:
-            return Finding("unknown", "accepted, but there is no answer that could follow it")
+            return CapabilityFinding("unknown", "accepted, but there is no answer that could follow it")
         follows = _follows_schema(reply.text)
-        return Finding(*(("yes", "the answer follows it") if follows else ("no", "accepted, but the answer does not follow it")))
+        return CapabilityFinding(
+            *(("yes", "the answer follows it") if follows else ("no", "accepted, but the answer does not follow it"))
+        )
     if name == "logprobs":
         if reply.top_logprobs:
-            return Finding("yes", f"{len(reply.top_logprobs)} tokens at the first place")
+            return CapabilityFinding("yes", f"{len(reply.top_logprobs)} tokens at the first place")
         if reply.reasoning or not reply.text:
-            return Finding("unknown", "accepted, but the reply begins with reasoning")
-        return Finding("no", "accepted, but none are sent")
-    return Finding("yes", "accepted")
+            return CapabilityFinding("unknown", "accepted, but the reply begins with reasoning")
+        return CapabilityFinding("no", "accepted, but none are sent")
+    return CapabilityFinding("yes", "accepted")
 
 
-def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability, Finding]]:
+def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability, CapabilityFinding]]:
     if not _has_answered(reply):
-        yield "answers", Finding("no", reply.error or "no answer")
-        yield from ((name, Finding("unknown", NOTHING_CAME)) for name in OF_REPLY)
+        yield "answers", CapabilityFinding("no", reply.error or "no answer")
+        yield from ((name, CapabilityFinding("unknown", NOTHING_CAME)) for name in OF_REPLY)
         return
     cut = "" if reply.text else f", no answer within {REPLY_TOKENS} tokens"
-    yield "answers", Finding("yes", f"HTTP {reply.http_status} after {reply.latency_s:.2f} s{cut}")
+    yield "answers", CapabilityFinding("yes", f"HTTP {reply.http_status} after {reply.latency_s:.2f} s{cut}")
     counts = (reply.prompt_tokens, reply.completion_tokens)
     usage = "not reported" if None in counts else f"{counts[0]} tokens in, {counts[1]} out"
-    yield "usage", Finding(_yes(None not in counts), usage)
-    yield "finish_reason", Finding(_yes(reply.finish_reason is not None), reply.finish_reason or "not sent")
+    yield "usage", CapabilityFinding(_yes(None not in counts), usage)
+    yield "finish_reason", CapabilityFinding(_yes(reply.finish_reason is not None), reply.finish_reason or "not sent")
     if reply.model is None:
-        yield "same_model", Finding("unknown", "the reply names no model")
+        yield "same_model", CapabilityFinding("unknown", "the reply names no model")
     else:
-        yield "same_model", Finding(_yes(reply.model == entry.name), f"asked {entry.name}, answered by {reply.model}")
-    yield "reasoning", Finding(_yes(reply.reasoning_in is not None), f"in {reply.reasoning_in}" if reply.reasoning_in else "none")
+        yield "same_model", CapabilityFinding(_yes(reply.model == entry.name), f"asked {entry.name}, answered by {reply.model}")
+    yield (
+        "reasoning",
+        CapabilityFinding(_yes(reply.reasoning_in is not None), f"in {reply.reasoning_in}" if reply.reasoning_in else "none"),
+    )
 
 
 def _has_answered(reply: ChatReply) -> bool:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.chat import ChatReply, Message
-from schemas.dialect import Sampling
-from tasks.models.cost.estimating import Estimator, guess_tokens, measure_call
+from schemas.api_capabilities import Sampling
+from schemas.chat import ChatMessage, ChatReply
+from tasks.models.cost.estimate import Estimator, guess_tokens, measure_call
 from tests.tasks.models.making_calls import request
 
 LATIN = replace(request("x" * 400), sampling=Sampling(max_tokens=200))
-CHINESE = replace(LATIN, messages=(Message(role="user", content="心" * 100),))
+CHINESE = replace(LATIN, messages=(ChatMessage(role="user", content="心" * 100),))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
 
-class Source(NamedTuple):
+class JobSource(NamedTuple):
     """A source file, and the hash of what it holds where that is known."""
 
     file: SourceFile
@@ -20,7 +20,7 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Traffic:
+class JobInputs:
     """What a job names.
 
     Args:
@@ -32,14 +32,14 @@ class Traffic:
     """
 
     inputs: tuple[PartitionRef, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[JobSource, ...] = ()
     outputs: tuple[PartitionKey, ...] = ()
     key_variables: tuple[str, ...] = ()
     subject: str | None = None
 
 
 @dataclass(frozen=True)
-class Written:
+class JobOutputs:
     """What a step returned.
 
     Args:
@@ -53,13 +53,13 @@ class Written:
     missing: Missing | None = None
 
 
-def traffic_of(job: object) -> Traffic:
+def inputs_of(job: object) -> JobInputs:
     """Look through the fields of a job, dataclasses and tuples in it included; a property `key` counts as a field."""
     found = list(_walk(job))
     outputs = [one for one in found if isinstance(one, PartitionKey)]
     specs = [one for one in found if isinstance(one, DatasetSpec)]
     variables = [one.api_key_env for one in found if isinstance(one, ModelEntry) and one.api_key_env]
-    return Traffic(
+    return JobInputs(
         inputs=tuple(dict.fromkeys(one for one in found if isinstance(one, PartitionRef))),
         sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
         outputs=tuple({(one.layer, one.fingerprint): one for one in outputs}.values()),
@@ -68,13 +68,13 @@ def traffic_of(job: object) -> Traffic:
     )
 
 
-def written_of(result: object) -> Written:
+def outputs_of(result: object) -> JobOutputs:
     """Look through what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
     if isinstance(result, Missing):
-        return Written(missing=result)
+        return JobOutputs(missing=result)
     found = list(_walk(result))
     files = tuple(one for one in found if isinstance(one, str) and "/" in one and "\n" not in one)
-    return Written(refs=tuple(one for one in found if isinstance(one, PartitionRef)), files=files)
+    return JobOutputs(refs=tuple(one for one in found if isinstance(one, PartitionRef)), files=files)
 
 
 def _walk(value: object) -> Iterator[object]:
@@ -92,13 +92,13 @@ def _walk(value: object) -> Iterator[object]:
             yield from _walk(getattr(value, "key", None))
 
 
-def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[Source]:
+def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[JobSource]:
     """The fingerprint is made of the files' hashes, in their order; of an archive's member it is not the file's own."""
     hashes: list[Any] = next((key.settings[SOURCES] for key in outputs if SOURCES in key.settings), [])
     known = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
     for file, digest in zip(spec.files, known, strict=True):
         pinned = file.sha256 if isinstance(file, PinnedFile) else None
-        yield Source(file, pinned or digest)
+        yield JobSource(file, pinned or digest)
 
 
 def _subject(job: object) -> str | None:
