@@ -5,8 +5,7 @@ from tasks.datasets.adapters.commonsense import adapt_cosmos_qa, adapt_piqa, ada
 from tasks.datasets.entries.moodbench_release import moodbench_file
 from tasks.datasets.entries.pinned import pinned_in
 
-# The first digits of the commit: more of it could not be verified.
-_piqa_file = pinned_in("github.com/ybisk/ybisk.github.io", "21edab4")
+_piqa_file = pinned_in("github.com/ybisk/ybisk.github.io", "21edab439af693b961be2f069e8690a88d3b4e37")
 
 COMMONSENSE: tuple[DatasetSpec, ...] = (
     DatasetSpec(
@@ -36,8 +35,12 @@ COMMONSENSE: tuple[DatasetSpec, ...] = (
         id="piqa",
         title="PIQA",
         files=(
-            _piqa_file("piqa/data/valid.jsonl", None),
-            _piqa_file("piqa/data/valid-labels.lst", None, record_format="lines"),
+            _piqa_file("piqa/data/valid.jsonl", "93503cc97c679e459b065c3d13e848282e44b2a25213985bed3e5d458abef72d"),
+            _piqa_file(
+                "piqa/data/valid-labels.lst",
+                "b4192dc3a2a0363d9d60ccf79800cbbe2f32ebb17726efdde6970e0b8131bceb",
+                record_format="lines",
+            ),
         ),
         record_format="jsonl",
         adapter=adapt_piqa,
@@ -55,7 +58,6 @@ COMMONSENSE: tuple[DatasetSpec, ...] = (
                 "The whole validation split with its labels; the release of MoodBench holds 300 of its rows, in another order, "
                 "without labels, and its configuration names a path of its authors' machine."
             ),
-            "Both files are pinned by revision only: their content could not be had when this entry was made.",
         ),
     ),
     DatasetSpec(

@@ -10,7 +10,7 @@ from tests.mirror import MIRROR, needs_mirror
 AMBIGUOUS = {"safetybench_illegal_activities", "cmmlu", "edos"}
 """Datasets some of whose own labels contradict each other."""
 
-ABSENT = {"stereoset", "piqa", "ceval", "personafeedback", "longmemeval"}
+ABSENT = {"stereoset", "ceval", "personafeedback", "longmemeval"}
 
 
 @needs_mirror

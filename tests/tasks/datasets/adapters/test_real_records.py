@@ -1,5 +1,6 @@
 """What the adapters must keep true on the released files, beyond counts (those are in test_catalogue.py)."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_hellaswag_loses_its_marks_and_nothing_else(records: list[Record], items
     plain = [record.fields["ctx"] for record in records if "[" not in record.fields["ctx"]]
     assert plain == items.filter(pl.col("subset") == "activitynet")["context"].to_list()
     assert not [option for option in items["options"].explode() if "\n" in option]
+
+
+@on("piqa")
+def test_piqa_labels_stand_on_the_line_of_their_goal(records: list[Record], items: pl.DataFrame, mirror: Path) -> None:
+    labels = [int(record.fields["line"]) for record in records if "line" in record.fields]
+    assert [gold[0] for gold in items["gold_indices"].to_list()] == labels
+    assert (items.height, items["item_id"].n_unique(), items["context"].null_count()) == (1838, 1838, 0)
+    released = mirror / "github.com/QuwanAI/MoodBench/data/basic_ability/common_sense/PIQA_jsonllst/valid.jsonl"
+    rows = {tuple(json.loads(line).values()) for line in released.read_text(encoding="utf-8").splitlines()}
+    assert rows < {tuple(record.fields.values()) for record in records}
+    assert len(rows) == 300
 
 
 @on("imdb")
