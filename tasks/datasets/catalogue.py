@@ -9,8 +9,7 @@ from typing import get_args
 from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
 from schemas.errors import UsageError
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
-from tasks.datasets.adapters.own_items import adapt_item_record
-from tasks.datasets.entries.bundled import BUNDLED, OWN_ITEMS_REQUIRED
+from tasks.datasets.bundled import BUNDLED, OWN_ITEMS_REQUIRED
 from tasks.datasets.entries.commonsense import COMMONSENSE
 from tasks.datasets.entries.companionship import COMPANIONSHIP
 from tasks.datasets.entries.emotional import EMOTIONAL
@@ -27,6 +26,7 @@ from tasks.datasets.entries.values import VALUES
 from tasks.datasets.longemotion.catalogue import LONGEMOTION
 from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
 from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
+from tasks.datasets.own_items import adapt_item_record
 
 CATALOGUE: tuple[DatasetSpec, ...] = (
     *VALUES,

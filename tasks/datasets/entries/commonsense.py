@@ -1,9 +1,9 @@
 """Datasets of commonsense and truthfulness."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.commonsense import adapt_cosmos_qa, adapt_piqa, adapt_truthfulqa, join_piqa_labels
 from tasks.datasets.entries.moodbench_release import moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.commonsense import adapt_cosmos_qa, adapt_piqa, adapt_truthfulqa, join_piqa_labels
+from tasks.datasets.pinned_files import pinned_in
 
 _piqa_file = pinned_in("github.com/ybisk/ybisk.github.io", "21edab439af693b961be2f069e8690a88d3b4e37")
 

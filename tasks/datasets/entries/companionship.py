@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.book_order import adapt_booksort
-from tasks.datasets.adapters.longmemeval import adapt_longmemeval
-from tasks.datasets.adapters.personafeedback import KINDS, adapt_personafeedback, join_personas
 from tasks.datasets.entries.moodbench_release import REPOSITORY, REVISION, moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.booksort import adapt_booksort
+from tasks.datasets.moodbench.longmemeval import adapt_longmemeval
+from tasks.datasets.moodbench.personafeedback import KINDS, adapt_personafeedback, join_personas
+from tasks.datasets.pinned_files import pinned_in
 
 _personas = pinned_in("huggingface.co/PersonalAILab/PersonaFeedback", "785d590")
 _longmemeval = pinned_in("huggingface.co/xiaowu0162/longmemeval", "d8673c8819c3e42833f9b1849300ab94c12bbb6a")

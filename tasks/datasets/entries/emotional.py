@@ -1,11 +1,11 @@
 """Datasets of the main ability Emotional: recognition, understanding, management."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.emobench import adapt_emobench_emotion
-from tasks.datasets.adapters.goemotions import adapt_goemotions
-from tasks.datasets.adapters.moodbench import FOUR_OPTION_COLUMNS, adapt_moodbench_four
-from tasks.datasets.adapters.sentiment import adapt_imdb, adapt_sst2
 from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
+from tasks.datasets.moodbench.goemotions import adapt_goemotions
+from tasks.datasets.moodbench.moodbench_sets import FOUR_OPTION_COLUMNS, adapt_moodbench_four
+from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
 
 EMOTIONAL = (
     DatasetSpec(

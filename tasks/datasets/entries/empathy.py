@@ -1,9 +1,9 @@
 """Datasets of emotion management and empathetic response."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.emobench import adapt_emobench_application
-from tasks.datasets.adapters.moodbench import REPLY_COLUMNS, adapt_moodbench_replies
 from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.emobench import adapt_emobench_application
+from tasks.datasets.moodbench.moodbench_sets import REPLY_COLUMNS, adapt_moodbench_replies
 
 EMPATHY: tuple[DatasetSpec, ...] = (
     DatasetSpec(

@@ -1,10 +1,10 @@
 """Datasets of exams and knowledge."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.agieval import adapt_agieval
-from tasks.datasets.adapters.exams import adapt_ceval, adapt_cmmlu, adapt_mmlu_pro
 from tasks.datasets.entries.moodbench_release import REPOSITORY, REVISION, moodbench_file
-from tasks.datasets.entries.pinned import pinned_in, pinned_list
+from tasks.datasets.moodbench.agieval import adapt_agieval
+from tasks.datasets.moodbench.exams import adapt_ceval, adapt_cmmlu, adapt_mmlu_pro
+from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 _moodbench = pinned_in(REPOSITORY, REVISION)
 _ceval = pinned_in("huggingface.co/ceval/ceval-exam", "617524a00b307ff6f9933702f724131fe12ca7ce")

@@ -1,17 +1,17 @@
 """Datasets of emotion recognition and understanding."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.emobench import adapt_emobench_cause
-from tasks.datasets.adapters.emotion_labels import TWEET_COLUMNS, adapt_cped, adapt_edos, adapt_semeval2018_task1
-from tasks.datasets.adapters.moodbench import (
+from tasks.datasets.entries.irony_and_metaphor import IRONY_AND_METAPHOR
+from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.cped import TWEET_COLUMNS, adapt_cped, adapt_edos, adapt_semeval2018_task1
+from tasks.datasets.moodbench.emobench import adapt_emobench_cause
+from tasks.datasets.moodbench.moodbench_sets import (
     FOUR_OPTION_COLUMNS,
     SIX_OPTION_COLUMNS,
     adapt_moodbench_causes,
     adapt_moodbench_six,
 )
-from tasks.datasets.adapters.sentiment import adapt_dianping
-from tasks.datasets.entries.irony_and_metaphor import IRONY_AND_METAPHOR
-from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.sentiment import adapt_dianping
 
 MOODBENCH_PAPER = "MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4"
 

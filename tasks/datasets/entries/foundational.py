@@ -3,9 +3,9 @@
 from schemas.dataset import DatasetSpec
 from tasks.datasets.adapters.cmrc2018 import adapt_cmrc2018
 from tasks.datasets.adapters.hellaswag import adapt_hellaswag
-from tasks.datasets.adapters.inference import adapt_copa, adapt_ocnli, adapt_rte
-from tasks.datasets.adapters.meaning import adapt_lcqmc, adapt_wic
 from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.inference import adapt_copa, adapt_ocnli, adapt_rte
+from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_wic
 
 FOUNDATIONAL = (
     DatasetSpec(

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.irony_and_metaphor import adapt_semeval2018_task3, adapt_vua20
 from tasks.datasets.entries.moodbench_release import moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.vua20 import adapt_semeval2018_task3, adapt_vua20
+from tasks.datasets.pinned_files import pinned_in
 
 _cyvhee = pinned_in("github.com/Cyvhee/SemEval2018-Task3", "313b94c080e78544d6504192c8a1d425f6b7d719")
 _STRIPPED = (

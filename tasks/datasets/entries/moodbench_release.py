@@ -1,7 +1,7 @@
 """The repository that most source files come from."""
 
 from schemas.dataset import PinnedFile
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.pinned_files import pinned_in
 
 REPOSITORY = "github.com/QuwanAI/MoodBench"
 REVISION = "dcc444aafbb1830ff7348a12f4a4cdec807f2175"

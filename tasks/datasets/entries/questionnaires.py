@@ -1,8 +1,8 @@
 """Datasets of comprehensive emotional intelligence."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.questionnaires import adapt_empathy_quotient, adapt_questionnaire
 from tasks.datasets.entries.moodbench_release import moodbench_file
+from tasks.datasets.moodbench.questionnaires import adapt_empathy_quotient, adapt_questionnaire
 
 _FOLDER = "values/mental_health/liangbiao/data/meq"
 _REQUIRED = ("Question", "Choices", "Score")

@@ -1,13 +1,13 @@
 """Datasets of natural language inference."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.folio import adapt_folio
-from tasks.datasets.adapters.inference import adapt_mnli
-from tasks.datasets.adapters.logiqa import adapt_logiqa, gather_logiqa
-from tasks.datasets.adapters.mutual import adapt_mutual
-from tasks.datasets.adapters.wsc import adapt_wsc
 from tasks.datasets.entries.moodbench_release import REPOSITORY, REVISION, moodbench_file
-from tasks.datasets.entries.pinned import pinned_in, pinned_list
+from tasks.datasets.moodbench.folio import adapt_folio
+from tasks.datasets.moodbench.inference import adapt_mnli
+from tasks.datasets.moodbench.logiqa import adapt_logiqa, gather_logiqa
+from tasks.datasets.moodbench.mutual import adapt_mutual
+from tasks.datasets.moodbench.wsc import adapt_wsc
+from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 _logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
 

@@ -2,8 +2,8 @@
 
 from schemas.dataset import DatasetSpec
 from schemas.vocabulary import Language
-from tasks.datasets.adapters.safetybench import adapt_safetybench, gather_safetybench
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.safetybench import adapt_safetybench, gather_safetybench
+from tasks.datasets.pinned_files import pinned_in
 
 REVISION = "960833692a1ec82b191ff3e902daca7993c35cc1"
 

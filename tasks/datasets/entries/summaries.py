@@ -1,9 +1,9 @@
 """Datasets of texts to be summed up: news messages, news articles, meetings."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.news_summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings, join_segments
 from tasks.datasets.entries.moodbench_release import moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings, join_segments
+from tasks.datasets.pinned_files import pinned_in
 
 LONG_TEST_SHA256 = "ee564707cf7c487e51973027971490fa0471cfad9e6325d85c61c91b32c40ccd"
 JUDGED = "A judge rates the summary, as in the paper; the released code takes ROUGE-1 F1."

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
 from tasks.datasets.adapters.multirc import adapt_multirc
-from tasks.datasets.adapters.news import adapt_ag_news, adapt_thucnews
 from tasks.datasets.adapters.questions import adapt_qqp
-from tasks.datasets.adapters.record import adapt_record
 from tasks.datasets.entries.moodbench_release import moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
+from tasks.datasets.moodbench.news_topics import adapt_ag_news, adapt_thucnews
+from tasks.datasets.moodbench.reading_comprehension import adapt_record
+from tasks.datasets.pinned_files import pinned_in
 
 _superglue = pinned_in("huggingface.co/aps/super_glue", "3de24cf8022e94f4ee4b9d55a6f539891524d646")
 

@@ -1,12 +1,12 @@
 """Datasets of Values: bias and morality."""
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.adapters.bbq import adapt_bbq
-from tasks.datasets.adapters.crows_pairs import adapt_crows_pairs
-from tasks.datasets.adapters.stereoset import adapt_stereoset, gather_stereoset
 from tasks.datasets.entries.moodbench_release import moodbench_file
-from tasks.datasets.entries.pinned import pinned_in
 from tasks.datasets.entries.safetybench import safetybench
+from tasks.datasets.moodbench.bbq import adapt_bbq
+from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
+from tasks.datasets.moodbench.stereoset import adapt_stereoset, gather_stereoset
+from tasks.datasets.pinned_files import pinned_in
 
 _stereoset = pinned_in("github.com/moinnadeem/StereoSet", "ead7d086a64a192a1eca88e0dd2fd163de375218")
 

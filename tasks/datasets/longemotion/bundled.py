@@ -15,7 +15,7 @@ from schemas.context import ASPECTS, Construct, Context, ContextOptions, LazySam
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask
-from tasks.datasets.longemotion.checkpoints import POINTS, STAGES, build_checkpoint
+from tasks.datasets.longemotion.emotion_conversation import POINTS, STAGES, build_checkpoint
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import count_tokens, token_offsets

@@ -3,12 +3,12 @@
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.vocabulary import LongTask
 from tasks.datasets.adapters.constructed import adapt_nothing
-from tasks.datasets.entries.pinned import pinned_in
-from tasks.datasets.longemotion.checkpoints import STAGES, checkpoints_of
-from tasks.datasets.longemotion.contrast import build_contrast_sets, read_contrast_sets
-from tasks.datasets.longemotion.documents import read_questions
-from tasks.datasets.longemotion.reports import read_reports
-from tasks.datasets.longemotion.situations import read_situations
+from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
+from tasks.datasets.longemotion.emotion_detection import build_contrast_sets, read_contrast_sets
+from tasks.datasets.longemotion.emotion_expression import read_situations
+from tasks.datasets.longemotion.emotion_qa import read_questions
+from tasks.datasets.longemotion.emotion_summary import read_reports
+from tasks.datasets.pinned_files import pinned_in
 
 longemotion_file = pinned_in("github.com/LongEmotion/LongEmotion", "7149110920c83589e979a0f1615d2661af884594")
 _worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d50869578589a47781bc1d26123ca48e27c8")

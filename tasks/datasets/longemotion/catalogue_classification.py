@@ -3,10 +3,10 @@
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.vocabulary import LongTask
 from tasks.datasets.adapters.constructed import adapt_nothing
-from tasks.datasets.entries.pinned import pinned_in
 from tasks.datasets.longemotion.catalogue import LICENCE, PAPER, longemotion_file
 from tasks.datasets.longemotion.emotion_classification import construct_emobench, construct_finentity
 from tasks.datasets.longemotion.released_classification import read_released
+from tasks.datasets.pinned_files import pinned_in
 
 _emobench_file = pinned_in("github.com/Sahandfer/EmoBench", "3b4f84312541f8469e909965e1fff3691ef85c62")
 _finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")

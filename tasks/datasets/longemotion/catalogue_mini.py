@@ -15,7 +15,7 @@ from tasks.datasets.longemotion.bundled import (
     read_reports,
     read_situations,
 )
-from tasks.datasets.longemotion.checkpoints import STAGES
+from tasks.datasets.longemotion.emotion_conversation import STAGES
 
 _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of thousands; too few items to rank models."
 _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as asked for."

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError, UsageError
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 

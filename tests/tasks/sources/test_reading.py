@@ -8,7 +8,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 from tasks.sources.reading import read_dataset, read_records
 
 

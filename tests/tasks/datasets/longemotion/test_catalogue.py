@@ -17,7 +17,7 @@ from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
 from tasks.datasets.longemotion.catalogue import LONGEMOTION
-from tasks.datasets.longemotion.contrast import draw_sets
+from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source, needs

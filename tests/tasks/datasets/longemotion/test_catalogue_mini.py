@@ -12,7 +12,7 @@ from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import BundledFile, DatasetSpec
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
 from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
-from tasks.datasets.longemotion.checkpoints import STAGES
+from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.datasets.needle.needles import remove_needle
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.answers import SUITED

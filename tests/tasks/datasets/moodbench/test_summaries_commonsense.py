@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec, PinnedFile
-from tasks.datasets.adapters.news_summaries import LCSTS_TASK
 from tasks.datasets.building import make_items, split_by_rules
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.summaries import LCSTS_TASK
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

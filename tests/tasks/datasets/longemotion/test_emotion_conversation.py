@@ -7,7 +7,7 @@ import pytest
 from schemas.context import ContextOptions
 from schemas.item import Record
 from schemas.vocabulary import LongTask
-from tasks.datasets.longemotion.checkpoints import STAGES, checkpoints_of
+from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
 
 NAMES = ("Opening", "Diagnosis", "Work", "End")
 

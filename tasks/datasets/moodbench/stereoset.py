@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
-from tasks.datasets.adapters.ordering import shuffle_options
+from tasks.datasets.options import shuffle_options
 
 ROLES: dict[str, OptionRole] = {"stereotype": "stereotype", "anti-stereotype": "anti_stereotype", "unrelated": "unrelated"}
 MEANINGFUL = ("stereotype", "anti_stereotype")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from schemas.item import Item, Record
-from tasks.datasets.adapters.ordering import shuffle_options
+from tasks.datasets.options import shuffle_options
 
 MORE, LESS = 0, 1
 

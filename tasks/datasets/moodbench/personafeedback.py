@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from schemas.item import Item, Record
-from tasks.datasets.adapters.ordering import shuffle_options
+from tasks.datasets.options import shuffle_options
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.

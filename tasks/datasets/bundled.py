@@ -2,7 +2,7 @@
 
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.vocabulary import QuestionType
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 
 OWN_ITEMS_REQUIRED = ("language", "question_type", "question")
 TASKS: dict[str, QuestionType] = {

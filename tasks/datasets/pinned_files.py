@@ -5,7 +5,7 @@ from pathlib import Path
 
 from schemas.dataset import PinnedFile
 
-PINS = Path(__file__).parents[3] / "data" / "pins"
+PINS = Path(__file__).parents[2] / "data" / "pins"
 
 
 def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
-from tasks.datasets.adapters.ordering import shuffle_options
+from tasks.datasets.options import shuffle_options
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
 QUESTIONS: dict[Language, str] = {

@@ -10,9 +10,9 @@ import pytest
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.adapters.irony_and_metaphor import adapt_semeval2018_task3, adapt_vua20
 from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.vua20 import adapt_semeval2018_task3, adapt_vua20
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

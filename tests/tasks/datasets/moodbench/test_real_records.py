@@ -9,9 +9,9 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Record
-from tasks.datasets.adapters.goemotions import EMOTIONS
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.goemotions import EMOTIONS
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

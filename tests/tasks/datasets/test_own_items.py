@@ -4,7 +4,7 @@ import pytest
 
 from schemas.errors import RecordError
 from schemas.item import Item, Record
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 
 CHOICE = {"language": "en", "question_type": "single_choice", "question": "Which is warmer?"}
 

@@ -6,8 +6,8 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.adapters.news_summaries import adapt_cnewsum, adapt_vcsum, join_meetings, join_segments
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_vcsum, join_meetings, join_segments
 
 
 def only_item(items: object) -> Item:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from schemas.item import Item, Record
-from tasks.datasets.adapters.bbq import adapt_bbq
-from tasks.datasets.adapters.crows_pairs import adapt_crows_pairs
-from tasks.datasets.adapters.stereoset import adapt_stereoset, gather_stereoset
 from tasks.datasets.building import adapt_records, split_by_rules
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.bbq import adapt_bbq
+from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
+from tasks.datasets.moodbench.stereoset import adapt_stereoset, gather_stereoset
 
 
 def adapt(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> Item:

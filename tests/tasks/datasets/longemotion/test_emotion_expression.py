@@ -6,7 +6,7 @@ import pytest
 
 from schemas.context import ContextOptions
 from schemas.item import Record
-from tasks.datasets.longemotion.situations import read_situations
+from tasks.datasets.longemotion.emotion_expression import read_situations
 
 WORDS = [f"Word{number}" for number in range(1, 21)]
 EMOTIONS = [

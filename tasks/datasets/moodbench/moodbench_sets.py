@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from schemas.item import Item, Record
 from tasks.datasets.adapters.labels import find_gold
-from tasks.datasets.adapters.ordering import shuffle_options
+from tasks.datasets.options import shuffle_options
 
 # Files have no header. These are the columns of those whose names end in _un and _ma, in _re and in _er.
 FOUR_OPTION_COLUMNS = ("id", "text", "option_a", "option_b", "option_c", "option_d", "gold", "category", "subcategory")

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
-from tasks.datasets.adapters.safetybench import adapt_safetybench, gather_safetybench
+from tasks.datasets.moodbench.safetybench import adapt_safetybench, gather_safetybench
 
 
 def adapt(language: Language, **changed: Any) -> Item:

@@ -11,18 +11,18 @@ import pytest
 
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.adapters.folio import adapt_folio
-from tasks.datasets.adapters.inference import adapt_mnli
-from tasks.datasets.adapters.logiqa import adapt_logiqa, gather_logiqa
 from tasks.datasets.adapters.multirc import adapt_multirc
-from tasks.datasets.adapters.mutual import adapt_mutual
-from tasks.datasets.adapters.news import adapt_ag_news, adapt_thucnews
 from tasks.datasets.adapters.questions import adapt_qqp
-from tasks.datasets.adapters.record import adapt_record
-from tasks.datasets.adapters.wsc import adapt_wsc
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.entries.reasoning import REASONING
 from tasks.datasets.entries.understanding import UNDERSTANDING
+from tasks.datasets.moodbench.folio import adapt_folio
+from tasks.datasets.moodbench.inference import adapt_mnli
+from tasks.datasets.moodbench.logiqa import adapt_logiqa, gather_logiqa
+from tasks.datasets.moodbench.mutual import adapt_mutual
+from tasks.datasets.moodbench.news_topics import adapt_ag_news, adapt_thucnews
+from tasks.datasets.moodbench.reading_comprehension import adapt_record
+from tasks.datasets.moodbench.wsc import adapt_wsc
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

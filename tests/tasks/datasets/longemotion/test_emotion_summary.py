@@ -6,7 +6,7 @@ import pytest
 
 from schemas.context import ASPECTS, ContextOptions
 from schemas.item import Record
-from tasks.datasets.longemotion.reports import join_readable, read_reports
+from tasks.datasets.longemotion.emotion_summary import join_readable, read_reports
 
 FIELDS: dict[str, Any] = {
     "id": 7,

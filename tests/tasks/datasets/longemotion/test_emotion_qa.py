@@ -6,7 +6,7 @@ import pytest
 
 from schemas.context import ContextOptions
 from schemas.item import Record
-from tasks.datasets.longemotion.documents import read_questions
+from tasks.datasets.longemotion.emotion_qa import read_questions
 
 
 def row(number: str = "File3-1", **changes: Any) -> Record:

@@ -8,9 +8,9 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.errors import RecordError, SourceError
 from schemas.item import Item, Record
-from tasks.datasets.adapters.exams import adapt_ceval, adapt_mmlu_pro
 from tasks.datasets.adapters.placement import order_matters
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.exams import adapt_ceval, adapt_mmlu_pro
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms

@@ -7,13 +7,13 @@ import pytest
 
 from schemas.item import Item, Record
 from tasks.datasets.adapters.cmrc2018 import adapt_cmrc2018
-from tasks.datasets.adapters.emobench import adapt_emobench_emotion
-from tasks.datasets.adapters.goemotions import EMOTIONS, adapt_goemotions
 from tasks.datasets.adapters.hellaswag import adapt_hellaswag
-from tasks.datasets.adapters.inference import adapt_copa, adapt_ocnli, adapt_rte
-from tasks.datasets.adapters.meaning import adapt_lcqmc, adapt_wic
-from tasks.datasets.adapters.moodbench import adapt_moodbench_four
-from tasks.datasets.adapters.sentiment import adapt_imdb, adapt_sst2
+from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
+from tasks.datasets.moodbench.goemotions import EMOTIONS, adapt_goemotions
+from tasks.datasets.moodbench.inference import adapt_copa, adapt_ocnli, adapt_rte
+from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_four
+from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_wic
+from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
 
 
 def adapt(adapter: Callable[[Record], Iterable[Item]], **fields: Any) -> Item:
