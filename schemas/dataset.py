@@ -59,7 +59,6 @@ class DatasetSpec:
     title: str
     files: tuple[SourceFile, ...]
     record_format: RecordFormat
-    adapter: Adapter
     question_types: tuple[QuestionType, ...]
     languages: tuple[Language, ...]
     licence: str
@@ -67,6 +66,9 @@ class DatasetSpec:
     required: tuple[str, ...]
     evaluation_version: str
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
+
+    adapter: Adapter | None = None
+    """Makes the items of one record; null = `construct` builds them."""
 
     columns: tuple[str, ...] | None = None
     expected_rows: int | None = None
@@ -76,7 +78,7 @@ class DatasetSpec:
     """Turns the records of all files into those the adapter reads: joins, groups; null = they are the same."""
 
     construct: Construct | None = None
-    """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have no long context."""
+    """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
     long_task: LongTask | None = None
     """Task of LongEmotion that its items belong to; null = they have no long context."""
@@ -102,10 +104,14 @@ class DatasetSpec:
     """Where we differ from the paper or from its released code, and why."""
 
     def __post_init__(self) -> None:
-        """Refuse long items of no task, and a task without long items.
+        """Refuse an entry with both or none of adapter and construct, and long items of no task.
 
         Raises:
-            ValueError: only one of `construct` and `long_task` is given.
+            ValueError: the fields contradict each other.
         """
-        if (self.construct is None) != (self.long_task is None):
-            raise ValueError(f"dataset {self.id}: construct and long_task go together; got long_task {self.long_task}")
+        if (self.construct is None) == (self.adapter is None) or (self.construct is None) != (self.long_task is None):
+            raise ValueError(
+                f"dataset {self.id}: give an adapter, or a construct and its long_task; got "
+                f"{'an' if self.adapter else 'no'} adapter, {'a' if self.construct else 'no'} construct, "
+                f"long_task {self.long_task}"
+            )

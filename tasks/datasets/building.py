@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
 from schemas.item import Gather, Item, Record
 from schemas.tables.items import Items
-from tasks.datasets.sampling import sample_items
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12
@@ -116,6 +116,8 @@ def _gather(spec: DatasetSpec, gather: Gather, records: Sequence[Record]) -> Seq
 
 
 def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
+    if spec.adapter is None:
+        raise AssertionError(f"{spec.id} has no adapter: its items are built by its construct")
     try:
         items = list(spec.adapter(record))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -150,3 +152,28 @@ def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> d
         "source_row": record.row,
         "source_row_sha256": record.sha256,
     }
+
+
+def rank_row(seed: int, row_sha256: str) -> str:
+    """Place of a row in the draw, as a hash; it depends on nothing but the seed and the row's content."""
+    return sha256(f"{seed}:{row_sha256}".encode()).hexdigest()
+
+
+def sample_items(items: pl.DataFrame, size: int | None, seed: int) -> pl.DataFrame:
+    """Keep the `size` rows that rank first; all of them if there are fewer, or if `size` is null.
+
+    Since the rank of a row does not depend on the other rows, one that is added later displaces at most one member. Rows of equal
+    content rank equal and are told apart by item_id.
+
+    Args:
+        items: columns `item_id` (unique) and `source_row_sha256` at least.
+        size: number of rows to keep.
+        seed: another seed, another draw.
+
+    Returns: the rows kept, sorted by item_id.
+    """
+    if size is None or items.height <= size:
+        return items.sort("item_id")
+    ranks = [rank_row(seed, row) for row in items["source_row_sha256"]]
+    ranked = items.with_columns(pl.Series("rank", ranks, dtype=pl.String)).sort("rank", "item_id")
+    return ranked.head(size).drop("rank").sort("item_id")

@@ -2,9 +2,8 @@
 
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.vocabulary import QuestionType
-from tasks.datasets.own_items import adapt_item_record
+from tasks.datasets.own_items import REQUIRED, adapt_item_record
 
-OWN_ITEMS_REQUIRED = ("language", "question_type", "question")
 TASKS: dict[str, QuestionType] = {
     "bias_detection": "single_choice",
     "morality_detection": "single_choice",
@@ -61,7 +60,7 @@ def _describe(task: str, question_type: QuestionType) -> DatasetSpec:
         languages=("en", "zh"),
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
-        required=("item_id", *OWN_ITEMS_REQUIRED),
+        required=("item_id", *REQUIRED),
         evaluation_version="1.0",
         redistributable=True,
         differences=("Our own items in place of the datasets the paper uses for this task; too few to rank models.",),

@@ -17,8 +17,7 @@ from schemas.errors import SourceError
 from schemas.item import Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.building import item_row, split_by_rules
-from tasks.datasets.sampling import rank_row
+from tasks.datasets.building import item_row, rank_row, split_by_rules
 from tasks.sources.reading import read_dataset
 
 NOT_BUILT = "item_can_be_built"

@@ -3,12 +3,17 @@
 import json
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from schemas.errors import RecordError
+from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
+from schemas.errors import RecordError, UsageError
 from schemas.item import Item, Record
+from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
+
+REQUIRED = ("language", "question_type", "question")
+"""Fields each record has."""
 
 LISTS = (
     *("options", "gold_indices", "references", "option_points"),
@@ -66,4 +71,40 @@ def _refused(record: Record, what: str, expected: str, got: str) -> RecordError:
         expected=expected,
         got=got,
         next_step="correct the record",
+    )
+
+
+def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
+    """Describe a user's own file in item format as a catalogue entry would; the file's suffix says how it is written.
+
+    Raises:
+        UsageError: the suffix is none of the formats.
+    """
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(source,),
+        record_format=_format_of(source),
+        adapter=adapt_item_record,
+        question_types=QUESTION_TYPES,
+        languages=LANGUAGES,
+        licence="the user's own",
+        paper="the user's own",
+        required=REQUIRED,
+        evaluation_version="1.0",
+        redistributable=True,
+    )
+
+
+def _format_of(source: LocalFile) -> RecordFormat:
+    formats: tuple[RecordFormat, ...] = get_args(RecordFormat)
+    for known in formats:
+        if source.path.suffix.lower() == f".{known}":
+            return known
+    raise UsageError(
+        "The format of the file is not known.",
+        where=str(source.path),
+        expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
+        got=source.path.suffix or "no suffix",
+        next_step="rename the file after its format",
     )

@@ -7,15 +7,18 @@ choices and label in book text.
 from collections.abc import Callable, Sequence
 
 from schemas.context import Construct, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec
 from schemas.errors import SourceError
 from schemas.item import Record
 from tasks.datasets.longemotion.finentity import choose_reports
+from tasks.datasets.longemotion.release import PAPER
+from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.books import read_prose
-from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.needle.names import clashing_names, names_in
-from tasks.datasets.needle.needles import Needle
+from tasks.datasets.needle.needles import Needle, draft_grid
+from tasks.datasets.pinned_files import pinned_in
 
 EMOBENCH_LENGTHS = (10_000, 30_000)
 FINENTITY_LENGTHS = (20_000, 80_000)
@@ -133,3 +136,70 @@ construct_emobench = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
 
 construct_finentity = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
 """Construct of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
+
+
+_finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
+
+_novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")
+
+_NOVEL = _novel_file("15122.txt", "ce3d826810352aa6d091625e483814efa8c250949c42c0d85daae96ca85d5697", record_format="lines")
+"""Annie Fellows Johnston, The Little Colonel's Hero, 1902, as Project Gutenberg has it (63,233 tokens of prose)."""
+
+_NOVEL_LICENCE = "novel: public domain in the USA"
+
+_BOOK = (
+    "The haystack is one Gutenberg novel, in place of slices of BookCorpus.",
+    "Of the novel's file, licence, front matter, verse and the play of chapter XIII are left out; paragraphs are lines.",
+    "A context longer than the novel goes on from the novel's start; Context.haystack records it. No needle occurs twice.",
+    "needle_style matched: the needle is laid out as the novel is. As released (as_is), capitals and spacing give it away.",
+    "Neither paper nor code says how lengths and depths were chosen: drawn uniformly, or given by context.lengths and .depths.",
+)
+
+EC_EMOBENCH = DatasetSpec(
+    id="longemotion_ec_emobench",
+    title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
+    files=(UPSTREAM, _NOVEL),
+    record_format="jsonl",
+    construct=construct_emobench,
+    long_task="ec_emobench",
+    question_types=("label_choice",),
+    languages=("en",),
+    licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
+    required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
+    expected_rows=400 + 7296,
+    redistributable=True,
+    differences=(
+        *_BOOK,
+        "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
+        "A person whose name the novel has too gets a neutral one from a fixed list, in needle, subject and choices.",
+        "Subjects without a name (I, my mom, the teacher) are told apart in the question by the passage's first eight words.",
+    ),
+)
+
+EC_FINENTITY = DatasetSpec(
+    id="longemotion_ec_finentity",
+    title="LongEmotion, emotion classification of FinEntity reports, built anew",
+    files=(
+        _finentity_file("data/FinEntity.json", "3208667de69383120b0380aebeaabe360669eda72269c33e1c8b09d63df55463"),
+        _NOVEL,
+    ),
+    record_format="json",
+    construct=construct_finentity,
+    long_task="ec_finentity",
+    question_types=("label_choice",),
+    languages=("en",),
+    licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
+    required=("content", "annotations"),
+    evaluation_version="1.0",
+    expected_rows=979 + 7296,
+    differences=(
+        *_BOOK,
+        "200 of the 979 reports, 67 positive, 67 neutral and 66 negative, one entity of each; the paper does not say which.",
+        "Left out: reports with an entity of two tones, repeated or unreadable ones, fragments, lists and bylines.",
+        "Entities that the novel mentions are left out. Lengths are drawn from 20,000 to 80,000 tokens.",
+        "needle_style matched: wire codes such as <ACME.N> are taken out of the reports.",
+    ),
+)

@@ -9,8 +9,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
+from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.text.tokens import count_tokens
 
@@ -123,3 +125,39 @@ def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
 def render(messages: Sequence[DialogueMessage]) -> str:
     """One line per message; no message, no text."""
     return "\n".join(str(message) for message in messages)
+
+
+_STAGE_TITLES: dict[LongTask, str] = {
+    "mc1": "reception and inquiry",
+    "mc2": "diagnosis",
+    "mc3": "consultation",
+    "mc4": "consolidation and ending",
+}
+
+
+def _conversation(task: LongTask) -> DatasetSpec:
+    return DatasetSpec(
+        id=f"longemotion_{task}",
+        title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
+        files=(
+            longemotion_file(
+                "data/Emotion_Conversations.jsonl", "957ca87cdf4bd81899bb05a79f58f690b5fab16e5060241cd492477732d97ffc"
+            ),
+        ),
+        record_format="jsonl",
+        construct=checkpoints_of(task),
+        long_task=task,
+        question_types=("counselor_reply",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.3",
+        required=("id", "stages"),
+        evaluation_version="1.0",
+        expected_rows=100,
+        differences=(
+            "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",
+        ),
+    )
+
+
+EMOTION_CONVERSATION = tuple(_conversation(task) for task in STAGES)

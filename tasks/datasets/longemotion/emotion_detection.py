@@ -11,9 +11,12 @@ from random import Random
 from typing import Any, NamedTuple
 
 from schemas.context import Context, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
+from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.datasets.pinned_files import pinned_in
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35
@@ -185,3 +188,71 @@ def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: s
 
 read_contrast_sets = one_per_record(lambda record: f"ed-{record.sha256[:12]}", read_contrast_set)
 """Construct of the released Emotion Detection; items are named after their content."""
+
+
+_worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d50869578589a47781bc1d26123ca48e27c8")
+
+ED = DatasetSpec(
+    id="longemotion_ed",
+    title="LongEmotion, emotion detection, built anew",
+    files=(
+        _worry_file(
+            "data_phase_1/files_clean/meta/rwwd_full.csv", "8cdb8b79916ba48351f174c5d13a23f204e0024af54e6ea2006e4b8b0fae4fb4"
+        ),
+    ),
+    record_format="csv",
+    construct=build_contrast_sets,
+    long_task="ed",
+    question_types=("odd_one_out",),
+    languages=("en",),
+    licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
+    required=("chosen_emotion", "text_long"),
+    evaluation_version="1.0",
+    expected_rows=2491,
+    differences=(
+        "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
+        "Disgust, with 17 texts, is never the majority; its one published set goes to Anxiety and Relaxation.",
+        "The corpus has fewer texts than 136 sets need: they are reused, evenly, and never within a set.",
+        "The odd one's rank by length is drawn with equal chances, so that length gives nothing away.",
+        "emotion_pairs: balanced has every emotion as the odd one 17 times, and seven as the majority 19 or 20 times.",
+    ),
+)
+
+
+def _detection(name: str, title: str, path: str, sha256: str, *differences: str) -> DatasetSpec:
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(longemotion_file(path, sha256),),
+        record_format="jsonl",
+        construct=read_contrast_sets,
+        long_task="ed",
+        question_types=("odd_one_out",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.1",
+        required=("text", "label", "ground_truth"),
+        evaluation_version="1.0",
+        expected_rows=136,
+        differences=(
+            "In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",
+            *differences,
+        ),
+    )
+
+
+ED_RELEASED = _detection(
+    "longemotion_ed_released",
+    "LongEmotion, emotion detection, released file",
+    "data/Emotion_Detection.jsonl",
+    "9e9f5ce96450c637bf40f9a05947d5cd872fa68bca15afd569ad3bd5846a3a59",
+)
+
+ED_BACKUP = _detection(
+    "longemotion_ed_backup",
+    "LongEmotion, emotion detection, earlier version of the released file",
+    "data/Emotion_Detection_backup.jsonl",
+    "52bbff5f85475f0f26c0ea9d93e4479b652c88be4346d40b533548585e98b06a",
+    "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
+)

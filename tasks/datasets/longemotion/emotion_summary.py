@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.context import ASPECTS, Context
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
+from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
@@ -74,3 +76,46 @@ def join_readable(value: Any) -> str:
 
 read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
 """Construct of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
+
+
+_REPORT_FIELDS = (
+    *("id", "case_description", "consultation_process", "experience_and_reflection", "causes", "symptoms"),
+    *("treatment_process", "characteristics_of_illness", "treatment_effect"),
+)
+
+_JOINED = "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings."
+
+
+def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, ...], rows: int | None = None) -> DatasetSpec:
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(file,),
+        record_format="jsonl",
+        construct=read_reports,
+        long_task="es",
+        question_types=("aspect_summary",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.2",
+        required=_REPORT_FIELDS,
+        evaluation_version="1.0",
+        expected_rows=rows,
+        differences=differences,
+    )
+
+
+ES = _summaries(
+    "longemotion_es",
+    "LongEmotion, emotion summary, original reports",
+    longemotion_file("data/Emotion_Summary_origin.jsonl", "4f1e16f5a2fcfbac30ef0c69e0199889666c4bad78d8493486e93d8a4ef925c2"),
+    ("The original reports, about a fifth as long as the expanded ones that the paper's models were graded on.", _JOINED),
+    rows=150,
+)
+
+ES_RELEASED = _summaries(
+    "longemotion_es_released",
+    "LongEmotion, emotion summary, expanded reports as released",
+    longemotion_file("data/Emotion_Summary.jsonl", None, md5="58ee9da4ba955932b3142778cdb9b5d5"),
+    (_JOINED, BY_MD5),
+)

@@ -10,9 +10,12 @@ from functools import partial
 from typing import Any
 
 from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
+from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import token_offsets
@@ -110,3 +113,42 @@ def _describe(task: LongTask, text: str, found: tuple[str, str | None] | None) -
         needle_token_end=token_end,
         depth_percent=ALL * token_start / around if around else None,
     )
+
+
+def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
+    files: tuple[PinnedFile, ...] = (longemotion_file(path, None, md5=md5),)
+    differences: tuple[str, ...] = (BY_MD5,)
+    if task == "ec_emobench":
+        files += (UPSTREAM.model_copy(update={"record_format": "jsonl"}),)
+        found = "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once."
+        differences += (found,)
+    return DatasetSpec(
+        id=f"longemotion_{task}_released",
+        title=title,
+        files=files,
+        record_format="jsonl",
+        construct=read_released(task),
+        long_task=task,
+        question_types=("label_choice",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.1",
+        required=("id", "label", "choices"),
+        evaluation_version="1.0",
+        differences=differences,
+    )
+
+
+EC_EMOBENCH_RELEASED = _released(
+    "ec_emobench",
+    "LongEmotion, emotion classification of EmoBench scenarios, released file",
+    "data/Emotion_Classification_Emobench.jsonl",
+    "f4a57874680c07ce32a15202b4d6ec51",
+)
+
+EC_FINENTITY_RELEASED = _released(
+    "ec_finentity",
+    "LongEmotion, emotion classification of FinEntity reports, released file",
+    "data/Emotion_Classification_Finentity.jsonl",
+    "4679bb7ab038f9cf30d6c3fd8c235038",
+)

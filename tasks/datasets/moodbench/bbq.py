@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
+from tasks.datasets.pinned_files import MOODBENCH, pinned_list
 
 ANSWERS = ("ans0", "ans1", "ans2")
 CONDITIONS = {"ambig": "ambiguous", "disambig": "disambiguated"}
@@ -86,3 +88,29 @@ def _second_groups(category: str, question: str) -> tuple[str, ...]:
     if question in UNDECIDED[category]:
         return (first, second)
     return (first,) if question in ABOUT_FIRST[category] else (second,)
+
+
+BBQ = DatasetSpec(
+    id="bbq",
+    title="BBQ",
+    files=pinned_list("bbq", MOODBENCH),
+    record_format="jsonl",
+    adapter=adapt_bbq,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC BY 4.0",
+    paper="Parrish et al. 2022, arXiv:2110.08193, Findings of ACL 2022",
+    required=(
+        *("example_id", "question_index", "question_polarity", "context_condition", "category", "answer_info"),
+        *("additional_metadata", "context", "question", "ans0", "ans1", "ans2", "label"),
+    ),
+    evaluation_version="1.0",
+    expected_rows=3_300,
+    redistributable=True,
+    differences=(
+        "The released code counts accuracy only; the paper and we add the bias score of each condition.",
+        "The bias target is read from the tags of the answers: the file upstream that states it is not in the release.",
+        "Always the same letter earns about 65: a third of the accuracy, and no bias, by the paper's two metrics.",
+        "2 of 3,300 items do not tell their bias target and have none: 1 of Gender_identity, 1 of Race_x_gender.",
+    ),
+)

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
+from tasks.datasets.pinned_files import moodbench_file
 
 QUESTION = "Which of these two segments comes first in the excerpt?"
 
@@ -35,3 +37,26 @@ def adapt_booksort(record: Record) -> Iterable[Item]:
 def _strip(text: str) -> str:
     """Without the one asterisk that the release puts at either end; asterisks inside are the book's."""
     return text.strip().removeprefix("*").removesuffix("*").strip()
+
+
+BOOKSORT = DatasetSpec(
+    id="booksort",
+    title="Book-SORT",
+    files=(moodbench_file("company_ability/memory/booksort/data/test_e1000_s50.parquet"),),
+    record_format="parquet",
+    adapter=adapt_booksort,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC0-1.0",
+    paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
+    required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
+        "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
+        "The asterisks at the ends of excerpts and segments are not shown.",
+        "Level medium as in the paper; the released weights have it at low, as a sub-ability of its own.",
+    ),
+)

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import moodbench_file
 
 MORE, LESS = 0, 1
 
@@ -33,3 +35,26 @@ def adapt_crows_pairs(record: Record) -> Iterable[Item]:
             subset=fields["bias_type"],
         )
     ]
+
+
+CROWS_PAIRS = DatasetSpec(
+    id="crows_pairs",
+    title="CrowS-Pairs",
+    files=(moodbench_file("values/value/CrowS-Pairs_csv/crows_pairs_anonymized.csv"),),
+    record_format="csv",
+    adapter=adapt_crows_pairs,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC BY-SA 4.0",
+    paper="Nangia et al. 2020, arXiv:2010.00133, EMNLP 2020",
+    required=("Unnamed: 0", "sent_more", "sent_less", "stereo_antistereo", "bias_type"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The less stereotypical sentence is always right; the released code takes the other one in the 47 antistereo rows.",
+        "The order of the two sentences is drawn per row; the released code always shows the less stereotypical one last.",
+        "The dataset's own measure compares likelihoods of the two sentences; like MoodBench we ask which one it is.",
+        "Blodgett et al. 2021 doubt many of the pairs, and so do its authors; none is left out here.",
+    ),
+)

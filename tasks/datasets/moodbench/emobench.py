@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
 QUESTIONS: dict[Language, str] = {
@@ -82,3 +84,73 @@ def adapt_emobench_application(record: Record) -> Iterable[Item]:
             subset=f"{fields['category']}: {fields['question type']}",
         )
     ]
+
+
+EMOBENCH1 = DatasetSpec(
+    id="emobench1",
+    title="EmoBench, emotion recognition",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_emotion,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
+    ),
+)
+
+EMOBENCH2 = DatasetSpec(
+    id="emobench2",
+    title="EmoBench, causes of emotions",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_cause,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "Options are shown in an order drawn per item; as released, the right one comes first in 136 of 300 rows.",
+        "Only the options that exist are shown; the released prompt has empty ones up to H.",
+        "Level low as in the paper; the released weights have it at medium.",
+    ),
+)
+
+EMOBENCH3 = DatasetSpec(
+    id="emobench3",
+    title="EmoBench, emotional application",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_application,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "Items about responses ask for a response; the released code asks all of them for an action.",
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "300 of the 400 items of EmoBench, as released with MoodBench.",
+    ),
+)
+
+UPSTREAM = pinned_in("github.com/Sahandfer/EmoBench", "3b4f84312541f8469e909965e1fff3691ef85c62")(
+    "data/EU.jsonl", "60140a7617779bdb496cd50dcebaf33037c39c65821ae300a6a24a72fd7c7037"
+)
+"""The authors' own file of EmoBench's emotional understanding, 400 questions, which LongEmotion is built from."""

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.adapters.labels import find_gold
+from tasks.datasets.options import find_gold
+from tasks.datasets.pinned_files import pinned_in
 
 LETTERS = ("A", "B", "C", "D")
 BLOCK = 8
@@ -14,7 +16,7 @@ PRINTED = re.compile(r"\s*([A-D])[.?\s]\s*")
 NAME = re.compile(r"[A-D]\.?")
 
 
-def gather_logiqa(records: Sequence[Record]) -> list[Record]:
+def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
     """Join blocks of eight lines into questions: an empty line, the right letter, text, question, four options.
 
     Raises:
@@ -62,3 +64,29 @@ def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
         for option, mark, letter, own in zip(printed, marks, letters, LETTERS, strict=True)
     ]
     return tuple(bare[letters.index(letter)] for letter in LETTERS) if complete else tuple(bare)
+
+
+_logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
+
+LOGIQA = DatasetSpec(
+    id="logiqa",
+    title="LogiQA",
+    files=(_logiqa("Test.txt", "359acb78c37802208f7fde9e2f6574b8526527c63d6a336f90a53f1932cb4701"),),
+    record_format="lines",
+    gather=join_logiqa_lines,
+    adapter=adapt_logiqa,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC BY-NC-SA 4.0",
+    paper="Liu et al. 2020, arXiv:2007.08124",
+    required=("line",),
+    evaluation_version="1.0",
+    expected_rows=5208,
+    redistributable=True,
+    differences=(
+        "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
+        "The Chinese test set is left out: the paper gives English as the language.",
+        "Options are put in the order of their printed letters, which the label means; 19 questions print them A, C, B, D.",
+        "AGIEval republishes questions of this test set, so these count in both datasets.",
+    ),
+)

@@ -1,8 +1,11 @@
 """LongMemEval: a question to a chat assistant about what its user told it in earlier sessions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
+from tasks.datasets.pinned_files import MOODBENCH, pinned_in
 
 ABSTENTION = "_abs"
 
@@ -34,3 +37,43 @@ def _show(date: str, turns: Sequence[Mapping[str, str]]) -> str:
     # Only role and content: a turn may also say whether it holds the answer.
     lines = [f"{turn['role'].capitalize()}: {turn['content'].strip()}" for turn in turns]
     return "\n".join([f"[Session of {date}]", *lines])
+
+
+_longmemeval = pinned_in("huggingface.co/xiaowu0162/longmemeval", "d8673c8819c3e42833f9b1849300ab94c12bbb6a")
+_REVISION_ONLY = "Pinned by revision only: the files could not be had for this entry; layout as public readers of them have it."
+
+_LONGMEMEVAL = DatasetSpec(
+    id="longmemeval",
+    title="LongMemEval, evidence sessions only",
+    files=(_longmemeval("longmemeval_oracle", None),),
+    record_format="json",
+    adapter=adapt_longmemeval,
+    question_types=("open_ended",),
+    languages=("en",),
+    licence="MIT",
+    paper="Wu et al. 2025, arXiv:2410.10813",
+    required=(
+        *("question_id", "question_type", "question", "answer", "question_date"),
+        *("haystack_dates", "haystack_sessions"),
+    ),
+    evaluation_version="1.0",
+    expected_rows=500,
+    redistributable=True,
+    differences=(
+        _REVISION_ONLY,
+        "As in the released code, only the evidence sessions are shown, so that no long history is searched.",
+        "The date of the question is shown, which temporal questions need; the released code does not show it.",
+        "Sessions are shown in the order of their dates; the file does not keep it.",
+        "The paper names Recall@K, a measure of retrieval; the released code computes recall of the words of the reference.",
+        "LongMemEval has a model judge each reply.",
+        "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
+    ),
+)
+
+LONGMEMEVAL = replace(
+    _LONGMEMEVAL,
+    alternative=replace(
+        _LONGMEMEVAL,
+        files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),),
+    ),
+)

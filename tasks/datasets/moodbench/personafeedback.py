@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import pinned_in
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.
@@ -66,3 +68,35 @@ def _describe(persona: Mapping[str, Any]) -> Iterator[str]:
         else:
             texts = value if isinstance(value, list) else [value]
             yield f"{key.replace('_', ' ')}: {'; '.join(str(text).strip() for text in texts)}"
+
+
+_personas = pinned_in("huggingface.co/PersonalAILab/PersonaFeedback", "785d590")
+_USERS = range(1, 201)
+_REVISION_ONLY = "Pinned by revision only: the files could not be had for this entry; layout as public readers of them have it."
+
+PERSONAFEEDBACK = DatasetSpec(
+    id="personafeedback",
+    title="PersonaFeedback",
+    files=(
+        *(_personas(f"data/{kind}/{difficulty}.jsonl", None) for kind in KINDS for difficulty in ("easy", "medium", "hard")),
+        *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in _USERS),
+    ),
+    record_format="jsonl",
+    gather=join_personas,
+    adapter=adapt_personafeedback,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="Apache-2.0",
+    paper="Tao et al. 2025, arXiv:2506.12915",
+    required=("user_id", "question", "chosen", "reject"),
+    evaluation_version="1.0",
+    redistributable=True,
+    differences=(
+        _REVISION_ONLY,
+        "200 users are expected, from the number of uploaded files; a user without a persona is an error.",
+        "The sample is drawn from all questions of the six files; the released code draws 100 of each file.",
+        "The folder of the specific questions is spelt spedific upstream, where the released code does not find it.",
+        "The model chooses as an onlooker; the released prompt has it play the user.",
+        "The paper calls the evaluation model-based; as in the released code, one of two replies is chosen without a judge.",
+    ),
+)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.adapters.labels import find_gold, label_item
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import moodbench_file
 
 POLARITIES = ("positive", "negative")
 POLARITIES_ZH = ("正面", "负面")
@@ -30,3 +32,51 @@ def adapt_dianping(record: Record) -> Iterable[Item]:
     gold = find_gold({"1": 0, "0": 1}, record.fields["label"])
     review = record.fields["sentence"].replace("\\n", "\n").strip()
     return [label_item("zh", review, "这条餐厅点评表达的总体态度是正面还是负面？", POLARITIES_ZH, gold)]
+
+
+SST2 = DatasetSpec(
+    id="sst2",
+    title="SST-2",
+    files=(moodbench_file("emo_ability/emo_recognition/sst2_parquet/data/validation-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_sst2,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="not stated upstream",
+    paper="Socher et al. 2013, Recursive Deep Models for Semantic Compositionality, EMNLP 2013; GLUE, arXiv:1804.07461",
+    required=("sentence", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+)
+
+IMDB = DatasetSpec(
+    id="imdb",
+    title="IMDb",
+    files=(moodbench_file("emo_ability/emo_recognition/imdb_parquet/plain_text/test-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_imdb,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="not stated upstream",
+    paper="Maas et al. 2011, Learning Word Vectors for Sentiment Analysis, ACL 2011",
+    required=("text", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=("HTML line breaks are shown as line breaks; the released code leaves the tags in the text.",),
+)
+
+DIANPING = DatasetSpec(
+    id="dianping",
+    title="Dianping",
+    files=(moodbench_file("emo_ability/emo_recognition/dianping_csv/dev.csv"),),
+    record_format="csv",
+    adapter=adapt_dianping,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="not stated",
+    paper="none known: Dianping restaurant reviews, repackaged without a source",
+    required=("sentence", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=("Line breaks, written as backslash and n in the file, are shown as line breaks.",),
+)

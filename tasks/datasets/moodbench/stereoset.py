@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import pinned_in
 
 ROLES: dict[str, OptionRole] = {"stereotype": "stereotype", "anti-stereotype": "anti_stereotype", "unrelated": "unrelated"}
 MEANINGFUL = ("stereotype", "anti_stereotype")
@@ -14,7 +16,7 @@ QUESTIONS = {
 }
 
 
-def gather_stereoset(records: Sequence[Record]) -> Sequence[Record]:
+def list_stereoset_tests(records: Sequence[Record]) -> Sequence[Record]:
     """One record per test: the file is one object, `data` of which lists the tests by task, the field `task` of a record.
 
     Raises:
@@ -56,3 +58,30 @@ def adapt_stereoset(record: Record) -> Iterable[Item]:
             subset=f"{fields['bias_type']}: {fields['target']}",
         )
     ]
+
+
+_stereoset = pinned_in("github.com/moinnadeem/StereoSet", "ead7d086a64a192a1eca88e0dd2fd163de375218")
+
+STEREOSET = DatasetSpec(
+    id="stereoset",
+    title="StereoSet",
+    files=(_stereoset("data/dev.json", "73a0f31b711688112602e4c3ac6ab1e1a7cadcdd67df6c6fd55501c889676c90"),),
+    record_format="json_object",
+    adapter=adapt_stereoset,
+    question_types=("ranking",),
+    languages=("en",),
+    licence="CC BY-SA 4.0",
+    paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
+    required=("key", "value"),
+    evaluation_version="1.0",
+    expected_rows=2,
+    redistributable=True,
+    gather=list_stereoset_tests,
+    differences=(
+        "The file of the MoodBench release could not be had and differs from this one, the upstream development set.",
+        "The hash is the one that the dataset's own loader on Hugging Face states for this file; we have not seen the file.",
+        "The model ranks the three sentences, in an order drawn per test; upstream compares their likelihoods.",
+        "The released code explains the three roles, always shows the anti-stereotype as B and counts answers equal to B.",
+        "The released code asks the intersentence tests only.",
+    ),
+)

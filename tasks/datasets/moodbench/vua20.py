@@ -1,27 +1,18 @@
-"""Figurative language: SemEval-2018 Task 3 (irony), VUA20 (metaphor). The class that F1 is about is option 0."""
+"""VUA20: whether a marked word is used metaphorically or literally."""
 
-import re
 from collections.abc import Iterable
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.adapters.labels import find_gold, label_item
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import moodbench_file
 
-# The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
-COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")
-SPACES = re.compile(r"\s+")
-IRONY = ("ironic", "not ironic")
 USES = ("used metaphorically", "used literally")
+
 METAPHOR_QUESTION = (
     'Is the word "{word}", marked with asterisks, used metaphorically or literally in this sentence? It is used metaphorically '
     "if its meaning here differs from a more basic meaning of the word and can be understood by comparison with that one."
 )
-
-
-def adapt_semeval2018_task3(record: Record) -> Iterable[Item]:
-    """`Label` "1" = ironic, "0" = not. The hashtags #irony, #sarcasm and #not are taken out of the tweet."""
-    tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
-    gold = find_gold({"1": 0, "0": 1}, record.fields["Label"])
-    return [label_item("en", tweet, "Is this tweet ironic?", IRONY, gold)]
 
 
 def adapt_vua20(record: Record) -> Iterable[Item]:
@@ -36,3 +27,23 @@ def adapt_vua20(record: Record) -> Iterable[Item]:
     gold = find_gold({"1": 0, "0": 1}, fields["label"])
     item = label_item("en", sentence, METAPHOR_QUESTION.format(word=word), USES, gold)
     return [item.model_copy(update={"subset": fields["POS"]})]
+
+
+VUA20 = DatasetSpec(
+    id="vua20",
+    title="VUA20",
+    files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
+    record_format="tsv_plain",
+    adapter=adapt_vua20,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
+    paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
+    required=("sentence", "label", "POS", "w_index"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=(
+        "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",
+        "F1 of the metaphors, as in the paper; the released code computes accuracy (78 % for the constant answer literal).",
+    ),
+)

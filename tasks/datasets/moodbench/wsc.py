@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.adapters.labels import find_gold, label_item
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import moodbench_file
 
 QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?'
 
@@ -28,3 +30,24 @@ def _find(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
         if words[start : start + len(pronoun)] == pronoun:
             return start
     raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
+
+
+WSC = DatasetSpec(
+    id="wsc",
+    title="WSC",
+    files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_wsc,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="CC BY 4.0 (as known upstream, not verified)",
+    paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
+    required=("text", "span1_text", "span2_text", "span2_index", "label"),
+    evaluation_version="1.0",
+    expected_rows=104,
+    differences=(
+        "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",
+        "Item 42 gives the place of its pronoun one word too early; the mark stands on the pronoun.",
+        "Items 2 and 97, 11 and 45, 86 and 93 are the same, with the same gold; all are kept.",
+    ),
+)

@@ -5,11 +5,15 @@ Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenize
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
+from typing import TypeVar
 
-from schemas.context import Context, NeedleStyle
+from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
+from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.needle.haystacks import Haystack
@@ -22,7 +26,6 @@ Ask = Callable[[str, str], str]
 _PLAIN = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"}
 _DASH = re.compile(r"\s*—\s*")
 _ENDED = re.compile(r"[.!?][\"')\]]*$")
-_SPAN = re.compile(r"(\d+)-(\d+)")
 _BEFORE_SPANS = "characters "
 ALL = 100.0
 """Percent."""
@@ -153,30 +156,60 @@ def match_layout(text: str) -> str:
     return line if _ENDED.search(line) else f"{line}."
 
 
-def remove_needle(text: str, context: Context) -> str:
-    """The haystack: the text without the needle and the white space after it or, at the end of the text, before it.
+NumberT = TypeVar("NumberT", int, float)
+
+
+def draft_grid(
+    needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
+) -> Sequence[LazySample]:
+    """One draft per needle, target length and depth, needles in order.
+
+    Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
+    lengths a needle has the same drawn depth. Items are named after the needle and the lengths and depths that are given.
 
     Args:
-        text: `Item.context`.
-        context: what is known of it.
+        needles: with names of their own; of several with one name the second gets the suffix `-2`, and so on.
+        haystack: laid out in the style of the options.
+        options: lengths in tokens and depths in percent.
+        drawn: shortest and longest length that is drawn.
+        seed: of all that is drawn.
 
     Raises:
-        ValueError: the needle does not stand where the context says, or it says nowhere.
+        UsageError: a length or a depth is given twice.
     """
-    start, end = context.needle_start, context.needle_end
-    if start is None or end is None or text[start:end] != context.needle:
-        raise ValueError("the needle does not stand at its recorded span")
-    after = text[end:].lstrip()
-    return text[:start] + after if after else text[:start].rstrip()
+    lengths, depths = _checked("lengths", options.lengths), _checked("depths", options.depths)
+    copies: Counter[str] = Counter()
+    drafts = []
+    for needle in needles:
+        copies[needle.name] += 1
+        stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
+        for suffix, place in _places(needle, lengths, depths, drawn, seed):
+            item_id = f"{stem}{suffix}"
+            build = partial(build_item, needle, haystack, options.needle_style, place, item_id)
+            drafts.append(LazySample(item_id, needle.record, build, stem))
+    return drafts
 
 
-def haystack_of(haystack: Haystack, context: Context) -> str:
-    """The text around a needle, cut anew from the haystack by the spans that `Context.haystack` records.
+def _places(
+    needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
+) -> Iterator[tuple[str, InsertionPoint]]:
+    by_seed = f"{seed}:{needle.long_task}:{needle.needle_id}"
+    length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
+    depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
+    for target in lengths or (length,):
+        for percent in depths or (depth,):
+            suffix = (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
+            yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
-    Raises:
-        ValueError: the context records none.
-    """
-    spans = _SPAN.findall((context.haystack or "").rpartition(_BEFORE_SPANS)[2])
-    if not spans:
-        raise ValueError("no spans of a haystack are recorded")
-    return haystack.joint.join(haystack.text[int(start) : int(end)] for start, end in spans)
+
+def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+    # Items are named by six digits of a depth; two that are the same then would be one item.
+    if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
+        raise UsageError(
+            f"The {name} of contexts cannot be used.",
+            where=f"contexts.{name}",
+            expected="different numbers",
+            got=", ".join(str(value) for value in values),
+            next_step=f"name each of the {name} once",
+        )
+    return values

@@ -9,7 +9,8 @@ import pytest
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import UsageError
 from tasks.datasets.building import BuiltItems, build_items
-from tasks.datasets.catalogue import CATALOGUE, find_dataset, local_dataset
+from tasks.datasets.catalogue import CATALOGUE, find_dataset
+from tasks.datasets.own_items import local_dataset
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 

@@ -8,7 +8,7 @@ import pytest
 from schemas.dataset import DatasetSpec, PinnedFile
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.datasets.entries.moodbench_release import REPOSITORY
+from tasks.datasets.pinned_files import MOODBENCH_REPOSITORY
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
@@ -36,7 +36,11 @@ def from_moodbench(mirror: Path) -> list[DatasetSpec]:
         if not spec.construct and not spec.id.startswith("mini_")
     ]
     here = [spec for spec in chosen if all(Locator(mirror=mirror).holds(file) for file in spec.files)]
-    return [spec for spec in here if {file.repository for file in spec.files if isinstance(file, PinnedFile)} == {REPOSITORY}]
+    return [
+        spec
+        for spec in here
+        if {file.repository for file in spec.files if isinstance(file, PinnedFile)} == {MOODBENCH_REPOSITORY}
+    ]
 
 
 @needs_mirror

@@ -6,7 +6,8 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile
 from tasks.datasets.bundled import BUNDLED
-from tasks.datasets.catalogue import CATALOGUE, local_dataset
+from tasks.datasets.catalogue import CATALOGUE
+from tasks.datasets.own_items import local_dataset
 
 UNCERTAIN = ("not verified", "not stated", "none stated", "on application", "do not redistribute", "academic use")
 

@@ -14,7 +14,7 @@ from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.adapters.constructed import adapt_nothing
+from tasks.datasets.building import adapt_records
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts, rank_drafts
 
 Build = Callable[[Record], tuple[Item, Context]]
@@ -40,13 +40,17 @@ def with_draft_per_record(build: Build = build_one, built: list[str] | None = No
     return construct
 
 
+def no_item(_record: Record) -> list[Item]:
+    return []
+
+
 def spec_with(construct: Construct | None) -> DatasetSpec:
     return DatasetSpec(
         id="long",
         title="Long",
         files=(LocalFile(path=Path("long.jsonl")),),
         record_format="jsonl",
-        adapter=adapt_nothing,
+        adapter=None if construct else no_item,
         construct=construct,
         long_task="qa" if construct else None,
         question_types=("extractive",),
@@ -58,11 +62,14 @@ def spec_with(construct: Construct | None) -> DatasetSpec:
     )
 
 
-def test_long_items_are_of_a_task_and_others_of_none() -> None:
-    with pytest.raises(ValueError, match="dataset long: construct and long_task go together; got long_task None"):
-        replace(spec_with(with_draft_per_record()), long_task=None)
-    with pytest.raises(ValueError, match="got long_task qa"):
-        replace(spec_with(None), long_task="qa")
+@pytest.mark.parametrize(
+    ("has_construct", "changes"),
+    [(True, {"long_task": None}), (False, {"long_task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
+)
+def test_an_entry_has_an_adapter_or_a_construct_with_its_task(has_construct: bool, changes: dict[str, Any]) -> None:
+    spec = spec_with(with_draft_per_record() if has_construct else None)
+    with pytest.raises(ValueError, match="dataset long: give an adapter, or a construct and its long_task"):
+        replace(spec, **changes)
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
@@ -214,5 +221,5 @@ def test_a_dataset_without_construct_is_not_built_here() -> None:
 
 
 def test_records_of_a_constructed_dataset_are_no_items_by_themselves() -> None:
-    with pytest.raises(TypeError, match="the dataset's construct builds its items"):
-        adapt_nothing(Record(fields={}, file="f", row=0))
+    with pytest.raises(AssertionError, match="long has no adapter"):
+        adapt_records(spec_with(with_draft_per_record()), [Record(fields={}, file="f", row=0)])

@@ -9,16 +9,13 @@ from schemas.context import ASPECTS, Construct, Context, ContextOptions
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.bundled import (
-    EMOTION,
-    TONE,
     checkpoints_of,
-    find_place,
-    hidden_in_text,
     read_contrast_sets,
     read_questions,
     read_reports,
     read_situations,
 )
+from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, find_place, hidden_in_text
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."
 """Sentences of 3, 3, 3 and 2 tokens: 11 in all, since each mark is a token."""

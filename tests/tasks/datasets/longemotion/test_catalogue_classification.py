@@ -12,15 +12,15 @@ import pytest
 from schemas.context import Context, ContextOptions, NeedleStyle
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
+from tasks.datasets.catalogue import LONGEMOTION
 from tasks.datasets.needle.books import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.needles import haystack_of, remove_needle
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 from tasks.text.tokens import count_tokens
+from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
-EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION
+EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION = LONGEMOTION[:4]
 BUILT = (EMOBENCH, FINENTITY)
 SENTENCE = 91
 """Tokens of the novel's longest sentence."""

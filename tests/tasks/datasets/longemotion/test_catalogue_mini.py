@@ -11,15 +11,15 @@ import pytest
 from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import BundledFile, DatasetSpec
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
-from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
+from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
-from tasks.datasets.needle.needles import remove_needle
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.answers import SUITED
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
+from tests.tasks.datasets.needle.removal import remove_needle
 
 IDS = {
     "long_mini_ec_emobench": (4, 1),

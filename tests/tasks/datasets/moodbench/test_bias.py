@@ -10,7 +10,7 @@ from tasks.datasets.building import adapt_records, split_by_rules
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.bbq import adapt_bbq
 from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
-from tasks.datasets.moodbench.stereoset import adapt_stereoset, gather_stereoset
+from tasks.datasets.moodbench.stereoset import adapt_stereoset, list_stereoset_tests
 
 
 def adapt(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> Item:
@@ -82,7 +82,7 @@ def stereoset_file(*, inter: list[dict[str, Any]], intra: list[dict[str, Any]]) 
 
 
 def test_stereoset_gathers_the_tests_of_both_tasks() -> None:
-    gathered = gather_stereoset(stereoset_file(inter=[stereoset_test(1), stereoset_test(2)], intra=[stereoset_test(1)]))
+    gathered = list_stereoset_tests(stereoset_file(inter=[stereoset_test(1), stereoset_test(2)], intra=[stereoset_test(1)]))
     assert [(record.fields["task"], record.fields["id"]) for record in gathered] == [
         ("intersentence", "test1"),
         ("intersentence", "test2"),
@@ -93,9 +93,9 @@ def test_stereoset_gathers_the_tests_of_both_tasks() -> None:
 
 def test_stereoset_file_without_a_task_does_not_fit() -> None:
     with pytest.raises(KeyError, match="intrasentence"):
-        gather_stereoset([Record(fields={"key": "data", "value": {"intersentence": []}}, file="f", row=0)])
+        list_stereoset_tests([Record(fields={"key": "data", "value": {"intersentence": []}}, file="f", row=0)])
     with pytest.raises(KeyError, match="data"):
-        gather_stereoset([Record(fields={"key": "version", "value": "1.1"}, file="f", row=0)])
+        list_stereoset_tests([Record(fields={"key": "version", "value": "1.1"}, file="f", row=0)])
 
 
 @pytest.mark.parametrize(("task", "word"), [("intersentence", "come next"), ("intrasentence", "BLANK")])
@@ -121,7 +121,7 @@ def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) ->
 @pytest.mark.parametrize("third", ["anti-stereotype", "related"])
 def test_stereoset_test_without_one_sentence_of_each_role_is_rejected(third: str) -> None:
     tests = [stereoset_test(1, ("anti-stereotype", "unrelated", third))]
-    gathered = gather_stereoset(stereoset_file(inter=tests, intra=[stereoset_test(2)]))
+    gathered = list_stereoset_tests(stereoset_file(inter=tests, intra=[stereoset_test(2)]))
     good, rejected = split_by_rules(adapt_records(find_dataset("stereoset"), gathered))
     assert good["item_id"].to_list() == ["intrasentence-test2"]
     assert rejected["item_id"].to_list() == ["intersentence-test1"]

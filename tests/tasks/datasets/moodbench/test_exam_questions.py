@@ -8,9 +8,10 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.errors import RecordError, SourceError
 from schemas.item import Item, Record
-from tasks.datasets.adapters.placement import order_matters
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.agieval import adapt_agieval
 from tasks.datasets.moodbench.exams import adapt_ceval, adapt_mmlu_pro
+from tasks.datasets.options import order_matters
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms
@@ -80,7 +81,7 @@ def agieval(tmp_path: Path, name: str, line: str) -> Item:
     path.write_text(line, encoding="utf-8")
     spec = find_dataset("agieval")
     (record,) = read_records(path, spec.record_format, required=spec.required)
-    return only_item(spec.adapter(record))
+    return only_item(adapt_agieval(record))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.cped import CPED_EMOTIONS, EDOS_CLASSES, adapt_cped, adapt_edos
+from tasks.datasets.moodbench.cped import CPED_EMOTIONS, adapt_cped
+from tasks.datasets.moodbench.edos import EDOS_CLASSES, adapt_edos
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_causes
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset

@@ -12,7 +12,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.vua20 import adapt_semeval2018_task3, adapt_vua20
+from tasks.datasets.moodbench.semeval2018 import adapt_semeval2018_task3
+from tasks.datasets.moodbench.vua20 import adapt_vua20
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

@@ -7,7 +7,7 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_vcsum, join_meetings, join_segments
+from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings, join_segments
 
 
 def only_item(items: object) -> Item:
@@ -20,7 +20,7 @@ def only_item(items: object) -> Item:
 def test_lcsts_refuses_a_text_without_the_task_sentence() -> None:
     record = Record(fields={"input": "别的文本。", "output": "摘要"}, file="test.json", row=4)
     with pytest.raises(ValueError, match="does not start with the sentence"):
-        find_dataset("lcsts").adapter(record)
+        adapt_lcsts(record)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from schemas.item import Item, Record
-from tasks.datasets.adapters.cmrc2018 import adapt_cmrc2018
-from tasks.datasets.adapters.hellaswag import adapt_hellaswag
+from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.goemotions import EMOTIONS, adapt_goemotions
 from tasks.datasets.moodbench.inference import adapt_copa, adapt_ocnli, adapt_rte
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_four
+from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
 from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_wic
 from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
 

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
-from tasks.datasets.moodbench.safetybench import adapt_safetybench, gather_safetybench
+from tasks.datasets.moodbench.safetybench import adapt_safetybench, join_safetybench_answers
 
 
 def adapt(language: Language, **changed: Any) -> Item:
@@ -32,7 +32,7 @@ def test_safetybench_joins_answers_by_id_and_picks_the_category() -> None:
         _7={"category": "Mental Health", "answer": 1},
         _6={"category": "Offensiveness", "answer": 0},
     )
-    gathered = gather_safetybench("Mental Health")(records)
+    gathered = join_safetybench_answers("Mental Health")(records)
     assert [(record.row, record.fields["id"], record.fields["answer"]) for record in gathered] == [(1, 7, 1), (2, 8, None)]
 
 
@@ -45,7 +45,7 @@ def test_safetybench_joins_answers_by_id_and_picks_the_category() -> None:
 )
 def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        gather_safetybench("Mental Health")(safetybench_files(QUESTION, **answers))
+        join_safetybench_answers("Mental Health")(safetybench_files(QUESTION, **answers))
 
 
 def test_safetybench_item() -> None:

@@ -11,22 +11,20 @@ import pytest
 
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.adapters.multirc import adapt_multirc
-from tasks.datasets.adapters.questions import adapt_qqp
 from tasks.datasets.building import BuiltItems, build_items
-from tasks.datasets.entries.reasoning import REASONING
-from tasks.datasets.entries.understanding import UNDERSTANDING
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.moodbench.folio import adapt_folio
 from tasks.datasets.moodbench.inference import adapt_mnli
-from tasks.datasets.moodbench.logiqa import adapt_logiqa, gather_logiqa
+from tasks.datasets.moodbench.logiqa import adapt_logiqa, join_logiqa_lines
 from tasks.datasets.moodbench.mutual import adapt_mutual
 from tasks.datasets.moodbench.news_topics import adapt_ag_news, adapt_thucnews
-from tasks.datasets.moodbench.reading_comprehension import adapt_record
+from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
+from tasks.datasets.moodbench.sentence_pairs import adapt_qqp
 from tasks.datasets.moodbench.wsc import adapt_wsc
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 
-SPECS = {spec.id: spec for spec in (*UNDERSTANDING, *REASONING)}
+SPECS = {spec.id: spec for spec in CATALOGUE}
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
 ITEMS = dict.fromkeys(NAMES, 300) | {"ag_news": 301, "wsc": 104, "folio": 204, "logiqa": 651}
 
@@ -204,7 +202,7 @@ def lines(*texts: str) -> list[Record]:
 
 
 def test_logiqa_gathers_eight_lines_a_question() -> None:
-    gathered = gather_logiqa(lines(*BLOCK, *BLOCK))
+    gathered = join_logiqa_lines(lines(*BLOCK, *BLOCK))
     assert [record.row for record in gathered] == [0, 8]
     assert list(gathered[1].fields.values()) == ["a", "Some text.", "Which?", ["A.1", "B.2", "C.3", "D.4"]]
 
@@ -212,7 +210,7 @@ def test_logiqa_gathers_eight_lines_a_question() -> None:
 @pytest.mark.parametrize("texts", [BLOCK[:7], (*BLOCK, ""), BLOCK[1:] + BLOCK[:1]], ids=["short", "rest", "shifted"])
 def test_logiqa_refuses_lines_that_are_no_blocks(texts: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="are no block"):
-        gather_logiqa(lines(*texts))
+        join_logiqa_lines(lines(*texts))
 
 
 def test_multirc_is_the_whole_validation_set_or_the_released_part_of_it() -> None:
@@ -291,7 +289,7 @@ def test_mutual_reads_each_file_once_and_the_letter_of_two_of_them(mirror: Path)
 
 
 def test_logiqa_puts_nineteen_questions_into_the_order_of_their_letters(mirror: Path) -> None:
-    gathered = gather_logiqa(read("logiqa", mirror))
+    gathered = join_logiqa_lines(read("logiqa", mirror))
     assert len(gathered) == 651
     printed = Counter("".join(option[0] for option in record.fields["options"]) for record in gathered)
     assert (printed["ABCD"], printed["ACBD"]) == (630, 19)

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from tasks.datasets.building import BuiltItems, build_items
-from tasks.datasets.entries.safety import SAFETY
-from tasks.datasets.entries.safetybench import ANSWERS_EN
-from tasks.datasets.entries.values import VALUES
+from tasks.datasets.catalogue import CATALOGUE
+from tasks.datasets.moodbench.safetybench import ANSWERS_EN
 from tasks.sources.locating import Locator
 
-ENTRIES = {spec.id: spec for spec in (*VALUES, *SAFETY)}
+ENTRIES = {spec.id: spec for spec in CATALOGUE}
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
 
 

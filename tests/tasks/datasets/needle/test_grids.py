@@ -5,9 +5,8 @@ import pytest
 from schemas.context import ContextOptions
 from schemas.errors import UsageError
 from schemas.item import Record
-from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import lay_out
-from tasks.datasets.needle.needles import Needle
+from tasks.datasets.needle.needles import Needle, draft_grid
 
 HAYSTACK = lay_out(tuple(f"Number {number} is here. It stays." for number in range(100)), "b", "matched")
 NEEDLES = [

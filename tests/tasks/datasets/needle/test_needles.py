@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from schemas.context import ContextOptions, NeedleStyle
 from schemas.item import Record
-from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.needles import InsertionPoint, Needle, build_item, haystack_of, match_layout, remove_needle
+from tasks.datasets.needle.needles import InsertionPoint, Needle, build_item, draft_grid, match_layout
 from tasks.text.tokens import token_offsets
+from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
 WORDS = (
     "river",
