@@ -33,7 +33,7 @@ class SelectedDataset:
     @property
     def is_long(self) -> bool:
         """Whether its items have a long context, built for them."""
-        return self.spec.construct is not None
+        return self.spec.sample_builder is not None
 
     @property
     def rubric(self) -> str | None:

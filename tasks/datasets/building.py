@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
-from schemas.item import Gather, Item, Record
+from schemas.item import Item, Record, RecordJoin
 from schemas.tables.items import Items
 from tasks.sources.reading import read_dataset
 
@@ -54,7 +54,7 @@ def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
     Raises:
         SourceError: the files do not fit together, or the adapter cannot make an item of a record.
     """
-    return adapt_records(spec, records if spec.gather is None else _gather(spec, spec.gather, records))
+    return adapt_records(spec, records if spec.join_records is None else _join(spec, spec.join_records, records))
 
 
 def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
@@ -102,22 +102,22 @@ def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = No
     return judged.filter(is_good).drop("broken_rules"), judged.filter(~is_good)
 
 
-def _gather(spec: DatasetSpec, gather: Gather, records: Sequence[Record]) -> Sequence[Record]:
+def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Sequence[Record]:
     try:
-        return gather(records)
+        return join(records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise SourceError(
             f"The files of {spec.id} do not fit together.",
             where=", ".join(dict.fromkeys(record.file for record in records)),
             expected="files as the catalogue entry pins them",
             got=f"{type(error).__name__}: {error}",
-            next_step="correct the gather function of the dataset: the files are the pinned ones",
+            next_step="correct `join_records` of the dataset: the files are the pinned ones",
         ) from error
 
 
 def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
     if spec.adapter is None:
-        raise AssertionError(f"{spec.id} has no adapter: its items are built by its construct")
+        raise AssertionError(f"{spec.id} has no adapter: its items are built by its sample builder")
     try:
         items = list(spec.adapter(record))
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import ASPECTS, Construct, Context, ContextOptions, LazySample
+from schemas.context import ASPECTS, Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask, QuestionType
@@ -80,7 +80,7 @@ def _build_contrast(record: Record) -> tuple[Item, Context]:
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-    """Construct of Emotion QA: each of the `questions` of each `document`."""
+    """Sample builder of Emotion QA: each of the `questions` of each `document`."""
     return [
         LazySample(fields["item_id"], record, partial(_build_question, record, fields))
         for record in records
@@ -114,22 +114,22 @@ def _build_report(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="es", tokens=count_tokens(text))
 
 
-def checkpoints_of(task: LongTask) -> Construct:
-    """The construct of one stage of Emotion Conversation: three items per dialogue, in the dialogue's own `language`.
+def checkpoints_of(task: LongTask) -> SampleBuilder:
+    """Return the sample builder of one stage of Emotion Conversation: three items per dialogue, in the dialogue's own `language`.
 
     Args:
         task: `mc1` to `mc4`.
     """
     stage = STAGES.index(task)
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
             LazySample(f"long_mini_{task}-{record.fields['id']}-{point}", record, partial(_build_reply, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]
 
-    return construct
+    return build_samples
 
 
 def _build_reply(record: Record, stage: int, point: int) -> tuple[Item, Context]:
@@ -156,13 +156,13 @@ def _own_name(record: Record) -> str:
 
 
 read_contrast_sets = one_per_record(_own_name, _build_contrast)
-"""Construct of Emotion Detection. Records: `item_id`, `language`, `segments` and their `labels`, one of them unlike the rest."""
+"""Sample builder of Emotion Detection. Records: `item_id`, `language`, `segments`, and `labels`, one of them unlike the rest."""
 
 read_reports = one_per_record(_own_name, _build_report)
-"""Construct of Emotion Summary. Records: `item_id`, `language`, the three sections and the five aspects."""
+"""Sample builder of Emotion Summary. Records: `item_id`, `language`, the three sections and the five aspects."""
 
 read_situations = one_per_record(_own_name, _build_situation)
-"""Construct of Emotion Expression. Records: `item_id`, `language`, `emotion` and `situation`."""
+"""Sample builder of Emotion Expression. Records: `item_id`, `language`, `emotion` and `situation`."""
 
 
 _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of thousands; too few items to rank models."
@@ -171,14 +171,14 @@ _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as 
 
 
 def _describe(
-    task: LongTask, title: str, question_type: QuestionType, construct: Construct, required: tuple[str, ...]
+    task: LongTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
 ) -> DatasetSpec:
     return DatasetSpec(
         id=f"long_mini_{task}",
         title=f"Bundled long items: {title}",
         files=(BundledFile(name=f"long_{'mc' if task in STAGES else task}.jsonl"),),
         record_format="jsonl",
-        construct=construct,
+        sample_builder=sample_builder,
         long_task=task,
         question_types=(question_type,),
         languages=("en", "zh"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LANGUAGES, Language, LongTask
@@ -33,8 +33,8 @@ GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 
 
-def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construct:
-    """The construct of Emotion Classification: a text per record, in which each of its `needles` is hidden on its own.
+def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBuilder:
+    """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
 
     Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
     and `depth_percent`. Options with `depths` give each needle once per depth, in place of its own.
@@ -44,7 +44,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construc
         question: by language, with a place for the subject.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         if options.lengths:
             raise UsageError(
                 "The lengths of the bundled texts cannot be chosen.",
@@ -60,7 +60,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> Construc
             for name, depth in _placements(fields, options.depths)
         ]
 
-    return construct
+    return build_samples
 
 
 def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterator[tuple[str, float]]:

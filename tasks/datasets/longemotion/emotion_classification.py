@@ -6,7 +6,7 @@ choices and label in book text.
 
 from collections.abc import Callable, Sequence
 
-from schemas.context import Construct, ContextOptions, LazySample
+from schemas.context import ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceError
 from schemas.item import Record
@@ -17,7 +17,7 @@ from tasks.datasets.needle.books import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.needle.names import clashing_names, names_in
-from tasks.datasets.needle.needles import Needle, draft_grid
+from tasks.datasets.needle.needles import Needle, list_grid
 from tasks.datasets.pinned_files import pinned_in
 
 EMOBENCH_LENGTHS = (10_000, 30_000)
@@ -111,31 +111,31 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     ]
 
 
-def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> Construct:
-    """A construction that hides the needles among its records in the book whose lines are the other ones.
+def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
+    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones.
 
     Args:
         find: the needles.
         drawn: shortest and longest length, where no lengths are given.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]
         name = lines[0].file if lines else "no file of lines"
         paragraphs = read_prose([record.fields["line"] for record in lines], name)
         # Names and duplicates are looked for in the book as it is printed, in either style.
         printed = lay_out(paragraphs, name, "matched")
         needles = find([record for record in records if "line" not in record.fields], printed, options)
-        return draft_grid(needles, lay_out(paragraphs, name, options.needle_style), options, drawn, seed)
+        return list_grid(needles, lay_out(paragraphs, name, options.needle_style), options, drawn, seed)
 
-    return construct
+    return build_samples
 
 
-construct_emobench = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
-"""Construct of EC-E, from EmoBench's EU.jsonl and the lines of a Gutenberg book."""
+list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
+"""Sample builder of EC-E, from EmoBench's EU.jsonl and the lines of a Gutenberg book."""
 
-construct_finentity = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
-"""Construct of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
+list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
+"""Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
 
 
 _finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
@@ -160,7 +160,7 @@ EC_EMOBENCH = DatasetSpec(
     title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
     files=(UPSTREAM, _NOVEL),
     record_format="jsonl",
-    construct=construct_emobench,
+    sample_builder=list_emobench_samples,
     long_task="ec_emobench",
     question_types=("label_choice",),
     languages=("en",),
@@ -186,7 +186,7 @@ EC_FINENTITY = DatasetSpec(
         _NOVEL,
     ),
     record_format="json",
-    construct=construct_finentity,
+    sample_builder=list_finentity_samples,
     long_task="ec_finentity",
     question_types=("label_choice",),
     languages=("en",),

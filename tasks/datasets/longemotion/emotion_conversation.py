@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
@@ -37,8 +37,8 @@ class DialogueMessage(NamedTuple):
         return f"{self.role}: {self.text}"
 
 
-def checkpoints_of(task: LongTask) -> Construct:
-    """The construct of one stage: three drafts per dialogue, named after stage, dialogue and point.
+def checkpoints_of(task: LongTask) -> SampleBuilder:
+    """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
     what was said, and nothing else.
@@ -53,14 +53,14 @@ def checkpoints_of(task: LongTask) -> Construct:
         raise ValueError(f"the stages of a conversation are {', '.join(STAGES)}, got {task}")
     stage = STAGES.index(task)
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
             LazySample(f"{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]
 
-    return construct
+    return build_samples
 
 
 def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
@@ -145,7 +145,7 @@ def _conversation(task: LongTask) -> DatasetSpec:
             ),
         ),
         record_format="jsonl",
-        construct=checkpoints_of(task),
+        sample_builder=checkpoints_of(task),
         long_task=task,
         question_types=("counselor_reply",),
         languages=("en",),

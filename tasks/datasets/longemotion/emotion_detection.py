@@ -45,7 +45,7 @@ class ContrastSet(NamedTuple):
 
 
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
-    """Construct of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
+    """Sample builder of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
     sets = draw_sets(records, options, seed)
     return [LazySample(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
 
@@ -187,7 +187,7 @@ def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: s
 
 
 read_contrast_sets = one_per_record(lambda record: f"ed-{record.sha256[:12]}", read_contrast_set)
-"""Construct of the released Emotion Detection; items are named after their content."""
+"""Sample builder of the released Emotion Detection; items are named after their content."""
 
 
 _worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d50869578589a47781bc1d26123ca48e27c8")
@@ -201,7 +201,7 @@ ED = DatasetSpec(
         ),
     ),
     record_format="csv",
-    construct=build_contrast_sets,
+    sample_builder=build_contrast_sets,
     long_task="ed",
     question_types=("odd_one_out",),
     languages=("en",),
@@ -226,7 +226,7 @@ def _detection(name: str, title: str, path: str, sha256: str, *differences: str)
         title=title,
         files=(longemotion_file(path, sha256),),
         record_format="jsonl",
-        construct=read_contrast_sets,
+        sample_builder=read_contrast_sets,
         long_task="ed",
         question_types=("odd_one_out",),
         languages=("en",),

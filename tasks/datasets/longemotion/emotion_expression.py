@@ -20,7 +20,7 @@ QUESTION = "Imagine that you are the person in this situation. What do you feel,
 
 
 def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-    """Construct of Emotion Expression: one draft per situation, in the order of the file.
+    """Sample builder of Emotion Expression: one sample per situation, in the order of the file.
 
     Neither the emotion that a situation is filed under nor the factor is shown; the emotion is the item's subset. A few
     situations occur twice, in the same words; both are items, as they are in the published counts.
@@ -101,7 +101,7 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
             ),
         ),
         record_format="json_object",
-        construct=read_situations,
+        sample_builder=read_situations,
         long_task="ee",
         question_types=("emotion_expression",),
         languages=("en",),

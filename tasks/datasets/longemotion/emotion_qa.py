@@ -32,7 +32,7 @@ def read_question(record: Record) -> tuple[Item, Context]:
 
 
 read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", read_question)
-"""Construct of Emotion QA; items are named after their `number`."""
+"""Sample builder of Emotion QA; items are named after their `number`."""
 
 
 QA = DatasetSpec(
@@ -40,7 +40,7 @@ QA = DatasetSpec(
     title="LongEmotion, emotion QA",
     files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
     record_format="jsonl",
-    construct=read_questions,
+    sample_builder=read_questions,
     long_task="qa",
     question_types=("extractive",),
     languages=("en",),

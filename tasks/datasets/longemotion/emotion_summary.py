@@ -75,7 +75,7 @@ def join_readable(value: Any) -> str:
 
 
 read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
-"""Construct of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
+"""Sample builder of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
 
 
 _REPORT_FIELDS = (
@@ -92,7 +92,7 @@ def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, 
         title=title,
         files=(file,),
         record_format="jsonl",
-        construct=read_reports,
+        sample_builder=read_reports,
         long_task="es",
         question_types=("aspect_summary",),
         languages=("en",),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
@@ -21,21 +21,21 @@ from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import token_offsets
 
 
-def read_released(task: LongTask) -> Construct:
-    """A construction of the records of a released file; English records of EmoBench among them serve to find needles.
+def read_released(task: LongTask) -> SampleBuilder:
+    """Return the sample builder of the records of a released file; English records of EmoBench among them serve to find needles.
 
     Args:
         task: `ec_emobench` or `ec_finentity`.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         scenarios = [record for record in records if "scenario" in record.fields]
         released = [record for record in records if "scenario" not in record.fields]
         english = [record for record in scenarios if record.fields.get("language") == "en"]
         build = partial(_build, task, english)
         return one_per_record(lambda record: f"{task}-{record.fields['id']}", build)(released, options, seed)
 
-    return construct
+    return build_samples
 
 
 def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
@@ -127,7 +127,7 @@ def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
         title=title,
         files=files,
         record_format="jsonl",
-        construct=read_released(task),
+        sample_builder=read_released(task),
         long_task=task,
         question_types=("label_choice",),
         languages=("en",),

@@ -151,7 +151,7 @@ PIQA = DatasetSpec(
     ),
     record_format="jsonl",
     adapter=adapt_piqa,
-    gather=join_piqa_labels,
+    join_records=join_piqa_labels,
     question_types=("single_choice",),
     languages=("en",),
     licence="AFL-3.0",

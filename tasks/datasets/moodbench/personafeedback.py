@@ -82,7 +82,7 @@ PERSONAFEEDBACK = DatasetSpec(
         *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in _USERS),
     ),
     record_format="jsonl",
-    gather=join_personas,
+    join_records=join_personas,
     adapter=adapt_personafeedback,
     question_types=("single_choice",),
     languages=("en",),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Adapter, Gather, Item, Record
+from schemas.item import Adapter, Item, Record, RecordJoin
 from schemas.vocabulary import Language
 from tasks.datasets.pinned_files import pinned_in
 
@@ -17,14 +17,14 @@ NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
 }
 
 
-def join_safetybench_answers(category: str) -> Gather:
-    """A gather function: the questions of one category, in file order, each with `answer` from the file of answers, by id.
+def join_safetybench_answers(category: str) -> RecordJoin:
+    """Return a function that gives each question of one category, in file order, its `answer` from the file of answers, by id.
 
     A question without an answer gets a null one. The function raises ValueError if an answer is to no question, or if the two
     files disagree about its category.
     """
 
-    def gather(records: Sequence[Record]) -> Sequence[Record]:
+    def join(records: Sequence[Record]) -> Sequence[Record]:
         answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
         questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
         if unasked := [key for key in answers if key not in questions]:
@@ -38,7 +38,7 @@ def join_safetybench_answers(category: str) -> Gather:
             if record.fields["category"] == category
         ]
 
-    return gather
+    return join
 
 
 def adapt_safetybench(language: Language) -> Adapter:
@@ -142,7 +142,7 @@ def safetybench(
             evaluation_version="1.0",
             expected_rows=2 * (N_ENGLISH if english else N_CHINESE),
             redistributable=True,
-            gather=join_safetybench_answers(category),
+            join_records=join_safetybench_answers(category),
             alternative=alternative,
             ambiguous=() if english else ambiguous,
             differences=(FEW_SHOT, *own, *differences),

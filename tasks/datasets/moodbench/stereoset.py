@@ -76,7 +76,7 @@ STEREOSET = DatasetSpec(
     evaluation_version="1.0",
     expected_rows=2,
     redistributable=True,
-    gather=list_stereoset_tests,
+    join_records=list_stereoset_tests,
     differences=(
         "The file of the MoodBench release could not be had and differs from this one, the upstream development set.",
         "The hash is the one that the dataset's own loader on Hugging Face states for this file; we have not seen the file.",

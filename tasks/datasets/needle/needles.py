@@ -159,10 +159,10 @@ def match_layout(text: str) -> str:
 NumberT = TypeVar("NumberT", int, float)
 
 
-def draft_grid(
+def list_grid(
     needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
 ) -> Sequence[LazySample]:
-    """One draft per needle, target length and depth, needles in order.
+    """One sample per needle, target length and depth, needles in order.
 
     Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
     lengths a needle has the same drawn depth. Items are named after the needle and the lengths and depths that are given.
@@ -179,15 +179,15 @@ def draft_grid(
     """
     lengths, depths = _checked("lengths", options.lengths), _checked("depths", options.depths)
     copies: Counter[str] = Counter()
-    drafts = []
+    samples = []
     for needle in needles:
         copies[needle.name] += 1
         stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
         for suffix, place in _places(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, place, item_id)
-            drafts.append(LazySample(item_id, needle.record, build, stem))
-    return drafts
+            samples.append(LazySample(item_id, needle.record, build, stem))
+    return samples
 
 
 def _places(

@@ -14,7 +14,7 @@ from tasks.datasets.own_items import local_dataset
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 
-LONG = tuple(spec for spec in CATALOGUE if spec.construct)
+LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
 PINNED = tuple(spec for spec in CATALOGUE if spec not in LONG and not spec.id.startswith("mini_"))
 BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
 SIXTY = (

@@ -33,7 +33,7 @@ def from_moodbench(mirror: Path) -> list[DatasetSpec]:
     chosen = [
         choose_source(spec, Locator(mirror=mirror))
         for spec in CATALOGUE
-        if not spec.construct and not spec.id.startswith("mini_")
+        if not spec.sample_builder and not spec.id.startswith("mini_")
     ]
     here = [spec for spec in chosen if all(Locator(mirror=mirror).holds(file) for file in spec.files)]
     return [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.context import ASPECTS, Construct, Context, ContextOptions
+from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.bundled import (
@@ -24,9 +24,9 @@ CHINESE = "春天。夏天！秋天？\n\n冬天。"
 """Sentences of 3 tokens each."""
 
 
-def build(construct: Construct, fields: Mapping[str, Any], **options: Any) -> dict[str, tuple[Item, Context]]:
-    drafts = construct([Record(fields=fields, file="long.jsonl", row=0)], ContextOptions(**options), 0)
-    return {draft.item_id: draft.build() for draft in drafts}
+def build(sample_builder: SampleBuilder, fields: Mapping[str, Any], **options: Any) -> dict[str, tuple[Item, Context]]:
+    samples = sample_builder([Record(fields=fields, file="long.jsonl", row=0)], ContextOptions(**options), 0)
+    return {sample.item_id: sample.build() for sample in samples}
 
 
 def haystack(**changes: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from schemas.dataset import PinnedFile
 from schemas.vocabulary import LONG_TYPES, LongTask
 from tasks.analysis.dataset_check.checking import check_dataset
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
@@ -56,12 +56,12 @@ def test_every_file_is_pinned_by_a_hash() -> None:
     }
 
 
-def test_a_dataset_with_long_items_has_a_construct() -> None:
+def test_a_dataset_with_long_items_has_a_sample_builder() -> None:
     for spec in CATALOGUE:
-        assert (spec.construct is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
-        assert (spec.long_task is not None) == (spec.construct is not None)
-        assert spec.construct or not set(spec.question_types) & set(LONG_TYPES)
-        assert spec.construct is None or spec.gather is None
+        assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
+        assert (spec.long_task is not None) == (spec.sample_builder is not None)
+        assert spec.sample_builder or not set(spec.question_types) & set(LONG_TYPES)
+        assert spec.sample_builder is None or spec.join_records is None
 
 
 @needs_mirror
@@ -77,7 +77,7 @@ def test_files_that_are_not_in_the_mirror_are_named(name: str) -> None:
 )
 def test_every_record_yields_its_items(name: str, items: int) -> None:
     built = build(f"longemotion_{name}")
-    assert (built.n_drafts, built.n_read, built.n_good, built.rejected.height) == (items, items, items, 0)
+    assert (built.n_listed, built.n_read, built.n_good, built.rejected.height) == (items, items, items, 0)
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
@@ -219,10 +219,10 @@ def test_a_sample_is_part_of_the_whole() -> None:
     spec = find_dataset("longemotion_mc1")
     paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
     sampled = build_long_items(spec, paths, ContextOptions(), 12, 0)
-    assert (sampled.n_drafts, sampled.n_read, sampled.items.height, sampled.contexts.height) == (300, 12, 12, 12)
+    assert (sampled.n_listed, sampled.n_read, sampled.items.height, sampled.contexts.height) == (300, 12, 12, 12)
     assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
     records = read_dataset(spec, paths)
-    assert len(list_drafts(spec, records, ContextOptions(), 0)) == 300
+    assert len(list_samples(spec, records, ContextOptions(), 0)) == 300
 
 
 @needs_mirror

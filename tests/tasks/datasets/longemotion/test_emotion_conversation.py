@@ -30,8 +30,8 @@ def dialogue(clients: tuple[int, int, int, int] = (8, 3, 5, 4), **changes: Any) 
 
 
 def last_messages(record: Record, task: LongTask) -> list[str]:
-    drafts = checkpoints_of(task)([record], ContextOptions(), 0)
-    return [draft.build()[0].question.split("\n")[-1] for draft in drafts]
+    samples = checkpoints_of(task)([record], ContextOptions(), 0)
+    return [sample.build()[0].question.split("\n")[-1] for sample in samples]
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_checkpoints_are_the_messages_of_the_client_at_the_quarters(task: LongTa
 
 
 def test_context_and_question_are_all_that_was_said_so_far() -> None:
-    drafts = checkpoints_of("mc2")([dialogue((3, 4, 3, 3))], ContextOptions(), 0)
-    item, context = drafts[0].build()
+    samples = checkpoints_of("mc2")([dialogue((3, 4, 3, 3))], ContextOptions(), 0)
+    item, context = samples[0].build()
     # Stage 1 in full, then stage 2 up to its client's message 1: k2.0 c2.0 k2.1 c2.1.
     assert item.context == (
         "Client: c1.0\nCounselor: k1.0\nClient: c1.1\nCounselor: k1.1\nClient: c1.2\nCounselor: k1.2\nCounselor: k2.0"
@@ -57,15 +57,15 @@ def test_context_and_question_are_all_that_was_said_so_far() -> None:
     assert item.question == "Client: c2.0\nCounselor: k2.1\nClient: c2.1"
     assert (item.subset, context.long_task, context.query) == ("Diagnosis", "mc2", None)
     assert (item.question_type, item.references, item.options) == ("counselor_reply", None, None)
-    assert [draft.item_id for draft in drafts] == ["mc2-12-1", "mc2-12-2", "mc2-12-3"]
+    assert [sample.item_id for sample in samples] == ["mc2-12-1", "mc2-12-2", "mc2-12-3"]
 
 
 @pytest.mark.parametrize("task", STAGES)
 def test_nothing_that_comes_later_is_in_the_item(task: LongTask) -> None:
     record = dialogue((8, 8, 8, 8))
     said = [f"{one['role']}: {one['context']}" for part in record.fields["stages"] for one in part["conversations"]]
-    for draft in checkpoints_of(task)([record], ContextOptions(), 0):
-        item, _ = draft.build()
+    for sample in checkpoints_of(task)([record], ContextOptions(), 0):
+        item, _ = sample.build()
         shown = f"{item.context}\n{item.question}".split("\n")
         assert shown == said[: len(shown)]
         assert shown[-1].startswith("Client: ")
@@ -81,10 +81,10 @@ def test_a_dialogue_that_has_only_begun_has_no_context_yet() -> None:
 
 def test_the_case_description_changes_nothing() -> None:
     without = {name: value for name, value in dialogue().fields.items() if name != "description"}
-    drafts = [
+    samples = [
         checkpoints_of("mc4")([record], ContextOptions(), 0) for record in (dialogue(), Record(fields=without, file="f", row=0))
     ]
-    assert [draft.build() for draft in drafts[0]] == [draft.build() for draft in drafts[1]]
+    assert [sample.build() for sample in samples[0]] == [sample.build() for sample in samples[1]]
 
 
 def test_a_message_is_one_line() -> None:
@@ -111,9 +111,9 @@ def test_a_message_is_one_line() -> None:
     ],
 )
 def test_a_dialogue_without_three_different_points_is_no_item(record: Record, said: str) -> None:
-    for draft in checkpoints_of("mc1")([record], ContextOptions(), 0):
+    for sample in checkpoints_of("mc1")([record], ContextOptions(), 0):
         with pytest.raises(ValueError, match=said):
-            draft.build()
+            sample.build()
 
 
 def test_only_stages_have_checkpoints() -> None:

@@ -40,7 +40,7 @@ def corpus(counts: dict[str, int] = COUNTS, *, longer: int = 20) -> list[Record]
 
 
 def built(records: Sequence[Record], options: ContextOptions, seed: int = 0) -> list[tuple[Item, Context]]:
-    return [draft.build() for draft in build_contrast_sets(records, options, seed)]
+    return [sample.build() for sample in build_contrast_sets(records, options, seed)]
 
 
 def emotions(records: Sequence[Record]) -> dict[str, str]:
@@ -75,20 +75,20 @@ def test_each_set_has_one_text_of_another_emotion(options: ContextOptions) -> No
 
 
 def test_drafts_rest_on_the_record_of_the_odd_text() -> None:
-    for draft in build_contrast_sets(corpus(), BALANCED, 0)[:20]:
-        _, context = draft.build()
-        assert draft.record.fields["text_long"].strip() == context.needle
-        assert context.needle_id == f"row {draft.record.row}"
+    for sample in build_contrast_sets(corpus(), BALANCED, 0)[:20]:
+        _, context = sample.build()
+        assert sample.record.fields["text_long"].strip() == context.needle
+        assert context.needle_id == f"row {sample.record.row}"
 
 
 def test_the_same_seed_gives_the_same_sets_in_whatever_order_they_are_built() -> None:
-    def ids(drafts: Sequence[LazySample]) -> list[str]:
-        return [draft.item_id for draft in drafts]
+    def ids(samples: Sequence[LazySample]) -> list[str]:
+        return [sample.item_id for sample in samples]
 
     records = corpus()
     first, second = (build_contrast_sets(records, ContextOptions(), 3) for _ in range(2))
-    backwards = [draft.build() for draft in reversed(second)][::-1]
-    assert [draft.build() for draft in first] == backwards
+    backwards = [sample.build() for sample in reversed(second)][::-1]
+    assert [sample.build() for sample in first] == backwards
     assert ids(first) == ids(second)
     assert len(set(ids(first))) == 136
     assert not set(ids(first)) & set(ids(build_contrast_sets(records, ContextOptions(), 4)))
@@ -194,13 +194,13 @@ def released(**changes: Any) -> Record:
 
 
 def test_released_sets_are_read_as_they_are() -> None:
-    (draft,) = read_contrast_sets([released()], BALANCED, 5)
-    item, context = draft.build()
+    (sample,) = read_contrast_sets([released()], BALANCED, 5)
+    item, context = sample.build()
     assert (item.options, item.gold_indices) == (("text 0", "text 1", "text 2", "text 3"), (2,))
     assert (item.subset, context.needle, context.needle_id) == ("Anger among Fear", "text 2", None)
     # Two tokens per segment.
     assert context.tokens == 8
-    assert draft.item_id == f"ed-{released().sha256[:12]}"
+    assert sample.item_id == f"ed-{released().sha256[:12]}"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,6 @@ def test_released_sets_are_read_as_they_are() -> None:
     ],
 )
 def test_released_sets_whose_gold_is_in_doubt_are_no_items(changes: dict[str, Any], said: str) -> None:
-    (draft,) = read_contrast_sets([released(**changes)], ContextOptions(), 0)
+    (sample,) = read_contrast_sets([released(**changes)], ContextOptions(), 0)
     with pytest.raises(ValueError, match=said):
-        draft.build()
+        sample.build()

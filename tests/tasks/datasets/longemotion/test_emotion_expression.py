@@ -26,16 +26,16 @@ def panas(words: list[str] = WORDS) -> Record:
 
 
 def test_every_situation_is_an_item_even_if_its_words_occur_twice() -> None:
-    drafts = read_situations([situations(), panas()], ContextOptions(), 0)
-    built = [draft.build() for draft in drafts]
-    assert [draft.item_id for draft in drafts] == ["ee-001", "ee-002", "ee-003", "ee-004"]
+    samples = read_situations([situations(), panas()], ContextOptions(), 0)
+    built = [sample.build() for sample in samples]
+    assert [sample.item_id for sample in samples] == ["ee-001", "ee-002", "ee-003", "ee-004"]
     assert [item.context for item, _ in built] == ["A car cuts in.", "A horn sounds.", "You told a lie.", "A car cuts in."]
     assert [item.subset for item, _ in built] == ["Anger", "Anger", "Guilt", "Guilt"]
     # a car cuts in . : five tokens.
     assert built[0][1].tokens == 5
     assert {context.long_task for _, context in built} == {"ee"}
-    assert len({draft.record.sha256 for draft in drafts}) == 4
-    assert [draft.record.row for draft in drafts] == [0, 1, 2, 3]
+    assert len({sample.record.sha256 for sample in samples}) == 4
+    assert [sample.record.row for sample in samples] == [0, 1, 2, 3]
 
 
 def test_adjectives_stand_in_the_order_of_their_numbers() -> None:
@@ -46,8 +46,8 @@ def test_adjectives_stand_in_the_order_of_their_numbers() -> None:
 
 
 def test_neither_emotion_nor_factor_is_shown() -> None:
-    for draft in read_situations([situations(), panas()], ContextOptions(), 0):
-        item, _ = draft.build()
+    for sample in read_situations([situations(), panas()], ContextOptions(), 0):
+        item, _ = sample.build()
         shown = f"{item.context} {item.question} {item.options}".casefold()
         assert not any(word in shown for word in ("anger", "guilt", "traffic"))
 
@@ -71,6 +71,6 @@ def test_files_that_do_not_fit(records: list[Record], said: str) -> None:
 
 def test_an_empty_situation_is_no_item() -> None:
     emotions = [{"name": "Anger", "factors": [{"name": "Traffic", "scenarios": [" "]}]}]
-    (draft,) = read_situations([situations(emotions), panas()], ContextOptions(), 0)
+    (sample,) = read_situations([situations(emotions), panas()], ContextOptions(), 0)
     with pytest.raises(ValueError, match="scenario is empty"):
-        draft.build()
+        sample.build()

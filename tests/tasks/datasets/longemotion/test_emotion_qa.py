@@ -22,9 +22,9 @@ def row(number: str = "File3-1", **changes: Any) -> Record:
 
 
 def test_a_question_has_its_article_and_short_reference() -> None:
-    (draft,) = read_questions([row()], ContextOptions(), 0)
-    item, context = draft.build()
-    assert (draft.item_id, draft.record) == ("qa-File3-1", row())
+    (sample,) = read_questions([row()], ContextOptions(), 0)
+    item, context = sample.build()
+    assert (sample.item_id, sample.record) == ("qa-File3-1", row())
     assert item.model_dump(exclude_defaults=True) == {
         "language": "en",
         "question_type": "extractive",
@@ -37,8 +37,8 @@ def test_a_question_has_its_article_and_short_reference() -> None:
 
 
 def test_numbers_that_occur_twice_are_told_apart() -> None:
-    drafts = read_questions([row(), row("File3-2"), row(problem="Another?")], ContextOptions(), 0)
-    assert [draft.item_id for draft in drafts] == ["qa-File3-1", "qa-File3-2", "qa-File3-1-2"]
+    samples = read_questions([row(), row("File3-2"), row(problem="Another?")], ContextOptions(), 0)
+    assert [sample.item_id for sample in samples] == ["qa-File3-1", "qa-File3-2", "qa-File3-1-2"]
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_numbers_that_occur_twice_are_told_apart() -> None:
     [({"answer": " "}, ValueError, "answer is empty"), ({"context": None}, TypeError, "context is no text but NoneType")],
 )
 def test_a_record_without_answer_or_article_is_no_item(changes: dict[str, Any], error: type[Exception], said: str) -> None:
-    (draft,) = read_questions([row(**changes)], ContextOptions(), 0)
+    (sample,) = read_questions([row(**changes)], ContextOptions(), 0)
     with pytest.raises(error, match=said):
-        draft.build()
+        sample.build()
 
 
 def test_a_missing_field_is_no_item() -> None:
     fields = {name: value for name, value in row().fields.items() if name != "problem"}
-    (draft,) = read_questions([Record(fields=fields, file="f", row=0)], ContextOptions(), 0)
+    (sample,) = read_questions([Record(fields=fields, file="f", row=0)], ContextOptions(), 0)
     with pytest.raises(KeyError, match="problem"):
-        draft.build()
+        sample.build()

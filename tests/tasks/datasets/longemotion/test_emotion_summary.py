@@ -27,9 +27,9 @@ def record(**changes: Any) -> Record:
 
 
 def test_a_report_is_three_labelled_sections_and_five_references() -> None:
-    (draft,) = read_reports([record()], ContextOptions(), 0)
-    item, context = draft.build()
-    assert draft.item_id == "es-7"
+    (sample,) = read_reports([record()], ContextOptions(), 0)
+    item, context = sample.build()
+    assert sample.item_id == "es-7"
     assert item.context == (
         "Case description:\nA baker who cannot sleep.\n\n"
         "Consultation process:\nFirst talk.\nSecond talk.\n\n"
@@ -67,6 +67,6 @@ def test_texts_lists_and_objects_become_readable_text(value: Any, text: str) -> 
     ],
 )
 def test_what_cannot_be_shown_or_compared_is_no_item(changes: dict[str, Any], error: type[Exception], said: str) -> None:
-    (draft,) = read_reports([record(**changes)], ContextOptions(), 0)
+    (sample,) = read_reports([record(**changes)], ContextOptions(), 0)
     with pytest.raises(error, match=said):
-        draft.build()
+        sample.build()

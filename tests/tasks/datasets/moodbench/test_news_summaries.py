@@ -62,10 +62,10 @@ def test_a_meeting_finds_its_transcript_by_id() -> None:
     assert joined.fields["speaker"] == [1, 2, 1]
 
 
-@pytest.mark.parametrize("gather", [join_segments, join_meetings])
-def test_a_meeting_with_turns_missing_is_refused(gather: Callable[[list[Record]], list[Record]]) -> None:
+@pytest.mark.parametrize("join", [join_segments, join_meetings])
+def test_a_meeting_with_turns_missing_is_refused(join: Callable[[list[Record]], list[Record]]) -> None:
     with pytest.raises(ValueError, match="meeting 7 has 0 turns of 0 speakers, not 3"):
-        gather([meeting()])
+        join([meeting()])
 
 
 def test_a_meeting_with_a_segment_too_few_is_refused() -> None:

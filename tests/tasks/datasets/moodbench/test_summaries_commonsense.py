@@ -103,8 +103,8 @@ def test_cnewsum_keeps_every_character_that_is_not_a_space(read: Read, mirror: P
 
 def test_vcsum_meetings_have_the_lengths_of_the_dictionary(mirror: Path) -> None:
     spec = ready("vcsum", mirror)
-    assert spec.gather is not None
-    records = spec.gather(read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files]))
+    assert spec.join_records is not None
+    records = spec.join_records(read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files]))
     lengths = [sum(len(sentence) for turn in record.fields["context"] for sentence in turn) for record in records]
     assert (min(lengths), max(lengths), sum(lengths) // 26) == (4190, 44043, 13420)
     by_id = {record.fields["id"]: record.fields for record in records}
