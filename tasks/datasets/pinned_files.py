@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 from schemas.dataset import PinnedFile
+from schemas.folders import DATA_FOLDER
 
-PINS = Path(__file__).parents[2] / "data" / "pins"
+PINS = DATA_FOLDER / "pins"
 
 MOODBENCH_REPOSITORY = "github.com/QuwanAI/MoodBench"
 """The repository that most source files come from."""

@@ -7,6 +7,7 @@ from typing import Self
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
+from schemas.folders import DATA_FOLDER
 from tasks.sources.addresses import Addresses
 from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
@@ -18,7 +19,7 @@ from tasks.sources.pointers import read_pointer
 
 __all__ = ["Locator", "name_source", "source_sha256"]
 
-BUNDLED = Path(__file__).parents[2] / "data" / "bundled"
+BUNDLED = DATA_FOLDER / "bundled"
 
 
 @dataclass(frozen=True)
