@@ -8,14 +8,11 @@ from typing import Self
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
-from tasks.sources.addresses import Addresses
 from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_file, hash_names, verify, verify_pinned
+from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pointer_in_place, verify, verify_pinned
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Fetcher, find_fetched, is_fetched
-from tasks.sources.naming import missing_source, name_source, pointer_in_place
-from tasks.sources.pointers import read_pointer
+from tasks.sources.fetching import Addresses, Fetcher, find_fetched, is_fetched, read_pointer
 
 __all__ = ["Locator", "name_source", "source_sha256"]
 

@@ -4,10 +4,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tasks.sources.answers import DownloadError
-from tasks.sources.downloading import HttpsDownload, MinimumSpeed
-from tasks.sources.parts import PartialFile
-from tasks.sources.retrying import DownloadRetryPolicy
+from tasks.sources.answers import DownloadError, DownloadRetryPolicy
+from tasks.sources.downloading import HttpsDownload, MinimumSpeed, PartialFile
 from tasks.text.backoff import read_retry_after
 from tests.tasks.sources.file_server import FileServer
 

@@ -11,10 +11,10 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.errors import ChecksumError, SourceMissingError
-from tasks.sources.addresses import Addresses
+from tasks.sources.answers import DownloadRetryPolicy
 from tasks.sources.downloading import HttpsDownload
+from tasks.sources.fetching import Addresses
 from tasks.sources.locating import Locator
-from tasks.sources.retrying import DownloadRetryPolicy
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 4000
@@ -134,7 +134,7 @@ PROCESS = """
 import sys
 from pathlib import Path
 from schemas.dataset import PinnedFile
-from tasks.sources.addresses import Addresses
+from tasks.sources.fetching import Addresses
 from tasks.sources.downloading import HttpsDownload
 from tasks.sources.locating import Locator
 
