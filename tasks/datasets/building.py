@@ -107,7 +107,7 @@ def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Seq
         return join(records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise SourceError(
-            f"The files of {spec.id} do not fit together.",
+            f"the files of {spec.id} do not fit together",
             where=", ".join(dict.fromkeys(record.file for record in records)),
             expected="files as the catalogue entry pins them",
             got=f"{type(error).__name__}: {error}",
@@ -129,7 +129,7 @@ def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
 
 def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
     return RecordError(
-        f"No item of {spec.id} can be made of this record.",
+        f"no item of {spec.id} can be made of this record",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=f"a record as the adapter of {spec.id} reads it, with {', '.join(spec.required)}",
         got=got,

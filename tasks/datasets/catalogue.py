@@ -91,7 +91,7 @@ def find_dataset(name: str) -> DatasetSpec:
     nearest = get_close_matches(name, entries, n=3, cutoff=0.4)
     next_step = f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all"
     raise UsageError(
-        f"There is no dataset {name} in the catalogue.",
+        f"there is no dataset {name} in the catalogue",
         expected=f"one of {len(entries)} names",
         got=name,
         next_step=next_step,

@@ -163,7 +163,7 @@ def _context_row(dataset: str, item_id: str, context: Context) -> dict[str, Any]
 
 def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceError:
     return SourceError(
-        f"No items of {spec.id} can be built of these files.",
+        f"no items of {spec.id} can be built of these files",
         where=", ".join(dict.fromkeys(record.file for record in records)),
         expected=f"files as the sample builder of {spec.id} reads them",
         got=got,

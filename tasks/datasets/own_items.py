@@ -66,7 +66,7 @@ def _read_value(record: Record, name: str, value: Any) -> Any:
 
 def _refused(record: Record, what: str, expected: str, got: str) -> RecordError:
     return RecordError(
-        f"The record {what}.",
+        f"the record {what}",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=expected,
         got=got,
@@ -102,7 +102,7 @@ def _format_of(source: LocalFile) -> RecordFormat:
         if source.path.suffix.lower() == f".{known}":
             return known
     raise UsageError(
-        "The format of the file is not known.",
+        "the format of the file is not known",
         where=str(source.path),
         expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
         got=source.path.suffix or "no suffix",

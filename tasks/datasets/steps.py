@@ -91,7 +91,7 @@ def _write_long(job: LongBuildJob, lake: Lake, paths: list[Path]) -> list[Partit
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:
     """Record that a dataset is not built, since a source file cannot be had."""
-    return Missing(dataset=spec.id, reason=error.what.rstrip("."), next_step=error.next_step or "give the file with --mirror")
+    return Missing(dataset=spec.id, reason=error.what, next_step=error.next_step or "give the file with --mirror")
 
 
 def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> PartitionRef:

@@ -1,4 +1,4 @@
-"""What the head of a server's answer says about a download."""
+"""What a server's answer says about a download, and which failures are tried again."""
 
 import re
 import time

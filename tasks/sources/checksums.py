@@ -1,4 +1,4 @@
-"""Hashes of files, and the error for a file that is not the pinned one."""
+"""Names and hashes of source files, and the errors about one that is not here or not the pinned one."""
 
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -24,7 +24,7 @@ def _digest(path: Path, kind: str) -> str:
             return file_digest(stream, kind).hexdigest()
     except OSError as error:
         raise SourceError(
-            f"{path.name} cannot be read.", where=str(path), got=str(error), next_step="check the permissions of the file"
+            f"{path.name} cannot be read", where=str(path), got=str(error), next_step="check the permissions of the file"
         ) from error
 
 
@@ -61,7 +61,7 @@ def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = F
 def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN, *, kind: str = "sha256") -> ChecksumError:
     """The error for other content than the pinned."""
     return ChecksumError(
-        f"{where} is not the pinned file.", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
+        f"{where} is not the pinned file", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
     )
 
 
@@ -86,13 +86,13 @@ def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissi
             name, where, next_step = source.name, "data/bundled", "install the package again: this file comes with it"
         case LocalFile():
             name, where, next_step = source.path.name, str(source.path), "correct the path in the blueprint"
-    return SourceMissingError(f"{name} is not here.", where=where, expected="the file", got=got, next_step=next_step)
+    return SourceMissingError(f"{name} is not here", where=where, expected="the file", got=got, next_step=next_step)
 
 
 def pointer_in_place(source: PinnedFile, where: str) -> SourceMissingError:
     """The error for a Git LFS pointer where the file should be."""
     return SourceMissingError(
-        f"{source.path} is a Git LFS pointer, not the file.",
+        f"{source.path} is a Git LFS pointer, not the file",
         where=where,
         expected="the file's own content",
         got="the pointer file of a clone made without Git LFS",

@@ -57,4 +57,4 @@ def _origin(spec: DatasetSpec) -> str:
 def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
     if len(lines) <= MOST_LINES + 1:
         return lines
-    return *lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more files."
+    return *lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more files"

@@ -1,4 +1,4 @@
-"""Bring a pinned file into the cache: download, follow a Git LFS pointer, verify, and only then keep."""
+"""Bring a pinned file into the cache: address, download, follow a Git LFS pointer, verify, and only then keep."""
 
 import re
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Addresses:
                 # A revision such as refs/convert/parquet is one segment there.
                 return f"{self.hugging_face}/{owner}/{name}/resolve/{quote(source.revision, safe='')}/{quote(source.path)}"
         raise SourceMissingError(
-            f"{source.path} cannot be downloaded.",
+            f"{source.path} cannot be downloaded",
             where=source.repository,
             expected="a repository on github.com or a dataset on huggingface.co",
             next_step="fetch it yourself and pass its folder with --mirror",

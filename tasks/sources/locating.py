@@ -135,7 +135,7 @@ class Locator:
             return archive
         if self.cache is None:
             raise SourceError(
-                f"{name_source(source)} is inside an archive, and there is no folder to unpack it to.",
+                f"{name_source(source)} is inside an archive, and there is no folder to unpack it to",
                 where=str(archive),
                 expected="a cache folder",
                 got="none",
@@ -169,7 +169,7 @@ def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
                 part.unlink(missing_ok=True)
     except OSError as error:
         raise SourceError(
-            f"{member} cannot be unpacked.",
+            f"{member} cannot be unpacked",
             where=str(cache.folder),
             expected="a cache folder that can be written",
             got=str(error),
@@ -203,7 +203,7 @@ def _fingerprint(source: SourceFile, locator: Locator) -> str:
 def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
     if not mirror.is_dir():
         raise UsageError(
-            "The mirror is not a folder.",
+            "the mirror is not a folder",
             where=str(mirror),
             expected="a folder laid out host/owner/name/path",
             next_step="correct --mirror or MOODFLOW_MIRROR, or leave it out",
@@ -213,7 +213,7 @@ def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
     path = (mirror / inside).resolve()
     if ".." in inside.parts or not path.is_relative_to(mirror.resolve()):
         raise SourceError(
-            f"The path of {source.path} leaves the mirror, so it is not read.",
+            f"the path of {source.path} leaves the mirror, so it is not read",
             where=str(mirror / inside),
             expected="a file inside the mirror folder",
             got=str(path),

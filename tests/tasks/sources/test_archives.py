@@ -225,7 +225,7 @@ def test_members_of_one_archive_have_names_and_hashes_of_their_own(tmp_path: Pat
 def test_what_is_needed_is_the_archive_once_and_asking_unpacks_nothing(tmp_path: Path) -> None:
     archive = fill(tmp_path / "elsewhere")
     sources = [member_of(archive, "a.csv"), member_of(archive, "b.csv")]
-    assert Locator().needs(sources) == ("data.zip is not here.",)
+    assert Locator().needs(sources) == ("data.zip is not here",)
     assert Locator(mirror=tmp_path / "elsewhere", cache=tmp_path / "cache").needs(sources) == ()
     assert not (tmp_path / "cache").exists()
 

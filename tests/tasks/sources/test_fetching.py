@@ -67,7 +67,7 @@ def test_wrong_content_is_removed_and_said_to_be(fault: str, tmp_path: Path) -> 
 def test_download_that_fails_says_why_and_how_to_supply_the_file(fault: str, got: str, tmp_path: Path) -> None:
     with FileServer({}, [fault]) as server, pytest.raises(SourceMissingError) as caught:
         locator(server, tmp_path).locate(pinned())
-    assert caught.value.what == "data/a.bin is not here."
+    assert caught.value.what == "data/a.bin is not here"
     assert got in str(caught.value.got)
     assert f"{server.url}{PATH}" in str(caught.value.got)
     assert caught.value.next_step == (

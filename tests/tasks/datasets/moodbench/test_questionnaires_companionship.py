@@ -295,5 +295,5 @@ def test_longmemeval_with_a_date_too_few_cannot_be_asked(tmp_path: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps([{**MEMORIES[0], "haystack_dates": ["2023/05/20 (Sat) 02:21"]}]), encoding="utf-8")
     spec = replace(entry, expected_rows=1)
-    with pytest.raises(SourceError, match="No item of longmemeval"):
+    with pytest.raises(SourceError, match="no item of longmemeval"):
         items_of(spec, tmp_path)
