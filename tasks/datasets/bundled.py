@@ -4,6 +4,9 @@ from schemas.dataset import BundledFile, DatasetSpec
 from schemas.vocabulary import QuestionType
 from tasks.datasets.own_items import REQUIRED, adapt_item_record
 
+CANARY = "moodflow:bundled:87ecc720-8ff7-4708-a4c0-faf471c54f22"
+"""Stands in every record of every bundled file, so that training sets can be searched for it; see data/bundled/README.md."""
+
 TASKS: dict[str, QuestionType] = {
     "bias_detection": "single_choice",
     "morality_detection": "single_choice",
@@ -63,6 +66,7 @@ def _describe(task: str, question_type: QuestionType) -> DatasetSpec:
         required=("item_id", *REQUIRED),
         evaluation_version="1.0",
         redistributable=True,
+        canary=CANARY,
         differences=("Our own items in place of the datasets the paper uses for this task; too few to rank models.",),
     )
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -75,6 +76,9 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
             other records, to be joined: required fields are not asked of them.
         paths: where its files are, in the order of `spec.files`.
 
+    Returns: the records without a field `canary` that holds the entry's own canary: it marks the file and is no part of its
+        content, so that hashes, the draw and items are those of a file without it.
+
     Raises:
         SourceError: the number of records is not the one known for the pinned files, or what `read_records` raises.
     """
@@ -83,7 +87,8 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         name = name_source(source)
         own_format = source.record_format if isinstance(source, PinnedFile) else None
         required = () if own_format else spec.required
-        records += read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
+        found = read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
+        records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
             f"{spec.id} does not have the number of records its catalogue entry states",
@@ -93,6 +98,11 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
             next_step="correct format, columns or expected_rows of the catalogue entry: the files are the pinned ones",
         )
     return records
+
+
+def _without_canary(record: Record, canary: str) -> Record:
+    fields = {name: value for name, value in record.fields.items() if (name, value) != ("canary", canary)}
+    return replace(record, fields=fields)
 
 
 def _read_bytes(path: Path) -> bytes:

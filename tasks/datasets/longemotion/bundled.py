@@ -13,6 +13,7 @@ from schemas.context import ASPECTS, Context, ContextOptions, LazySample, Sample
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask, QuestionType
+from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, hidden_in_text, read_language
 from tasks.datasets.longemotion.emotion_conversation import POINTS, STAGES, build_checkpoint
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
@@ -187,6 +188,7 @@ def _describe(
         required=required,
         evaluation_version="1.0",
         redistributable=True,
+        canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 
