@@ -7,59 +7,42 @@ from tasks.datasets.own_items import REQUIRED, adapt_item_record
 CANARY = "moodflow:bundled:87ecc720-8ff7-4708-a4c0-faf471c54f22"
 """Stands in every record of every bundled file, so that training sets can be searched for it; see data/bundled/README.md."""
 
-TASKS: dict[str, QuestionType] = {
-    "bias_detection": "single_choice",
-    "morality_detection": "single_choice",
-    "content_safety": "single_choice",
-    "information_security": "single_choice",
-    "user_safety": "single_choice",
-    "high_risk_harmful_behavior": "single_choice",
-    "text_classification": "single_choice",
-    "text_matching": "single_choice",
+TASKS = (
+    *("bias_detection", "morality_detection", "content_safety", "information_security", "user_safety"),
+    *("high_risk_harmful_behavior", "text_classification", "text_matching", "extractive_reading_comprehension"),
+    *("word_sense_disambiguation", "reading_comprehension", "textual_entailment", "simple_causal_reasoning"),
+    *("coreference_resolution", "multi_turn_dialogue_reasoning", "first_order_logic_reasoning", "complex_logical_reasoning"),
+    *("summarization", "daily_scenario_qa", "commonsense_qa", "physical_commonsense", "human_cognition_exam"),
+    *("multitask_knowledge_qa", "truthfulness_qa", "sentiment_polarity", "coarse_emotion_recognition", "irony_detection"),
+    *("metaphor_detection", "fine_grained_emotion_recognition", "complex_scenario_emotion_recognition"),
+    *("emotion_cause_analysis", "emotion_intensity_understanding", "emotion_strategy_selection", "empathetic_expression"),
+    *("contextual_empathetic_response", "eq_test", "interpersonal_relationship_test", "effective_communication_test"),
+    *("degree_of_personalization", "sequence_order_recall", "long_term_conversation_recall"),
+)
+QUESTION_TYPES: dict[str, QuestionType] = {
     "extractive_reading_comprehension": "extractive",
-    "word_sense_disambiguation": "single_choice",
     "reading_comprehension": "multiple_answer",
-    "textual_entailment": "single_choice",
-    "simple_causal_reasoning": "single_choice",
-    "coreference_resolution": "single_choice",
-    "multi_turn_dialogue_reasoning": "single_choice",
     "first_order_logic_reasoning": "ranking",
-    "complex_logical_reasoning": "single_choice",
     "summarization": "judged_summary",
-    "daily_scenario_qa": "single_choice",
-    "commonsense_qa": "single_choice",
-    "physical_commonsense": "single_choice",
-    "human_cognition_exam": "single_choice",
-    "multitask_knowledge_qa": "single_choice",
     "truthfulness_qa": "open_ended",
-    "sentiment_polarity": "single_choice",
-    "coarse_emotion_recognition": "single_choice",
-    "irony_detection": "single_choice",
-    "metaphor_detection": "single_choice",
     "fine_grained_emotion_recognition": "multiple_answer",
-    "complex_scenario_emotion_recognition": "single_choice",
-    "emotion_cause_analysis": "single_choice",
-    "emotion_intensity_understanding": "single_choice",
-    "emotion_strategy_selection": "single_choice",
-    "empathetic_expression": "single_choice",
-    "contextual_empathetic_response": "single_choice",
     "eq_test": "questionnaire",
     "interpersonal_relationship_test": "questionnaire",
     "effective_communication_test": "questionnaire",
-    "degree_of_personalization": "single_choice",
     "sequence_order_recall": "ordered_recall",
     "long_term_conversation_recall": "ranking",
 }
+"""Of the tasks that are no single choice."""
 
 
-def _describe(task: str, question_type: QuestionType) -> DatasetSpec:
+def _describe(task: str) -> DatasetSpec:
     return DatasetSpec(
         id=f"mini_{task}",
         title=f"Bundled items: {task.replace('_', ' ')}",
         files=(BundledFile(name=f"{task}.jsonl"),),
         record_format="jsonl",
         adapter=adapt_item_record,
-        question_types=(question_type,),
+        question_types=(QUESTION_TYPES.get(task, "single_choice"),),
         languages=("en", "zh"),
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
@@ -71,4 +54,4 @@ def _describe(task: str, question_type: QuestionType) -> DatasetSpec:
     )
 
 
-BUNDLED = tuple(_describe(task, question_type) for task, question_type in TASKS.items())
+BUNDLED = tuple(_describe(task) for task in TASKS)

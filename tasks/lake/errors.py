@@ -1,4 +1,4 @@
-"""What is said when a partition cannot be written, read or trusted."""
+"""Errors about files of a lake that cannot be written, read or trusted."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

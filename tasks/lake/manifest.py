@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.lake import CodeVersion
 from tasks.lake.seal import seal_run
@@ -45,16 +46,8 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
         LakeError: if the disk refuses the file.
     """
     path = run_folder(lake, manifest.run) / MANIFEST
-    try:
+    with unwritable("the manifest of the run cannot be written", path):
         replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
-    except OSError as error:
-        raise LakeError(
-            "the manifest of the run cannot be written",
-            where=str(path),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="free space and run again; finished partitions are kept",
-        ) from error
     seal_run(path.parent)
     return path
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from schemas.errors import LakeError
 from schemas.folders import Folder
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 
 SEAL = "SHA256SUMS"
@@ -42,17 +42,9 @@ def seal_run(folder: Folder) -> Folder:
         LakeError: if the disk refuses the file.
     """
     path = folder / SEAL
-    try:
+    with unwritable("the seal of the run cannot be written", path):
         hashes = {name: _hash(folder / name) for name in SEALED if (folder / name).exists()}
         replace_file(path, seal_text(hashes).encode())
-    except OSError as error:
-        raise LakeError(
-            "the seal of the run cannot be written",
-            where=str(path),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="free space and run again; finished partitions are kept",
-        ) from error
     return path
 
 

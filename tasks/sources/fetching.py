@@ -25,8 +25,6 @@ class Pointer(NamedTuple):
     """What the file that a pointer stands for must be; null = the pointer does not say."""
 
     sha256: str | None
-    size: int | None
-    """In bytes."""
 
 
 def read_pointer(path: Path) -> Pointer | None:
@@ -41,8 +39,7 @@ def read_pointer(path: Path) -> Pointer | None:
     if not content.startswith(START):
         return None
     sha256 = re.search(rb"^oid sha256:([0-9a-f]{64})$", content, re.MULTILINE)
-    size = re.search(rb"^size (\d{1,18})$", content, re.MULTILINE)
-    return Pointer(sha256[1].decode() if sha256 else None, int(size[1]) if size else None)
+    return Pointer(sha256[1].decode() if sha256 else None)
 
 
 @dataclass(frozen=True)

@@ -68,13 +68,12 @@ class Locator:
             raise missing_source(source)
         return self._unpacked(source, found)
 
-    def find_here(self, source: SourceFile) -> Path | None:
-        """The file's path if it can be had without a download, else null; raises what `locate` raises about a file it finds."""
-        found = self.find_file(source)
-        return None if found is None else self._unpacked(source, found)
-
     def find_file(self, source: SourceFile) -> Path | None:
-        """Like `find_here`, but for a member of an archive the archive itself; writes nothing."""
+        """Return the file's path if it can be had without a download, of a member its archive's; else null. Writes nothing.
+
+        Raises:
+            What `locate` raises about a file it finds.
+        """
         match source:
             case PinnedFile():
                 mirrored = None if self.mirror is None else _find_in_mirror(source, self.mirror)

@@ -14,9 +14,9 @@ from schemas.dataset import BundledFile, DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask, QuestionType
 from tasks.datasets.bundled import CANARY
-from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, hidden_in_text, read_language
-from tasks.datasets.longemotion.emotion_conversation import POINTS, STAGES, build_checkpoint
-from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, hidden_in_text
+from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
+from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.text.tokens import count_tokens
 
 ADJECTIVES: Mapping[Language, tuple[str, ...]] = {
@@ -115,29 +115,6 @@ def _build_report(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="es", tokens=count_tokens(text))
 
 
-def checkpoints_of(task: LongTask) -> SampleBuilder:
-    """Return the sample builder of one stage of Emotion Conversation: three items per dialogue, in the dialogue's own `language`.
-
-    Args:
-        task: `mc1` to `mc4`.
-    """
-    stage = STAGES.index(task)
-
-    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-        return [
-            LazySample(f"long_mini_{task}-{record.fields['id']}-{point}", record, partial(_build_reply, record, stage, point))
-            for record in records
-            for point in range(1, POINTS + 1)
-        ]
-
-    return build_samples
-
-
-def _build_reply(record: Record, stage: int, point: int) -> tuple[Item, Context]:
-    item, context = build_checkpoint(record, stage, point)
-    return item.model_copy(update={"language": read_language(record)}), context
-
-
 def _build_situation(record: Record) -> tuple[Item, Context]:
     language, situation = read_language(record), read_text(record.fields, "situation")
     item = Item(
@@ -196,6 +173,7 @@ def _describe(
 _HAYSTACK = ("haystack_id", "language", "haystack", "needles")
 
 _ITEM = ("item_id", "language")
+_DIALOGUE = ("id", "language", "stages")
 
 LONG_MINI: tuple[DatasetSpec, ...] = (
     _describe(
@@ -209,7 +187,7 @@ LONG_MINI: tuple[DatasetSpec, ...] = (
     _describe("es", "emotion summary", "aspect_summary", read_reports, (*_ITEM, *SECTIONS["en"], *ASPECTS)),
     *(
         _describe(
-            task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task), ("id", "language", "stages")
+            task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"), _DIALOGUE
         )
         for task in STAGES
     ),

@@ -12,8 +12,8 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record
-from schemas.vocabulary import LANGUAGES, Language, LongTask
-from tasks.datasets.needle.lazy_samples import read_text
+from schemas.vocabulary import Language, LongTask
+from tasks.datasets.needle.lazy_samples import read_language, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import token_offsets
 
@@ -124,15 +124,3 @@ def find_place(haystack: str, depth_percent: float) -> int:
     tokens = [start for start, _ in token_offsets(haystack)]
     starts = [0, *(found.end() for found in _SENTENCE_END.finditer(haystack) if found.end() < len(haystack))]
     return min(starts, key=lambda start: abs(bisect_left(tokens, start) - depth_percent / ALL * len(tokens)))
-
-
-def read_language(record: Record) -> Language:
-    """Return the language of a record.
-
-    Raises:
-        ValueError: it is none of those known.
-    """
-    language: Language = record.fields["language"]
-    if language not in LANGUAGES:
-        raise ValueError(f"language should be one of {', '.join(LANGUAGES)}, got {language!r}")
-    return language

@@ -13,7 +13,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
-from tasks.datasets.needle.lazy_samples import read_text
+from tasks.datasets.needle.lazy_samples import read_language, read_text
 from tasks.text.tokens import count_tokens
 
 STAGES: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
@@ -37,7 +37,7 @@ class DialogueMessage(NamedTuple):
         return f"{self.role}: {self.text}"
 
 
-def checkpoints_of(task: LongTask) -> SampleBuilder:
+def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
     """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
@@ -45,6 +45,7 @@ def checkpoints_of(task: LongTask) -> SampleBuilder:
 
     Args:
         task: `mc1` to `mc4`.
+        prefix: of the items' names.
 
     Raises:
         ValueError: the task is none of them.
@@ -55,7 +56,7 @@ def checkpoints_of(task: LongTask) -> SampleBuilder:
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            LazySample(f"{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
+            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]
@@ -70,7 +71,8 @@ def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Cont
     is said later is part of the item.
 
     Args:
-        record: `id` and `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`.
+        record: `id` and `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`; `language`
+            if it is not English.
         stage: 0 to 3.
         point: 1 to 3.
 
@@ -86,7 +88,7 @@ def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Cont
     said = earlier + current[: place_of(current, point) + 1]
     context, question = render(said[:-LATEST]), render(said[-LATEST:])
     item = Item(
-        language="en",
+        language=read_language(record),
         question_type="counselor_reply",
         context=context,
         question=question,

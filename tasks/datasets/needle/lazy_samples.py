@@ -1,4 +1,4 @@
-"""What all sample builders share: samples that come one per record, and fields that must hold a text."""
+"""Lazy samples that come one per record, and fields of a record that must hold a text or a language."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.item import Item, Record
+from schemas.vocabulary import LANGUAGES, Language
 
 
 def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> SampleBuilder:
@@ -44,3 +45,15 @@ def read_text(fields: Mapping[str, Any], name: str) -> str:
     if not value.strip():
         raise ValueError(f"{name} is empty")
     return value.strip()
+
+
+def read_language(record: Record) -> Language:
+    """Return the language of a record; English where it does not say.
+
+    Raises:
+        ValueError: it is none of those known.
+    """
+    language: Language = record.fields.get("language", "en")
+    if language not in LANGUAGES:
+        raise ValueError(f"language should be one of {', '.join(LANGUAGES)}, got {language!r}")
+    return language

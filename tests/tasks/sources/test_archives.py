@@ -180,7 +180,7 @@ def test_member_is_kept_by_the_hash_of_its_archive(is_pinned: bool, tmp_path: Pa
     locator = Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
     path = locator.locate(source)
     assert (path.read_bytes(), path.name) == (CONTENT, sha256(CONTENT).hexdigest())
-    assert locator.locate(source) == locator.find_here(source) == path
+    assert locator.locate(source) == path
     assert locator.locate(member_of(archive, "b.csv")).read_bytes() == b"other"
     assert not [found for found in (tmp_path / "cache" / "incoming").iterdir() if found.suffix != ".lock"]
 

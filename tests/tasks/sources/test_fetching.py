@@ -54,7 +54,7 @@ def test_wrong_content_is_removed_and_said_to_be(fault: str, tmp_path: Path) -> 
         with pytest.raises(ChecksumError) as caught:
             here.locate(pinned())
         assert left_in(tmp_path) == []
-        assert here.find_here(pinned()) is None
+        assert here.find_file(pinned()) is None
         # The next call starts from the beginning.
         assert here.locate(pinned()).read_bytes() == BODY
     assert caught.value.where == f"{server.url}{PATH}"

@@ -284,7 +284,7 @@ def test_a_download_is_checked_against_its_md5_and_is_kept_only_if_it_agrees(tmp
     assert files_in(tmp_path) == []
     right = Locator(cache=tmp_path, download=RecordingDownload())
     assert right.locate(by_md5()).read_bytes() == CONTENT
-    assert right.find_here(by_md5()) == right.locate(by_md5())
+    assert right.find_file(by_md5()) == right.locate(by_md5())
     # The entry names another content now: what an earlier one kept is not it.
     with pytest.raises(ChecksumError):
         right.locate(by_md5("1" * 32))
