@@ -3,39 +3,15 @@
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
-from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
-from tasks.datasets.building import build_items, make_items
+from schemas.item import Record
+from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.semeval2018 import adapt_semeval2018_task3
 from tasks.datasets.moodbench.vua20 import adapt_vua20
-from tasks.sources.locating import Locator
-from tasks.sources.reading import read_dataset
-
-
-def paths(spec: DatasetSpec, mirror: Path) -> list[Path]:
-    locator = Locator(mirror=mirror)
-    return [locator.locate(file) for file in spec.files]
-
-
-def records_of(spec: DatasetSpec, mirror: Path) -> list[Record]:
-    return read_dataset(spec, paths(spec, mirror))
-
-
-def items_of(spec: DatasetSpec, mirror: Path) -> pl.DataFrame:
-    """One row per item, in the order of the files."""
-    return make_items(spec, read_dataset(spec, paths(spec, mirror)))
-
-
-def only(items: Any) -> Item:
-    (item,) = items
-    assert isinstance(item, Item)
-    return item
+from tests.tasks.datasets.real_datasets import items_of, only, paths, records_of
 
 
 @pytest.mark.parametrize(
@@ -54,12 +30,11 @@ def test_the_tags_that_give_irony_away_are_taken_out(tweet: str, shown: str) -> 
 
 def test_semeval2018_task3_shows_what_the_task_showed(mirror: Path) -> None:
     """145 of the task's own input tweets, which never had the tags, are in MoodBench's repository, with names for emoji."""
-    spec = find_dataset("semeval2018_task3")
-    records = records_of(spec, mirror)
+    records = records_of("semeval2018_task3", mirror)
     tag = re.compile(r"(?i)#(irony|sarcasm|not)(?![a-z0-9_])")
     tagged = Counter(record.fields["Label"] for record in records if tag.search(record.fields["Tweet text"]))
     assert tagged == {"1": 311, "0": 120}
-    contexts = items_of(spec, mirror)["context"].to_list()
+    contexts = items_of("semeval2018_task3", mirror)["context"].to_list()
     assert not [text for text in contexts if tag.search(text)]
 
     folder = mirror / "github.com/QuwanAI/MoodBench/data/emo_ability/emo_recognition/SemEval2018-Task3_txt/test_TaskA"
@@ -79,13 +54,14 @@ def test_semeval2018_task3_of_moodbench_is_part_of_the_upstream_one(mirror: Path
     built = build_items(spec.alternative, paths(spec.alternative, mirror), None, 0)
     assert (built.n_good, built.rejected.height) == (155, 0)
     assert Counter(built.items["gold_indices"].explode()) == {0: 58, 1: 97}
-    both = built.items.join(items_of(spec, mirror), on=["context", "gold_indices", "source_row_sha256"], nulls_equal=True)
+    both = built.items.join(
+        items_of("semeval2018_task3", mirror), on=["context", "gold_indices", "source_row_sha256"], nulls_equal=True
+    )
     assert both.height == 155
 
 
 def test_vua20_names_and_marks_the_word(mirror: Path) -> None:
-    spec = find_dataset("vua20")
-    for record, item in zip(records_of(spec, mirror), items_of(spec, mirror).iter_rows(named=True), strict=True):
+    for record, item in zip(records_of("vua20", mirror), items_of("vua20", mirror).iter_rows(named=True), strict=True):
         word = record.fields["sentence"].split(" ")[int(record.fields["w_index"])]
         assert re.findall(r"\*(.*?)\*", item["context"]) == [word]
         assert f'"{word}"' in item["question"]

@@ -9,25 +9,19 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Record
-from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.goemotions import EMOTIONS
-from tasks.sources.locating import Locator
-from tasks.sources.reading import read_dataset
+from tests.tasks.datasets.real_datasets import items_of, records_of
 
 
 @pytest.fixture
 def records(mirror: Path, request: pytest.FixtureRequest) -> list[Record]:
-    spec = find_dataset(request.param)
-    return read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
+    return records_of(request.param, mirror)
 
 
 @pytest.fixture
 def items(mirror: Path, request: pytest.FixtureRequest) -> pl.DataFrame:
-    """All items of a dataset, in the order of its files."""
-    spec = find_dataset(request.param)
-    built = build_items(spec, [Locator(mirror=mirror).locate(file) for file in spec.files], None, 0)
-    return built.items.sort("source_file", "source_row")
+    return items_of(request.param, mirror)
 
 
 def on(name: str) -> pytest.MarkDecorator:

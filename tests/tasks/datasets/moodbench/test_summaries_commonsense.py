@@ -2,40 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from schemas.dataset import DatasetSpec, PinnedFile
-from tasks.datasets.building import make_items, split_by_rules
+from schemas.dataset import PinnedFile
+from tasks.datasets.building import split_by_rules
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.summaries import LCSTS_TASK
-from tasks.sources.locating import Locator
-from tasks.sources.reading import read_dataset
-
-OBJECTS = {"lcsts": 300, "cnewsum": 300, "vcsum": 26, "cosmos_qa": 300, "truthfulqa": 300, "mmlu_pro": 300}
-Read = Callable[[str], pl.DataFrame]
-
-
-def ready(name: str, mirror: Path) -> DatasetSpec:
-    spec = find_dataset(name)
-    if Locator(mirror=mirror).needs(spec.files):
-        assert spec.alternative is not None
-        return spec.alternative
-    return spec
-
-
-@pytest.fixture(scope="module")
-def read(mirror: Path) -> Read:
-    @cache
-    def read_named(name: str) -> pl.DataFrame:
-        spec = ready(name, mirror)
-        return make_items(spec, read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files]))
-
-    return read_named
+from tests.tasks.datasets.real_datasets import here, items_of, records_of
 
 
 def gold_at(items: pl.DataFrame, row: int, subset: str | None = None) -> list[int] | None:
@@ -44,12 +20,6 @@ def gold_at(items: pl.DataFrame, row: int, subset: str | None = None) -> list[in
         at = at.filter(pl.col("subset") == subset)
     gold: list[int] | None = at["gold_indices"].item().to_list() if at["gold_indices"].item() is not None else None
     return gold
-
-
-@pytest.mark.parametrize(("name", "rows"), OBJECTS.items())
-def test_every_record_is_a_good_item(name: str, rows: int, read: Read) -> None:
-    good, rejected = split_by_rules(read(name))
-    assert (good.height, rejected.height) == (rows, 0)
 
 
 @pytest.mark.parametrize(
@@ -62,28 +32,16 @@ def test_every_record_is_a_good_item(name: str, rows: int, read: Read) -> None:
         *[(n, "en") for n in ("cosmos_qa", "truthfulqa", "mmlu_pro")],
     ],
 )
-def test_questions_are_in_the_language_of_the_dataset(name: str, language: str, read: Read) -> None:
-    items = read(name)
+def test_questions_are_in_the_language_of_the_dataset(name: str, language: str, mirror: Path) -> None:
+    items = items_of(name, mirror)
     chinese = items["question"].str.contains(r"[\u4e00-\u9fff]")
     assert set(items["language"]) == {language}
     # Four questions of CMMLU are formulas.
     assert (~chinese).sum() == (4 if name == "cmmlu" else 0) if language == "zh" else not chinese.any()
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        ("cosmos_qa", {0: 70, 1: 69, 2: 84, 3: 77}),
-        ("mmlu_pro", {0: 43, 1: 38, 2: 41, 3: 31, 4: 27, 5: 31, 6: 23, 7: 20, 8: 25, 9: 21}),
-        ("cmmlu", {0: 2877, 1: 2827, 2: 2817, 3: 2851}),
-    ],
-)
-def test_gold_counts_are_those_of_the_release(name: str, counts: dict[int, int], read: Read) -> None:
-    assert Counter(gold for (gold,) in read(name)["gold_indices"].to_list()) == counts
-
-
-def test_lcsts_shows_no_task_sentence_and_names_its_four_repeats(read: Read) -> None:
-    items = read("lcsts")
+def test_lcsts_shows_no_task_sentence_and_names_its_four_repeats(mirror: Path) -> None:
+    items = items_of("lcsts", mirror)
     assert not items["context"].str.contains(LCSTS_TASK.pattern).any()
     assert items.select("context", "references").is_duplicated().sum() == 8
     assert items["item_id"].n_unique() == 300
@@ -91,10 +49,9 @@ def test_lcsts_shows_no_task_sentence_and_names_its_four_repeats(read: Read) -> 
     assert items["context"].str.len_chars().mean() == pytest.approx(137 - 28, abs=1)
 
 
-def test_cnewsum_keeps_every_character_that_is_not_a_space(read: Read, mirror: Path) -> None:
-    spec = find_dataset("cnewsum")
-    records = read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
-    items = read("cnewsum")
+def test_cnewsum_keeps_every_character_that_is_not_a_space(mirror: Path) -> None:
+    records = records_of("cnewsum", mirror)
+    items = items_of("cnewsum", mirror)
     for record, context, references in zip(records, items["context"], items["references"].to_list(), strict=True):
         assert re.sub(r"\s", "", context) == re.sub(r"\s", "", "".join(record.fields["article"]))
         assert re.sub(r"\s", "", references[0]) == re.sub(r"\s", "", record.fields["summary"])
@@ -102,9 +59,9 @@ def test_cnewsum_keeps_every_character_that_is_not_a_space(read: Read, mirror: P
 
 
 def test_vcsum_meetings_have_the_lengths_of_the_dictionary(mirror: Path) -> None:
-    spec = ready("vcsum", mirror)
+    spec = here("vcsum", mirror)
     assert spec.join_records is not None
-    records = spec.join_records(read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files]))
+    records = spec.join_records(records_of("vcsum", mirror))
     lengths = [sum(len(sentence) for turn in record.fields["context"] for sentence in turn) for record in records]
     assert (min(lengths), max(lengths), sum(lengths) // 26) == (4190, 44043, 13420)
     by_id = {record.fields["id"]: record.fields for record in records}
@@ -112,14 +69,14 @@ def test_vcsum_meetings_have_the_lengths_of_the_dictionary(mirror: Path) -> None
     assert (len(by_id["97"]["speaker"]), len(by_id["110"]["speaker"])) == (81, 28)
 
 
-def test_cosmos_qa_checked_by_hand(read: Read) -> None:
-    items = read("cosmos_qa")
+def test_cosmos_qa_checked_by_hand(mirror: Path) -> None:
+    items = items_of("cosmos_qa", mirror)
     assert [gold_at(items, row) for row in (0, 1, 2)] == [[2], [1], [0]]
     assert items["fixed_order"].sum() == 206
 
 
-def test_truthfulqa_has_true_and_false_answers_and_none_is_both(read: Read) -> None:
-    items = read("truthfulqa")
+def test_truthfulqa_has_true_and_false_answers_and_none_is_both(mirror: Path) -> None:
+    items = items_of("truthfulqa", mirror)
     assert set(items["question_type"]) == {"open_ended"}
     assert items["question"].n_unique() == 300
     pairs = list(zip(items["references"].to_list(), items["wrong_references"].to_list(), strict=True))
@@ -130,8 +87,8 @@ def test_truthfulqa_has_true_and_false_answers_and_none_is_both(read: Read) -> N
     assert (len(pairs[0][0]), len(pairs[0][1])) == (2, 3)
 
 
-def test_mmlu_pro_checked_by_hand(read: Read) -> None:
-    items = read("mmlu_pro")
+def test_mmlu_pro_checked_by_hand(mirror: Path) -> None:
+    items = items_of("mmlu_pro", mirror)
     # Row 2 asks for the tallest trees, row 6 for a simple interest of 300 * 0.08 / 2 = 12.
     assert [gold_at(items, row) for row in (2, 6)] == [[1], [2]]
     assert items["subset"].n_unique() == 14
@@ -139,30 +96,30 @@ def test_mmlu_pro_checked_by_hand(read: Read) -> None:
     assert lengths == {10: 245, 9: 18, 8: 7, 7: 2, 6: 6, 5: 3, 4: 18, 3: 1}
 
 
-def test_cmmlu_rejects_the_one_row_with_a_repeated_option(read: Read) -> None:
-    good, rejected = split_by_rules(read("cmmlu"))
+def test_cmmlu_rejects_the_one_row_with_a_repeated_option(mirror: Path) -> None:
+    good, rejected = split_by_rules(items_of("cmmlu", mirror))
     assert good.height == 11371
     assert rejected.select("subset", "source_row").rows() == [("genetics", 36)]
     assert good["subset"].n_unique() == 67
 
 
-def test_cmmlu_checked_by_hand(read: Read) -> None:
-    items = read("cmmlu")
+def test_cmmlu_checked_by_hand(mirror: Path) -> None:
+    items = items_of("cmmlu", mirror)
     # The class of a network address that starts with 192; the keys that select a whole document.
     assert gold_at(items, 47, "computer_science") == [3]
     assert gold_at(items, 135, "elementary_information_and_technology") == [1]
 
 
-def test_cmmlu_keeps_the_order_where_options_name_others_by_letter(read: Read) -> None:
+def test_cmmlu_keeps_the_order_where_options_name_others_by_letter(mirror: Path) -> None:
     named = {("college_medical_statistics", row) for row in (10, 29, 75, 77, 94)} | {("genetics", row) for row in (19, 150)}
     named |= {("economics", 1), ("elementary_commonsense", 159), ("food_science", 115), ("nutrition", 101)}
-    fixed = read("cmmlu").filter("fixed_order")
+    fixed = items_of("cmmlu", mirror).filter("fixed_order")
     assert named <= set(fixed.select("subset", "source_row").rows())
     assert fixed.height == 138
 
 
-def test_cmmlu_pairs_that_contradict_each_other_are_the_ambiguous_ones(read: Read) -> None:
-    items = read("cmmlu").with_columns(pl.col("options").list.sort().alias("sorted"))
+def test_cmmlu_pairs_that_contradict_each_other_are_the_ambiguous_ones(mirror: Path) -> None:
+    items = items_of("cmmlu", mirror).with_columns(pl.col("options").list.sort().alias("sorted"))
     answer = pl.col("options").list.get(pl.col("gold_indices").list.first()).alias("answer")
     pairs = (
         items.with_columns(answer)
@@ -184,8 +141,8 @@ def test_ceval_pins_what_the_pointers_of_the_release_name(mirror: Path) -> None:
     assert {path.parent.name for path in folder.glob("*/val-*")} == {path.split("/")[0] for path in pinned}
 
 
-def test_agieval_counts_are_those_of_the_dictionary(read: Read) -> None:
-    items = read("agieval")
+def test_agieval_counts_are_those_of_the_dictionary(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
     assert items.height == 5191
     assert Counter(items["language"]) == {"zh": 2606, "en": 2585}
     assert Counter(items["subset"]) == {
@@ -215,8 +172,8 @@ def test_agieval_counts_are_those_of_the_dictionary(read: Read) -> None:
     assert dict(types) == {"single_choice": 5191 - 4 - 418, "multiple_answer": 4, "extractive": 418}
 
 
-def test_agieval_rejects_the_broken_rows_and_no_others(read: Read) -> None:
-    good, rejected = split_by_rules(read("agieval"))
+def test_agieval_rejects_the_broken_rows_and_no_others(mirror: Path) -> None:
+    good, rejected = split_by_rules(items_of("agieval", mirror))
     assert good.height == 5176
     broken = {
         *(("aqua-rat", row) for row in (117, 120, 124, 126, 185, 193, 198)),
@@ -227,8 +184,8 @@ def test_agieval_rejects_the_broken_rows_and_no_others(read: Read) -> None:
     assert set(rejected.select("subset", "source_row").rows()) == broken
 
 
-def test_agieval_takes_the_printed_letter_where_all_are_printed_and_else_the_place(read: Read) -> None:
-    items = read("agieval")
+def test_agieval_takes_the_printed_letter_where_all_are_printed_and_else_the_place(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
     # Printed A, C, B, D: the label C stands at place 1, the label B at place 2.
     moved = {("logiqa-en", row): 1 for row in (73, 75)} | {("logiqa-en", row): 2 for row in (170, 188)}
     moved |= {("logiqa-zh", row): 1 for row in (71, 115)} | {("logiqa-zh", row): 2 for row in (66, 140, 283)}
@@ -239,9 +196,9 @@ def test_agieval_takes_the_printed_letter_where_all_are_printed_and_else_the_pla
     assert [gold_at(items, row, "gaokao-history") for row in (78, 80, 83)] == [[3], [0], [1]]
 
 
-def test_agieval_ceiling_of_the_released_code(read: Read) -> None:
-    good, _ = split_by_rules(read("agieval"))
-    items = read("agieval").filter(pl.col("question_type") != "extractive", pl.col("subset") != "sat-math")
+def test_agieval_ceiling_of_the_released_code(mirror: Path) -> None:
+    good, _ = split_by_rules(items_of("agieval", mirror))
+    items = items_of("agieval", mirror).filter(pl.col("question_type") != "extractive", pl.col("subset") != "sat-math")
     never = items.filter(pl.col("reference_gold_indices").list.len() == 0)
     other = good.filter(pl.col("reference_gold_indices").list.len() == 1)
     assert (items.height, never.height, other.height) == (4553, 604, 9)
@@ -249,34 +206,34 @@ def test_agieval_ceiling_of_the_released_code(read: Read) -> None:
     assert (items.height - never.height - other.height) / items.height == pytest.approx(0.865, abs=0.001)
 
 
-def test_agieval_shows_no_printed_letters(read: Read) -> None:
-    options = read("agieval").filter(pl.col("options").is_not_null())["options"].explode()
+def test_agieval_shows_no_printed_letters(mirror: Path) -> None:
+    options = items_of("agieval", mirror).filter(pl.col("options").is_not_null())["options"].explode()
     assert not options.str.contains(r"^\s*[（(][A-E][)）]").any()
     assert not options.str.contains(r"^\s*[A-E][.．]").any()
     assert (options == options.str.strip_chars()).all()
 
 
-def test_agieval_letters_that_are_printed_twice_are_both_stripped(read: Read) -> None:
-    row = read("agieval").filter((pl.col("subset") == "aqua-rat") & (pl.col("source_row") == 29)).row(0, named=True)
+def test_agieval_letters_that_are_printed_twice_are_both_stripped(mirror: Path) -> None:
+    row = items_of("agieval", mirror).filter((pl.col("subset") == "aqua-rat") & (pl.col("source_row") == 29)).row(0, named=True)
     assert [option[0] for option in row["options"]] == ["5", "6", "7", "8", "9"]
 
 
-def test_agieval_fixes_the_order_only_where_letters_stand_for_options(read: Read) -> None:
-    fixed = read("agieval").filter("fixed_order")
+def test_agieval_fixes_the_order_only_where_letters_stand_for_options(mirror: Path) -> None:
+    fixed = items_of("agieval", mirror).filter("fixed_order")
     assert fixed.height == 7
     # Their options are groups of persons and things called E to Z.
     groups = {("logiqa-en", row) for row in (13, 30, 79, 287, 299)} | {("logiqa-zh", 236), ("lsat-ar", 16), ("lsat-ar", 68)}
     assert not groups & set(fixed.select("subset", "source_row").rows())
 
 
-def test_agieval_several_letters(read: Read) -> None:
-    items = read("agieval")
+def test_agieval_several_letters(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
     rows = {row: gold_at(items, row, "gaokao-mathqa") for row in (120, 121, 189, 295)}
     assert rows == {120: [0, 2, 3], 121: [0, 1, 3], 189: [0, 3], 295: [2, 3]}
 
 
-def test_agieval_checked_by_hand(read: Read) -> None:
-    items = read("agieval")
+def test_agieval_checked_by_hand(mirror: Path) -> None:
+    items = items_of("agieval", mirror)
     # (x - 1) / 3 = 3 gives x = 10, the fourth option; the label of the second question is A.
     assert gold_at(items, 0, "sat-math") == [3]
     assert gold_at(items, 0, "aqua-rat") == [0]

@@ -3,26 +3,18 @@
 import csv
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.moodbench.safetybench import ANSWERS_EN
 from tasks.sources.locating import Locator
+from tests.tasks.datasets.real_datasets import build
 
 ENTRIES = {spec.id: spec for spec in CATALOGUE}
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
-
-
-@cache
-def build(name: str, mirror: Path) -> BuiltItems:
-    """Items of an entry, of its alternative where it has one: what the mirror holds."""
-    spec = ENTRIES[name].alternative or ENTRIES[name]
-    return build_items(spec, [Locator(mirror=mirror).locate(file) for file in spec.files], None, 0)
 
 
 def rows(name: str, mirror: Path) -> dict[str, dict[str, Any]]:
