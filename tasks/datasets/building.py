@@ -1,4 +1,4 @@
-"""From raw records to the validated, sampled items of one dataset."""
+"""Build the items of one dataset: adapt its records, validate the items, sample them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ def build_items(spec: DatasetSpec, paths: Sequence[Path], sample: int | None, se
 
 
 def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """Every item of a dataset, from the records of all its files in order; nothing is validated yet.
+    """Return every item of a dataset, from the records of all its files in order; nothing is validated yet.
 
     Raises:
         SourceError: the files do not fit together, or the adapter cannot make an item of a record.
@@ -58,7 +58,7 @@ def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
 
 
 def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """One row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
+    """Return one row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
 
     Raises:
         RecordError: the adapter cannot make an item of a record.
@@ -86,7 +86,7 @@ def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> Bui
 
 
 def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that break no rule of a schema, and the others with the names of those they break in `broken_rules`.
+    """Return the rows that break no rule of a schema, and the others with the names of those they break in `broken_rules`.
 
     A rule that cannot be decided for a row counts as broken. The schema is `Items` unless another is given.
     """
@@ -143,7 +143,7 @@ def _name_items(items: Sequence[Item], row_id: str) -> Iterator[str]:
 
 
 def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> dict[str, Any]:
-    """An item as a row of `Items`; of an item that could not be made only where it comes from."""
+    """Return an item as a row of `Items`; of an item that could not be made only where it comes from."""
     return {
         **(item.model_dump() if item else {}),
         "dataset": dataset,
@@ -155,7 +155,7 @@ def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> d
 
 
 def rank_row(seed: int, row_sha256: str) -> str:
-    """Place of a row in the draw, as a hash; it depends on nothing but the seed and the row's content."""
+    """Return the place of a row in the draw, as a hash; it depends on nothing but the seed and the row's content."""
     return sha256(f"{seed}:{row_sha256}".encode()).hexdigest()
 
 

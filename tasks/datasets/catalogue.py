@@ -80,7 +80,7 @@ CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_
 
 
 def find_dataset(name: str) -> DatasetSpec:
-    """The catalogue entry of this name.
+    """Return the catalogue entry of this name.
 
     Raises:
         UsageError: there is none; the message names the nearest ones.

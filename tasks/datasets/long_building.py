@@ -1,4 +1,4 @@
-"""From raw records to the validated, sampled items of one dataset with long contexts, and what is known of the contexts."""
+"""Build the items of one dataset with long contexts, and what is known of the contexts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ def build_long_items(
 
 
 def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
-    """Every item that there could be, in the order of the sample builder; none is built yet.
+    """Return every item that there could be, in the order of the sample builder; none is built yet.
 
     Raises:
         SourceError: the files do not fit together, or two items have the same name.
@@ -113,7 +113,7 @@ def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextO
 
 
 def rank_samples(samples: Sequence[LazySample], seed: int) -> list[LazySample]:
-    """The samples in the order of the draw, which rests on the seed, the content of their records and the names of their units.
+    """Return the samples in the order of the draw, which rests on seed, content of the records and names of the units.
 
     Those of one unit stand together, in the order of the sample builder: a sample has the same needles at every length and depth.
     """
@@ -124,7 +124,7 @@ def rank_samples(samples: Sequence[LazySample], seed: int) -> list[LazySample]:
 
 
 def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> _Batch:
-    """Good items, their contexts, and the rejected."""
+    """Return good items, their contexts, and the rejected."""
     items, contexts, refused = [], [], []
     for sample in samples:
         row = partial(item_row, spec.id, sample.record, item_id=sample.item_id)
@@ -146,7 +146,7 @@ def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> _Batch:
 
 
 def _split(items: pl.DataFrame, contexts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Items that break no rule and whose contexts break none, and the others."""
+    """Return the items that break no rule and whose contexts break none, and the others."""
     names = ["dataset", "item_id"]
     _, bad_items = split_by_rules(items)
     _, bad_contexts = split_by_rules(contexts, Contexts)

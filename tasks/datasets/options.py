@@ -43,13 +43,13 @@ def shuffle_options(
 
 
 def find_gold(indices: Mapping[Any, int], label: Any) -> tuple[int, ...] | None:
-    """Index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-"."""
+    """Return index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-"."""
     index = indices.get(label)
     return None if index is None else (index,)
 
 
 def label_item(language: Language, context: str, question: str, options: tuple[str, ...], gold: tuple[int, ...] | None) -> Item:
-    """A single-choice item about `context`."""
+    """Return a single-choice item about `context`."""
     return Item(
         language=language,
         question_type="single_choice",
@@ -69,13 +69,13 @@ _LATEX = re.compile(r"\$|\\mathrm|[{}]")
 
 
 def order_matters(options: Sequence[str]) -> bool:
-    """Whether an option names others by letter ("both A and B") or by place ("none of the above")."""
+    """Return whether an option names others by letter ("both A and B") or by place ("none of the above")."""
     letters = frozenset(option_letters(len(options)))
     return any(_names_letters(option, letters) or _names_place(option) for option in options)
 
 
 def _names_letters(option: str, known: frozenset[str]) -> bool:
-    """Whether it consists of distinct letters that stand for options here, joined, and at most a verdict on them."""
+    """Return whether it consists of distinct letters that stand for options here, joined, and at most a verdict on them."""
     named = _LETTERS.fullmatch(_LATEX.sub("", option).strip())
     if named is None:
         return False

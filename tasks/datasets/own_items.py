@@ -23,7 +23,7 @@ OPTIONAL_TEXTS = ("item_id", "subset", "context")
 
 
 def adapt_item_record(record: Record) -> Iterable[Item]:
-    """One item with the fields of `schemas.item.Item` under their own names.
+    """Return one item with the fields of `schemas.item.Item` under their own names.
 
     A list may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell of a csv file
     can hold nothing else.

@@ -1,4 +1,4 @@
-"""What changed since the run before, beside the manifest: `runs/<run>/changes.json`."""
+"""Read and write `runs/<run>/changes.json`: what changed since the run before."""
 
 from pydantic import ValidationError
 
@@ -22,7 +22,7 @@ def write_changes(lake: Folder, changes: RunChanges) -> None:
 
 
 def read_changes(lake: Folder, run: str) -> RunChanges | None:
-    """What changed since the run before; null if that was not looked at when the run was made.
+    """Return what changed since the run before; null if that was not looked at when the run was made.
 
     Raises:
         LakeError: if the file is there and cannot be read.

@@ -19,7 +19,7 @@ MANIFEST = "manifest.json"
 
 
 def read_code_version() -> CodeVersion:
-    """Version of the installed package and, in a git checkout, its commit."""
+    """Return the version of the installed package and, in a git checkout, its commit."""
     try:
         package = version("moodflow")
     except PackageNotFoundError:
@@ -35,7 +35,7 @@ def read_code_version() -> CodeVersion:
 
 
 def run_folder(lake: Folder, run: str) -> Folder:
-    """Folder of one run inside the lake."""
+    """Return the folder of one run inside the lake."""
     return lake / "runs" / run
 
 
@@ -53,7 +53,7 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:
-    """The manifest of one run.
+    """Return the manifest of one run.
 
     Raises:
         UsageError: if there is no such run.
@@ -76,7 +76,7 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Names of all runs, newest first; run names begin with their start time.
+    """Return the names of all runs, newest first; run names begin with their start time.
 
     Args:
         lake: folder of the layers.

@@ -49,7 +49,7 @@ def seal_run(folder: Folder) -> Folder:
 
 
 def seal_text(hashes: Mapping[str, str]) -> str:
-    """Content of the seal, from SHA-256 by file name."""
+    """Return the content of the seal, from SHA-256 by file name."""
     lines = "".join(f"{digest}  {name}\n" for name, digest in hashes.items())
     return f"{_HEAD}{sha256(lines.encode()).hexdigest()}\n{lines}"
 
@@ -67,7 +67,7 @@ def check_seal(folder: Folder) -> SealCheck | None:
 
 
 def _listed(content: bytes) -> dict[str, str] | None:
-    """Hashes by name; null if the text is not one that was written here."""
+    """Return the hashes by name; null if the text is not one that was written here."""
     try:
         lines = content.decode().splitlines()[1:]
     except UnicodeDecodeError:

@@ -85,7 +85,7 @@ GATED = "the dataset is gated or not public, so its licence must be accepted at 
 
 
 def read_span(response: httpx.Response, here: int, etag: str | None) -> ByteRange | None:
-    """Which bytes came.
+    """Return which bytes came.
 
     Args:
         response: a 200, a 206 or a 416.

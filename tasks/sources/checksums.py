@@ -10,7 +10,7 @@ FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or cor
 
 
 def hash_file(path: Path) -> str:
-    """Hexadecimal sha256 of the file's bytes.
+    """Return the hexadecimal sha256 of the file's bytes.
 
     Raises:
         SourceError: it cannot be read.
@@ -29,7 +29,7 @@ def _digest(path: Path, kind: str) -> str:
 
 
 def hash_names(*names: str) -> str:
-    """Hexadecimal sha256 of several names: other names, or the same ones cut elsewhere, give another hash."""
+    """Return the hexadecimal sha256 of several names: other names, or the same ones cut elsewhere, give another hash."""
     return sha256("\0".join(names).encode()).hexdigest()
 
 
@@ -59,14 +59,14 @@ def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = F
 
 
 def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN, *, kind: str = "sha256") -> ChecksumError:
-    """The error for other content than the pinned."""
+    """Return the error for other content than the pinned."""
     return ChecksumError(
         f"{where} is not the pinned file", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
     )
 
 
 def name_source(source: SourceFile) -> str:
-    """The file's name as tables record it: a path inside its repository, never a path of this machine."""
+    """Return the file's name as tables record it: a path inside its repository, never a path of this machine."""
     match source:
         case PinnedFile():
             return source.path if source.member is None else f"{source.path}/{source.member}"
@@ -77,7 +77,7 @@ def name_source(source: SourceFile) -> str:
 
 
 def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissingError:
-    """The error for a file that cannot be had; `got` says what was there instead of it."""
+    """Return the error for a file that cannot be had; `got` says what was there instead of it."""
     match source:
         case PinnedFile():
             name, where = source.path, f"{source.repository} at {source.revision}"
@@ -90,7 +90,7 @@ def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissi
 
 
 def pointer_in_place(source: PinnedFile, where: str) -> SourceMissingError:
-    """The error for a Git LFS pointer where the file should be."""
+    """Return the error for a Git LFS pointer where the file should be."""
     return SourceMissingError(
         f"{source.path} is a Git LFS pointer, not the file",
         where=where,

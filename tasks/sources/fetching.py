@@ -28,7 +28,7 @@ class Pointer(NamedTuple):
 
 
 def read_pointer(path: Path) -> Pointer | None:
-    """The pointer that this file is, or null if it is any other file or none.
+    """Return the pointer that this file is, or null if it is any other file or none.
 
     Raises:
         OSError: the file cannot be read.
@@ -53,7 +53,7 @@ class Addresses:
     hugging_face: str = "https://huggingface.co/datasets"
 
     def of(self, source: PinnedFile) -> str:
-        """Address of the file at its pinned revision.
+        """Return the address of the file at its pinned revision.
 
         Raises:
             SourceMissingError: the host is one whose address scheme is not known.
@@ -73,7 +73,7 @@ class Addresses:
         )
 
     def of_lfs(self, source: PinnedFile) -> str | None:
-        """Address of what a pointer file at the file's address stands for; null where the host resolves pointers itself."""
+        """Return the address of what a pointer file stands for; null where the host resolves pointers itself."""
         host, owner, name = source.repository.split("/")
         if host != "github.com":
             return None
@@ -84,7 +84,7 @@ NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of 
 
 
 def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
-    """The file (the archive, if it is one) in the cache, verified; null if it is not there.
+    """Return the file (the archive, if it is one) in the cache, verified; null if it is not there.
 
     Raises:
         ChecksumError: what is there is not what was kept.
@@ -100,14 +100,14 @@ def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
 
 
 def is_fetched(source: PinnedFile, cache: Cache) -> bool:
-    """Whether the cache has the file; its content is not looked at."""
+    """Return whether the cache has the file; its content is not looked at."""
     if source.sha256 is None:
         return cache.holds("unpinned", revision_key(source))
     return cache.path_of(source.sha256).is_file()
 
 
 def revision_key(source: PinnedFile) -> str:
-    """Key of a file that no sha256 pins."""
+    """Return the key of a file that no sha256 pins."""
     return hash_names(source.repository, source.revision, source.path)
 
 
@@ -120,7 +120,7 @@ class Fetcher:
     addresses: Addresses
 
     def fetch(self, source: PinnedFile) -> Path:
-        """The file's path in the cache, where it is put if it is not there yet.
+        """Return the file's path in the cache, where it is put if it is not there yet.
 
         Raises:
             SourceMissingError: it cannot be downloaded.

@@ -47,11 +47,11 @@ class Locator:
 
     @classmethod
     def for_mirror(cls, mirror: Path | None, cache: Path | None = None) -> Self:
-        """The usual places: this mirror, the cache (by default the user's) and HTTPS."""
+        """Return the usual places: this mirror, the cache (by default the user's) and HTTPS."""
         return cls(mirror=mirror, cache=cache or Path.home() / ".cache" / "moodflow", download=HttpsDownload())
 
     def locate(self, source: SourceFile) -> Path:
-        """A local path of the file, downloaded or taken out of its archive if need be.
+        """Return a local path of the file, downloaded or taken out of its archive if need be.
 
         A hash that the entry states has been verified; for a member of an archive it is the archive's.
 
@@ -86,7 +86,7 @@ class Locator:
                 return path
 
     def holds(self, source: SourceFile) -> bool:
-        """Whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
+        """Return whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
 
         Raises:
             SourceError: the path leaves the mirror.
@@ -100,7 +100,7 @@ class Locator:
         return self.cache is not None and is_fetched(source, Cache(self.cache))
 
     def needs(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
-        """What keeps these files from being ready here without a download; nothing = ready.
+        """Return what keeps these files from being ready here without a download; nothing = ready.
 
         Returns: one line per file that is absent or is not the pinned one.
 
@@ -144,7 +144,7 @@ class Locator:
 
 
 def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
-    """Path of an archive's member in the cache, where it is put if it is not there yet.
+    """Return the path of an archive's member in the cache, where it is put if it is not there yet.
 
     Args:
         archive: verified.
@@ -177,7 +177,7 @@ def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
 
 
 def source_sha256(files: Iterable[SourceFile], locator: Locator) -> tuple[str, ...]:
-    """Hash of what each file holds, for fingerprints, without a download.
+    """Return the hash of what each file holds, for fingerprints, without a download.
 
     A file pinned by its sha256 need not be here. Any other file is read. A member's stands for archive and path.
 

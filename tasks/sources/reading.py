@@ -30,7 +30,7 @@ def read_records(
     columns: tuple[str, ...] | None = None,
     required: tuple[str, ...] = (),
 ) -> list[Record]:
-    """All records of one file, in file order.
+    """Return all records of one file, in file order.
 
     Args:
         path: the file; text is UTF-8, a byte-order mark is dropped.
@@ -69,7 +69,7 @@ def read_records(
 
 
 def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
-    """All records of all files of a catalogue entry.
+    """Return all records of all files of a catalogue entry.
 
     Args:
         spec: the entry; its format, columns and required fields apply to each file. A file with a format of its own holds

@@ -81,7 +81,7 @@ def _build_contrast(record: Record) -> tuple[Item, Context]:
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-    """Sample builder of Emotion QA: each of the `questions` of each `document`."""
+    """List the samples of Emotion QA: each of the `questions` of each `document`."""
     return [
         LazySample(fields["item_id"], record, partial(_build_question, record, fields))
         for record in records

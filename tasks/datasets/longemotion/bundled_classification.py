@@ -120,7 +120,7 @@ def _build_hidden(
 
 
 def find_place(haystack: str, depth_percent: float) -> int:
-    """The start of the sentence that has nearest to so many percent of a text's tokens before it; of two, the first."""
+    """Return the start of the sentence that has nearest to so many percent of a text's tokens before it; of two, the first."""
     tokens = [start for start, _ in token_offsets(haystack)]
     starts = [0, *(found.end() for found in _SENTENCE_END.finditer(haystack) if found.end() < len(haystack))]
     return min(starts, key=lambda start: abs(bisect_left(tokens, start) - depth_percent / ALL * len(tokens)))

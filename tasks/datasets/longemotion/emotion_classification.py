@@ -1,4 +1,4 @@
-"""Emotion classification: what somebody feels, or what tone a report has, in a passage hidden in a novel.
+"""Emotion classification: what a person feels, or what tone a report has, in a passage hidden in a novel.
 
 Source: LongEmotion, sections 3.1 and 3.2.1. The released files show what the paper leaves open: an EmoBench scenario with its
 choices and label in book text.
@@ -35,7 +35,7 @@ Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
 
 
 def ask_feeling(subject: str, text: str | None) -> str:
-    """The question about a person's feeling.
+    """Return the question about a person's feeling.
 
     Args:
         subject: who is asked about. Whoever has no name is told from the book's people by the passage's first words.
@@ -51,12 +51,12 @@ def ask_feeling(subject: str, text: str | None) -> str:
 
 
 def ask_tone(subject: str, _text: str | None) -> str:
-    """The question about the tone towards a company, market or the like."""
+    """Return the question about the tone towards a company, market or the like."""
     return _TONE.format(subject=subject)
 
 
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
-    """The English scenarios of EmoBench, one needle per question about one.
+    """Return the English scenarios of EmoBench, one needle per question about one.
 
     Raises:
         SourceError: a record lacks a text.
@@ -94,7 +94,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
 
 
 def find_reports(records: Sequence[Record], haystack: Haystack, options: ContextOptions) -> Sequence[Needle]:
-    """200 reports of FinEntity with one of their entities each, balanced by tone; see `choose_reports`."""
+    """Return 200 reports of FinEntity with one of their entities each, balanced by tone; see `choose_reports`."""
     return [
         Needle(
             name=f"ec_finentity-{report.record.row}",

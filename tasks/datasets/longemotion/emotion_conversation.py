@@ -33,7 +33,7 @@ class DialogueMessage(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line."""
         return f"{self.role}: {self.text}"
 
 
@@ -65,7 +65,7 @@ def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
 
 
 def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
-    """The item at one point of a stage: what was said so far, up to and including a message of the client.
+    """Return the item at one point of a stage: what was said so far, up to and including a message of the client.
 
     The question is the last three messages (fewer where the dialogue has only begun), the context all before them; nothing that
     is said later is part of the item.
@@ -98,7 +98,7 @@ def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Cont
 
 
 def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
-    """Index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
+    """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
 
     Raises:
         ValueError: the client has too few messages for the points to differ.
@@ -111,7 +111,7 @@ def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
 
 
 def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
-    """The messages of a stage, each on one line.
+    """Return the messages of a stage, each on one line.
 
     Raises:
         LookupError, TypeError, ValueError: a message has no text or another role.
@@ -125,7 +125,7 @@ def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
 
 
 def render(messages: Sequence[DialogueMessage]) -> str:
-    """One line per message; no message, no text."""
+    """Return one line per message; no message, no text."""
     return "\n".join(str(message) for message in messages)
 
 

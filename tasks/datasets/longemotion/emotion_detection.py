@@ -45,13 +45,13 @@ class ContrastSet(NamedTuple):
 
 
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
-    """Sample builder of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
+    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
     sets = draw_sets(records, options, seed)
     return [LazySample(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
 
 
 def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:
-    """The 136 sets.
+    """Return the 136 sets.
 
     No text is twice in a set. Between sets texts are reused as evenly as possible: the corpus has fewer than the sets need. The
     place of the odd text is drawn with equal chances, and so is its rank by length among the texts of the set.
@@ -73,7 +73,7 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
 
 
 def read_texts(records: Sequence[Record]) -> list[Text]:
-    """The texts of the corpus, without white space around them.
+    """Return the texts of the corpus, without white space around them.
 
     Raises:
         LookupError, TypeError, ValueError: a text is empty, or differs from another in nothing but case and white space.
@@ -106,7 +106,7 @@ class Stock:
             self._by_emotion.setdefault(text.emotion, []).append(text)
 
     def draw(self, majority: str, odd: str) -> ContrastSet:
-        """One set: 25 to 35 texts of the majority emotion and one of the odd emotion.
+        """Return one set: 25 to 35 texts of the majority emotion and one of the odd emotion.
 
         First its size and the odd one's rank by length are drawn, then texts that fit, the least used first. Where no odd text
         has enough shorter or longer ones for that rank, the nearest rank that some text can have is taken.
@@ -153,7 +153,7 @@ def _build(found: ContrastSet) -> tuple[Item, Context]:
 
 
 def read_contrast_set(record: Record) -> tuple[Item, Context]:
-    """One item of a record of the released file: `text`, segments with `index` and `context`, `label`, and `ground_truth`.
+    """Return one item of a record of the released file: `text`, segments with `index` and `context`, `label`, and `ground_truth`.
 
     Raises:
         LookupError, TypeError, ValueError: segments are not numbered in order, or `ground_truth` is not the single one with its

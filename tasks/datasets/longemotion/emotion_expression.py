@@ -20,7 +20,7 @@ QUESTION = "Imagine that you are the person in this situation. What do you feel,
 
 
 def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-    """Sample builder of Emotion Expression: one sample per situation, in the order of the file.
+    """List the samples of Emotion Expression: one per situation, in the order of the file.
 
     Neither the emotion that a situation is filed under nor the factor is shown; the emotion is the item's subset. A few
     situations occur twice, in the same words; both are items, as they are in the published counts.
@@ -42,7 +42,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
 
 
 def list_situations(record: Record) -> Iterator[Record]:
-    """Every situation as a record of its own: emotion, factor, scenario, and its number in the file as row."""
+    """Return every situation as a record of its own: emotion, factor, scenario, and its number in the file as row."""
     row = 0
     for emotion in record.fields["value"]:
         for factor in emotion["factors"]:
@@ -53,7 +53,7 @@ def list_situations(record: Record) -> Iterator[Record]:
 
 
 def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
-    """The adjectives of the questionnaire PANAS, by their number.
+    """Return the adjectives of the questionnaire PANAS, by their number.
 
     Raises:
         ValueError: there is not one such questionnaire, or its adjectives are not twenty different ones.

@@ -13,7 +13,7 @@ from tasks.text.tokens import count_tokens
 
 
 def read_question(record: Record) -> tuple[Item, Context]:
-    """One item of a record of the released file: `number`, `problem`, `answer` and `context`.
+    """Return one item of a record of the released file: `number`, `problem`, `answer` and `context`.
 
     The article is kept as it is, with the marks that reading it off its pages left in it.
 

@@ -28,7 +28,7 @@ QUESTION = (
 
 
 def read_report(record: Record) -> tuple[Item, Context]:
-    """One item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
+    """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
 
     Raises:
         LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
@@ -45,7 +45,7 @@ def read_report(record: Record) -> tuple[Item, Context]:
 
 
 def read_section(fields: Mapping[str, Any], name: str) -> str:
-    """A section as one text.
+    """Return a section as one text.
 
     Raises:
         LookupError: there is no such section.
@@ -59,7 +59,7 @@ def read_section(fields: Mapping[str, Any], name: str) -> str:
 
 
 def join_readable(value: Any) -> str:
-    """A text; of a list its parts, one paragraph each; of an object `name: text`, one paragraph each. Empty parts are left out.
+    """Join a text, the parts of a list, or the `name: text` of an object, one paragraph each. Empty parts are left out.
 
     Raises:
         TypeError: a part is something else.

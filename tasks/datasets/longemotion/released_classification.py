@@ -1,4 +1,4 @@
-"""Emotion classification as LongEmotion released it: the text is there, where its needle lies is not said.
+"""Emotion classification as LongEmotion released it, with texts that do not say where their needle lies.
 
 Field names changed between releases: `content` was `context`, `subject` was `Subject`, and choices may be a JSON string.
 """
@@ -59,7 +59,7 @@ def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple
 
 
 def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
-    """A text with the white space around it, since spans count it."""
+    """Return a text with the white space around it, since spans count it."""
     found = name if name in fields else older
     read_text(fields, found)
     text: str = fields[found]
@@ -67,7 +67,7 @@ def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
 
 
 def read_choices(value: Any) -> tuple[str, ...]:
-    """The choices: a list, or a JSON string of one.
+    """Return the choices: a list, or a JSON string of one.
 
     Raises:
         TypeError: it is no list of texts.
@@ -80,7 +80,7 @@ def read_choices(value: Any) -> tuple[str, ...]:
 
 
 def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple[str, str | None] | None:
-    """The one scenario that stands in a text once, letter for letter, and its name, if one of its questions has the subject.
+    """Find the one scenario that stands in a text once, letter for letter, and its name, if one question has the subject.
 
     Null if there is none, as where names were adjusted, or if several do: then it is not known which is meant.
     """

@@ -32,7 +32,7 @@ def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tupl
 
 
 def read_text(fields: Mapping[str, Any], name: str) -> str:
-    """The text of a field without white space around it.
+    """Return the text of a field without white space around it.
 
     Raises:
         LookupError: there is no such field.

@@ -1,22 +1,23 @@
 """Adapters on records of our own wording, shaped like the released ones."""
 
-from collections.abc import Callable, Iterable
+import re
 from typing import Any
 
 import pytest
 
-from schemas.item import Item, Record
+from schemas.item import Adapter, Item, Record
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.goemotions import EMOTIONS, adapt_goemotions
-from tasks.datasets.moodbench.inference import adapt_copa, adapt_ocnli, adapt_rte
+from tasks.datasets.moodbench.inference import adapt_copa, adapt_mnli, adapt_ocnli, adapt_rte
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_four
+from tasks.datasets.moodbench.news_topics import adapt_thucnews
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
-from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_wic
+from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_qqp, adapt_wic
 from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
 
 
-def adapt(adapter: Callable[[Record], Iterable[Item]], **fields: Any) -> Item:
+def adapt(adapter: Adapter, **fields: Any) -> Item:
     items = list(adapter(Record(fields=fields, file="file", row=0)))
     assert len(items) == 1
     return items[0]
@@ -31,75 +32,81 @@ def right(item: Item) -> list[str]:
 COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
 
 
-@pytest.mark.parametrize(
-    ("asks", "word", "label", "gold"), [("cause", "cause", 0, "The water boiled."), ("effect", "effect", 1, "The lamp went out.")]
-)
-def test_copa(asks: str, word: str, label: int, gold: str) -> None:
-    item = adapt(adapt_copa, **COPA, question=asks, label=label)
-    assert item.context == "The kettle whistled."
-    assert word in item.question
-    assert right(item) == [gold]
-    assert item.subset == asks
+NLI = {"premise": " It rains.", "hypothesis": "It is wet."}
+WIC = {
+    "word": "draw",
+    "sentence1": "She draws a horse.",
+    "sentence2": "He drew the curtains.",
+    "start1": 4,
+    "end1": 9,
+    "start2": 3,
+}
+LABEL_TASKS: dict[str, tuple[Adapter, dict[str, Any], str, str, dict[Any, str]]] = {
+    "copa, cause": (
+        *(adapt_copa, {**COPA, "question": "cause"}, "The kettle whistled.", "label"),
+        {0: "The water boiled.", 1: "The lamp went out."},
+    ),
+    "rte": (
+        *(adapt_rte, {"premise": "The bus left.", "hypothesis": "The bus has left."}),
+        *("Text: The bus left.\nStatement: The bus has left.", "label", {0: "entailment", 1: "not entailment"}),
+    ),
+    "mnli": (
+        *(adapt_mnli, NLI, "Premise: It rains.\nHypothesis: It is wet.", "label"),
+        {0: "entailment", 1: "neutral", 2: "contradiction"},
+    ),
+    "ocnli": (
+        *(adapt_ocnli, {"sentence1": "他昨天没有睡觉", "sentence2": "他昨天一直醒着"}),
+        *("前提：他昨天没有睡觉\n假设：他昨天一直醒着", "label", {0: "中立", 1: "蕴含", 2: "矛盾"}),
+    ),
+    "wic leaves inflected forms as they are": (
+        *(adapt_wic, WIC, "Sentence 1: She draws a horse.\nSentence 2: He drew the curtains.", "label"),
+        {1: "same sense", 0: "different senses"},
+    ),
+    "lcqmc": (
+        *(adapt_lcqmc, {"sentence1": "怎么煮鸡蛋", "sentence2": "鸡蛋要怎么煮？"}),
+        *("问句一：怎么煮鸡蛋\n问句二：鸡蛋要怎么煮？", "gold_label", {"1": "意思相同", "0": "意思不同"}),
+    ),
+    "qqp": (
+        *(adapt_qqp, {"question1": "How do I boil an egg?", "question2": ' What is an "egg"? '}),
+        *('Question 1: How do I boil an egg?\nQuestion 2: What is an "egg"?', "is_duplicate"),
+        {"1": "duplicates", "0": "not duplicates"},
+    ),
+    "sst2 keeps the released tokens": (
+        *(adapt_sst2, {"sentence": "it does n't drag , not once . "}, "it does n't drag , not once .", "label"),
+        {1: "positive", 0: "negative"},
+    ),
+    "imdb shows line breaks": (
+        *(adapt_imdb, {"text": "Slow start.<br /><br />Then 1 < 2 <i>jokes</i>.<br/>"}),
+        *("Slow start.\n\nThen 1 < 2 <i>jokes</i>.", "label", {1: "positive", 0: "negative"}),
+    ),
+    "thucnews": (
+        *(adapt_thucnews, {"text": "今天天气晴朗。\n"}, "今天天气晴朗。", "label"),
+        {0: "教育", 5: "时政", 8: "股票", 9: "科技"},
+    ),
+}
+"""Adapter, fields of a record, the context it shows, the field of the label, and which option each label stands for."""
+
+
+@pytest.mark.parametrize("name", LABEL_TASKS)
+def test_a_label_stands_for_its_option(name: str) -> None:
+    adapter, fields, context, field, golds = LABEL_TASKS[name]
+    items = {label: adapt(adapter, **fields, **{field: label}) for label in golds}
+    assert {label: right(item) for label, item in items.items()} == {label: [gold] for label, gold in golds.items()}
+    assert {item.context for item in items.values()} == {context}
+    assert {item.language for item in items.values()} == {"zh" if re.search(r"[\u4e00-\u9fff]", context) else "en"}
+
+
+def test_questions_name_what_is_asked_about() -> None:
+    for asks in ("cause", "effect"):
+        item = adapt(adapt_copa, **COPA, question=asks, label=1)
+        assert (asks in item.question, item.subset) == (True, asks)
+    assert '"draw"' in adapt(adapt_wic, **WIC, label=1).question
+    assert adapt(adapt_thucnews, text="今天", label=0).question == "这篇新闻属于哪个类别？"
 
 
 def test_copa_that_asks_for_neither_cannot_be_asked() -> None:
     with pytest.raises(KeyError, match="reason"):
         adapt(adapt_copa, **COPA, question="reason", label=0)
-
-
-@pytest.mark.parametrize(("label", "gold"), [(0, "entailment"), (1, "not entailment")])
-def test_rte(label: int, gold: str) -> None:
-    item = adapt(adapt_rte, premise="The bus left at nine.", hypothesis="The bus has left.", idx=0, label=label)
-    assert item.context == "Text: The bus left at nine.\nStatement: The bus has left."
-    assert right(item) == [gold]
-
-
-@pytest.mark.parametrize(("label", "gold"), [(0, "中立"), (1, "蕴含"), (2, "矛盾")])
-def test_ocnli(label: int, gold: str) -> None:
-    item = adapt(adapt_ocnli, sentence1="他昨天没有睡觉", sentence2="他昨天一直醒着", label=label, idx=7)
-    assert item.language == "zh"
-    assert item.context == "前提：他昨天没有睡觉\n假设：他昨天一直醒着"
-    assert right(item) == [gold]
-
-
-@pytest.mark.parametrize(("label", "gold"), [(1, "same sense"), (0, "different senses")])
-def test_wic_leaves_inflected_forms_as_they_are(label: int, gold: str) -> None:
-    item = adapt(
-        adapt_wic,
-        word="draw",
-        sentence1="She draws a horse.",
-        sentence2="He drew the curtains.",
-        start1=4,
-        end1=9,
-        start2=3,
-        end2=7,
-        idx=1,
-        label=label,
-    )
-    assert item.context == "Sentence 1: She draws a horse.\nSentence 2: He drew the curtains."
-    assert '"draw"' in item.question
-    assert right(item) == [gold]
-
-
-@pytest.mark.parametrize(("label", "gold"), [("1", "意思相同"), ("0", "意思不同")])
-def test_lcqmc(label: str, gold: str) -> None:
-    item = adapt(adapt_lcqmc, sentence1="怎么煮鸡蛋", sentence2="鸡蛋要怎么煮？", gold_label=label, ID="1")
-    assert item.context == "问句一：怎么煮鸡蛋\n问句二：鸡蛋要怎么煮？"
-    assert right(item) == [gold]
-
-
-@pytest.mark.parametrize(("label", "gold"), [(1, "positive"), (0, "negative")])
-def test_sst2_keeps_the_released_tokens(label: int, gold: str) -> None:
-    item = adapt(adapt_sst2, idx=1, sentence="it does n't drag , not once . ", label=label)
-    assert item.context == "it does n't drag , not once ."
-    assert right(item) == [gold]
-
-
-@pytest.mark.parametrize(("label", "gold"), [(1, "positive"), (0, "negative")])
-def test_imdb_line_breaks(label: int, gold: str) -> None:
-    item = adapt(adapt_imdb, text="Slow start.<br /><br />Then 1 < 2 <i>jokes</i>.<br/>", label=label)
-    assert item.context == "Slow start.\n\nThen 1 < 2 <i>jokes</i>."
-    assert right(item) == [gold]
 
 
 def test_hellaswag_shows_no_layout_marks() -> None:
@@ -203,7 +210,7 @@ def test_moodbench_without_a_question_is_refused() -> None:
         (adapt_moodbench_four, {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}),
     ],
 )
-def test_unknown_label_yields_no_gold(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> None:
+def test_unknown_label_yields_no_gold(adapter: Adapter, fields: dict[str, Any]) -> None:
     assert adapt(adapter, **fields).gold_indices is None
 
 

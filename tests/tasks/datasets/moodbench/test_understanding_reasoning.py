@@ -12,12 +12,10 @@ from schemas.dataset import PinnedFile
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.folio import adapt_folio
-from tasks.datasets.moodbench.inference import adapt_mnli
 from tasks.datasets.moodbench.logiqa import adapt_logiqa, join_logiqa_lines
 from tasks.datasets.moodbench.mutual import adapt_mutual
-from tasks.datasets.moodbench.news_topics import adapt_ag_news, adapt_thucnews
+from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
-from tasks.datasets.moodbench.sentence_pairs import adapt_qqp
 from tasks.datasets.moodbench.wsc import adapt_wsc
 from tests.tasks.datasets.real_datasets import build, records_of
 
@@ -59,20 +57,6 @@ def test_ag_news_cleans_backslashes_and_counts_classes_from_one() -> None:
     assert adapt(adapt_ag_news, **{"class": "0", "title": "", "description": ""}).gold_indices is None
 
 
-@pytest.mark.parametrize(("label", "topic"), [(0, "教育"), (5, "时政"), (8, "股票"), (9, "科技")])
-def test_thucnews_is_asked_in_chinese(label: int, topic: str) -> None:
-    item = adapt(adapt_thucnews, text="今天天气晴朗。\n", label=label)
-    assert (item.language, item.context, item.question) == ("zh", "今天天气晴朗。", "这篇新闻属于哪个类别？")
-    assert right(item) == [topic]
-
-
-def test_qqp() -> None:
-    pair = {"question1": "How do I boil an egg?", "question2": ' What is an "egg"? '}
-    items = [adapt(adapt_qqp, **pair, is_duplicate=label) for label in ("1", "0")]
-    assert items[0].context == 'Question 1: How do I boil an egg?\nQuestion 2: What is an "egg"?'
-    assert [right(item) for item in items] == [["duplicates"], ["not duplicates"]]
-
-
 def test_multirc_judges_one_answer_and_keeps_the_question_it_belongs_to() -> None:
     row = {"paragraph": "Ann has a cat.", "question": "Who?", "answer": "Ann", "idx": {"paragraph": 4, "question": 17}}
     items = [adapt(adapt_multirc, **row, label=label) for label in (1, 0)]
@@ -98,12 +82,6 @@ def test_record_lists_entities_once_and_takes_any_form_of_the_right_one() -> Non
 @pytest.mark.parametrize("answers", [[], ["Cy"], ["Bo", "Cy"]])
 def test_record_whose_answers_are_no_entities_has_no_gold(answers: list[str]) -> None:
     assert adapt(adapt_record, **RECORD, answers=answers).references is None
-
-
-def test_mnli() -> None:
-    items = [adapt(adapt_mnli, premise=" It rains.", hypothesis="It is wet.", label=label) for label in range(3)]
-    assert {item.context for item in items} == {"Premise: It rains.\nHypothesis: It is wet."}
-    assert [right(item) for item in items] == [["entailment"], ["neutral"], ["contradiction"]]
 
 
 WSC = {"text": "Ann saw Eve when she waved , and she smiled .", "span1_text": "Ann", "span1_index": 0, "span2_text": "she"}
