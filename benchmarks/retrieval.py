@@ -35,7 +35,7 @@ from schemas.dataset import PinnedFile  # noqa: E402
 from schemas.item import Item  # noqa: E402
 from schemas.vocabulary import Ranking  # noqa: E402
 from tasks.datasets.catalogue import find_dataset  # noqa: E402
-from tasks.datasets.long_building import list_drafts, rank_drafts  # noqa: E402
+from tasks.datasets.long_building import list_samples, rank_samples  # noqa: E402
 from tasks.datasets.needle.books import read_prose  # noqa: E402
 from tasks.retrieval.chunking import split  # noqa: E402
 from tasks.retrieval.embedding import SentenceEmbedder, Vectors, find_embedder  # noqa: E402
@@ -272,9 +272,9 @@ def needles(options: Options, each: int, tokens: int) -> list[Hidden]:
         spec = find_dataset(name)
         records = read_dataset(spec, [Locator(mirror=options.mirror).locate(file) for file in spec.files])
         built: list[Hidden] = []
-        for draft in rank_drafts(list_drafts(spec, records, ContextOptions(lengths=(tokens,)), 0), 0):
+        for sample in rank_samples(list_samples(spec, records, ContextOptions(lengths=(tokens,)), 0), 0):
             try:
-                built.append(_as_chunks(*draft.build()))
+                built.append(_as_chunks(*sample.build()))
             except (ValueError, LookupError, TypeError):
                 continue  # As in a run, where a record that allows no item is listed as rejected.
             if len(built) == each:

@@ -72,10 +72,10 @@ class LazySample:
     record: Record
     build: Callable[[], tuple[Item, Context]]
     unit: str | None = None
-    """What it shares with drafts that differ in length and depth alone, which are sampled together; null = its own name."""
+    """What it shares with samples that differ in length and depth alone, which are sampled together; null = its own name."""
 
 
-Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]
+SampleBuilder = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]
 """From the records of all files of a dataset in order, the options and a seed to all items that there are.
 
 The same arguments give the same items, whichever of them are built and in which order. Record.file tells the files apart.

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
-from schemas.context import Construct
-from schemas.item import Adapter, Gather
+from schemas.context import SampleBuilder
+from schemas.item import Adapter, RecordJoin
 from schemas.vocabulary import Language, LongTask, QuestionType
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -59,7 +59,6 @@ class DatasetSpec:
     title: str
     files: tuple[SourceFile, ...]
     record_format: RecordFormat
-    adapter: Adapter
     question_types: tuple[QuestionType, ...]
     languages: tuple[Language, ...]
     licence: str
@@ -68,15 +67,18 @@ class DatasetSpec:
     evaluation_version: str
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
 
+    adapter: Adapter | None = None
+    """Makes the items of one record; null = `sample_builder` builds them."""
+
     columns: tuple[str, ...] | None = None
     expected_rows: int | None = None
     """Rows read from all files of the pinned revision."""
 
-    gather: Gather | None = None
+    join_records: RecordJoin | None = None
     """Turns the records of all files into those the adapter reads: joins, groups; null = they are the same."""
 
-    construct: Construct | None = None
-    """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have no long context."""
+    sample_builder: SampleBuilder | None = None
+    """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
     long_task: LongTask | None = None
     """Task of LongEmotion that its items belong to; null = they have no long context."""
@@ -102,10 +104,14 @@ class DatasetSpec:
     """Where we differ from the paper or from its released code, and why."""
 
     def __post_init__(self) -> None:
-        """Refuse long items of no task, and a task without long items.
+        """Refuse an entry with both or none of adapter and sample builder, and long items of no task.
 
         Raises:
-            ValueError: only one of `construct` and `long_task` is given.
+            ValueError: the fields contradict each other.
         """
-        if (self.construct is None) != (self.long_task is None):
-            raise ValueError(f"dataset {self.id}: construct and long_task go together; got long_task {self.long_task}")
+        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.long_task is None):
+            raise ValueError(
+                f"dataset {self.id}: give an adapter, or a sample builder and its long_task; got "
+                f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "
+                f"long_task {self.long_task}"
+            )

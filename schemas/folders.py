@@ -1,4 +1,4 @@
-"""The folder of a lake: a local one, or an address in an object store, both used by the same few methods of `pathlib`."""
+"""Where files are: the data that comes with MoodFlow, and the folder of a lake, local or in an object store."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,9 @@ from typing import Annotated, Any, Protocol, Self, cast
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from schemas.errors import UsageError
+
+DATA_FOLDER = Path(__file__).resolve().parents[1] / "data"
+"""Blueprints, prompts, bundled items and published scores that come with MoodFlow."""
 
 ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<prefix>(?:/[^/?#@]+)*)/?")
 """A bucket, and where in it; never a user name, a password or a query: the address is written into every manifest."""

@@ -72,5 +72,5 @@ class Item(Frozen):
 Adapter = Callable[[Record], Iterable[Item]]
 """A pure function from one raw record to its items (usually exactly one)."""
 
-Gather = Callable[[Sequence[Record]], Sequence[Record]]
+RecordJoin = Callable[[Sequence[Record]], Sequence[Record]]
 """A pure function from the records of all files of a dataset, in order, to the records that the adapter reads."""

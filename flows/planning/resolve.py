@@ -11,7 +11,8 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.plan import Plan
-from tasks.datasets.catalogue import find_dataset, local_dataset
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.own_items import local_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.metrics.reference.methods import reference_gap
@@ -32,7 +33,7 @@ class SelectedDataset:
     @property
     def is_long(self) -> bool:
         """Whether its items have a long context, built for them."""
-        return self.spec.construct is not None
+        return self.spec.sample_builder is not None
 
     @property
     def rubric(self) -> str | None:

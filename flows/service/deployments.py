@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.errors import UsageError
-from schemas.folders import Folder
+from schemas.folders import DATA_FOLDER, Folder
 from schemas.plan import Plan
 from schemas.refusal import refused
 
 CONFIG_NAME = "prefect.yaml"
-SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, Path(__file__).parents[2] / "data" / CONFIG_NAME)
+SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)
 """Where the file that comes with MoodFlow lies: in a checkout, in an installed package."""
 
 TEMPLATE = "{{"

@@ -9,7 +9,8 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import DatasetNotice, Footer, RunManifest
 from schemas.verification import Difference
-from tasks.datasets.catalogue import find_dataset, local_dataset
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.own_items import local_dataset
 from tasks.lake.dataset_notices import notices
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256

@@ -1,4 +1,4 @@
-"""What always giving the same answer would earn: the scores to beat on a dataset whose answers are a choice.
+"""Baselines of datasets whose answers are a choice: the scores of always giving the same answer.
 
 A constant answer is a place, written as the letter shown there, of labels as the letter it would have, of segments as their
 index; a majority answer is a label, the text of an option, wherever it is shown.
@@ -71,7 +71,7 @@ class ShownItem:
 
 
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:
-    """Baselines of one metric of one dataset.
+    """Return the baselines of one metric of one dataset.
 
     Args:
         items: rows of `items` of that dataset. Accuracy allows items of other types among the choices, as exams have them: a
@@ -103,7 +103,7 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
 
 
 def orders_shown(responses: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
-    """The order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
+    """Return the order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
 
     Args:
         responses: rows of `responses`, of any number of models: all are asked in the same orders.
@@ -118,7 +118,7 @@ def orders_shown(responses: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
 
 
 def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[ShownItem]:
-    """The rows of `items` that have options, as they are shown, once per order."""
+    """Return the rows of `items` that have options, as they are shown, once per order."""
     known = orders or {}
     wanted = ("dataset", "item_id", "question_type", "options", "gold_indices", "option_points")
     rows = items.select(wanted).filter(pl.col("options").is_not_null()).cast({"question_type": pl.String})
@@ -144,19 +144,19 @@ def _letter_scores(shown: list[ShownItem], score: Score) -> dict[str, float]:
 
 
 def _as_classes(item: ShownItem) -> ShownItem:
-    """The item with its options called positive or not at all."""
+    """Return the item with its options called positive or not at all."""
     options = tuple(POSITIVE if text == item.first else "" for text in item.options)
     return replace(item, options=options, gold=frozenset({POSITIVE} if item.first in item.gold else ()))
 
 
 def _best(scores: Mapping[str, float]) -> ConstantAnswer | None:
-    """The best letter; of equal ones the first."""
+    """Return the best letter; of equal ones the first."""
     best = max(scores, key=scores.__getitem__, default=None)
     return None if best is None else ConstantAnswer(best, scores[best])
 
 
 def _majority(shown: list[ShownItem], score: Score) -> MajorityLabel | None:
-    """The most frequent right label; of equal ones the first by its text. None where labels seldom repeat."""
+    """Return the most frequent right label; of equal ones the first by its text. None where labels seldom repeat."""
     times = Counter(label for item in shown for label in item.gold)
     # Options written for one item are no classes: a class is right for two items or more on average.
     if not times or 2 * len(times) > times.total():

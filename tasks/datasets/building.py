@@ -1,8 +1,9 @@
-"""From raw records to the validated, sampled items of one dataset."""
+"""Build the items of one dataset: adapt its records, validate the items, sample them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,8 @@ import polars as pl
 
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
-from schemas.item import Gather, Item, Record
+from schemas.item import Item, Record, RecordJoin
 from schemas.tables.items import Items
-from tasks.datasets.sampling import sample_items
 from tasks.sources.reading import read_dataset
 
 ID_HASH_LENGTH = 12
@@ -49,16 +49,16 @@ def build_items(spec: DatasetSpec, paths: Sequence[Path], sample: int | None, se
 
 
 def make_items(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """Every item of a dataset, from the records of all its files in order; nothing is validated yet.
+    """Return every item of a dataset, from the records of all its files in order; nothing is validated yet.
 
     Raises:
         SourceError: the files do not fit together, or the adapter cannot make an item of a record.
     """
-    return adapt_records(spec, records if spec.gather is None else _gather(spec, spec.gather, records))
+    return adapt_records(spec, records if spec.join_records is None else _join(spec, spec.join_records, records))
 
 
 def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
-    """One row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
+    """Return one row per item of each record, in order, with the columns of `Items`; nothing is validated yet.
 
     Raises:
         RecordError: the adapter cannot make an item of a record.
@@ -86,7 +86,7 @@ def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> Bui
 
 
 def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that break no rule of a schema, and the others with the names of those they break in `broken_rules`.
+    """Return the rows that break no rule of a schema, and the others with the names of those they break in `broken_rules`.
 
     A rule that cannot be decided for a row counts as broken. The schema is `Items` unless another is given.
     """
@@ -102,20 +102,22 @@ def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = No
     return judged.filter(is_good).drop("broken_rules"), judged.filter(~is_good)
 
 
-def _gather(spec: DatasetSpec, gather: Gather, records: Sequence[Record]) -> Sequence[Record]:
+def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Sequence[Record]:
     try:
-        return gather(records)
+        return join(records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise SourceError(
-            f"The files of {spec.id} do not fit together.",
+            f"the files of {spec.id} do not fit together",
             where=", ".join(dict.fromkeys(record.file for record in records)),
             expected="files as the catalogue entry pins them",
             got=f"{type(error).__name__}: {error}",
-            next_step="correct the gather function of the dataset: the files are the pinned ones",
+            next_step="correct `join_records` of the dataset: the files are the pinned ones",
         ) from error
 
 
 def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
+    if spec.adapter is None:
+        raise AssertionError(f"{spec.id} has no adapter: its items are built by its sample builder")
     try:
         items = list(spec.adapter(record))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -127,7 +129,7 @@ def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
 
 def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
     return RecordError(
-        f"No item of {spec.id} can be made of this record.",
+        f"no item of {spec.id} can be made of this record",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=f"a record as the adapter of {spec.id} reads it, with {', '.join(spec.required)}",
         got=got,
@@ -141,7 +143,7 @@ def _name_items(items: Sequence[Item], row_id: str) -> Iterator[str]:
 
 
 def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> dict[str, Any]:
-    """An item as a row of `Items`; of an item that could not be made only where it comes from."""
+    """Return an item as a row of `Items`; of an item that could not be made only where it comes from."""
     return {
         **(item.model_dump() if item else {}),
         "dataset": dataset,
@@ -150,3 +152,28 @@ def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> d
         "source_row": record.row,
         "source_row_sha256": record.sha256,
     }
+
+
+def rank_row(seed: int, row_sha256: str) -> str:
+    """Return the place of a row in the draw, as a hash; it depends on nothing but the seed and the row's content."""
+    return sha256(f"{seed}:{row_sha256}".encode()).hexdigest()
+
+
+def sample_items(items: pl.DataFrame, size: int | None, seed: int) -> pl.DataFrame:
+    """Keep the `size` rows that rank first; all of them if there are fewer, or if `size` is null.
+
+    Since the rank of a row does not depend on the other rows, one that is added later displaces at most one member. Rows of equal
+    content rank equal and are told apart by item_id.
+
+    Args:
+        items: columns `item_id` (unique) and `source_row_sha256` at least.
+        size: number of rows to keep.
+        seed: another seed, another draw.
+
+    Returns: the rows kept, sorted by item_id.
+    """
+    if size is None or items.height <= size:
+        return items.sort("item_id")
+    ranks = [rank_row(seed, row) for row in items["source_row_sha256"]]
+    ranked = items.with_columns(pl.Series("rank", ranks, dtype=pl.String)).sort("rank", "item_id")
+    return ranked.head(size).drop("rank").sort("item_id")

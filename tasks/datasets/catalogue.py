@@ -1,56 +1,86 @@
 """Every dataset MoodFlow knows, by name.
 
-To add one: an entry in the module it belongs to under `entries/`, and an adapter if none fits.
+To add one: a module with its entry and its adapter, beside those of its family, and a place in the tuple.
 """
 
 from difflib import get_close_matches
-from typing import get_args
 
-from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
+from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
-from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
-from tasks.datasets.adapters.own_items import adapt_item_record
-from tasks.datasets.entries.bundled import BUNDLED, OWN_ITEMS_REQUIRED
-from tasks.datasets.entries.commonsense import COMMONSENSE
-from tasks.datasets.entries.companionship import COMPANIONSHIP
-from tasks.datasets.entries.emotional import EMOTIONAL
-from tasks.datasets.entries.empathy import EMPATHY
-from tasks.datasets.entries.exams import EXAMS
-from tasks.datasets.entries.feelings import FEELINGS
-from tasks.datasets.entries.foundational import FOUNDATIONAL
-from tasks.datasets.entries.questionnaires import QUESTIONNAIRES
-from tasks.datasets.entries.reasoning import REASONING
-from tasks.datasets.entries.safety import SAFETY
-from tasks.datasets.entries.summaries import SUMMARIES
-from tasks.datasets.entries.understanding import UNDERSTANDING
-from tasks.datasets.entries.values import VALUES
-from tasks.datasets.longemotion.catalogue import LONGEMOTION
-from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
-from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
-
-CATALOGUE: tuple[DatasetSpec, ...] = (
-    *VALUES,
-    *SAFETY,
-    *FOUNDATIONAL,
-    *UNDERSTANDING,
-    *REASONING,
-    *SUMMARIES,
-    *COMMONSENSE,
-    *EXAMS,
-    *EMOTIONAL,
-    *FEELINGS,
-    *EMPATHY,
-    *QUESTIONNAIRES,
-    *COMPANIONSHIP,
-    *BUNDLED,
-    *EMOTION_CLASSIFICATION,
-    *LONGEMOTION,
-    *LONG_MINI,
+from tasks.datasets.bundled import BUNDLED
+from tasks.datasets.longemotion.bundled import LONG_MINI
+from tasks.datasets.longemotion.emotion_classification import EC_EMOBENCH, EC_FINENTITY
+from tasks.datasets.longemotion.emotion_conversation import EMOTION_CONVERSATION
+from tasks.datasets.longemotion.emotion_detection import ED, ED_BACKUP, ED_RELEASED
+from tasks.datasets.longemotion.emotion_expression import EE
+from tasks.datasets.longemotion.emotion_qa import QA
+from tasks.datasets.longemotion.emotion_summary import ES, ES_RELEASED
+from tasks.datasets.longemotion.released_classification import EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED
+from tasks.datasets.moodbench.agieval import AGIEVAL
+from tasks.datasets.moodbench.bbq import BBQ
+from tasks.datasets.moodbench.booksort import BOOKSORT
+from tasks.datasets.moodbench.commonsense import COSMOS_QA, HELLASWAG, PIQA, TRUTHFULQA
+from tasks.datasets.moodbench.cped import CPED
+from tasks.datasets.moodbench.crows_pairs import CROWS_PAIRS
+from tasks.datasets.moodbench.edos import EDOS
+from tasks.datasets.moodbench.emobench import EMOBENCH1, EMOBENCH2, EMOBENCH3
+from tasks.datasets.moodbench.exams import CEVAL, CMMLU, MMLU_PRO
+from tasks.datasets.moodbench.folio import FOLIO
+from tasks.datasets.moodbench.goemotions import GOEMOTIONS
+from tasks.datasets.moodbench.inference import COPA, MNLI, OCNLI, RTE
+from tasks.datasets.moodbench.logiqa import LOGIQA
+from tasks.datasets.moodbench.longmemeval import LONGMEMEVAL
+from tasks.datasets.moodbench.moodbench_sets import MOODBENCH1, MOODBENCH2, MOODBENCH3, MOODBENCH4
+from tasks.datasets.moodbench.mutual import MUTUAL
+from tasks.datasets.moodbench.news_topics import AG_NEWS, THUCNEWS
+from tasks.datasets.moodbench.personafeedback import PERSONAFEEDBACK
+from tasks.datasets.moodbench.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
+from tasks.datasets.moodbench.reading_comprehension import CMRC2018, MULTIRC, RECORD
+from tasks.datasets.moodbench.safetybench import (
+    ETHICS_MORALITY,
+    ILLEGAL_ACTIVITIES,
+    MENTAL_HEALTH,
+    OFFENSIVENESS,
+    PHYSICAL_HEALTH,
+    PRIVACY_PROPERTY,
+    UNFAIRNESS_BIAS,
 )
+from tasks.datasets.moodbench.semeval2018 import SEMEVAL2018_TASK1, SEMEVAL2018_TASK3
+from tasks.datasets.moodbench.sentence_pairs import LCQMC, QQP, WIC
+from tasks.datasets.moodbench.sentiment import DIANPING, IMDB, SST2
+from tasks.datasets.moodbench.stereoset import STEREOSET
+from tasks.datasets.moodbench.summaries import CNEWSUM, LCSTS, VCSUM
+from tasks.datasets.moodbench.vua20 import VUA20
+from tasks.datasets.moodbench.wsc import WSC
+
+MOODBENCH: tuple[DatasetSpec, ...] = (
+    *(CROWS_PAIRS, STEREOSET, BBQ, UNFAIRNESS_BIAS, ETHICS_MORALITY),
+    *(OFFENSIVENESS, PRIVACY_PROPERTY, MENTAL_HEALTH, PHYSICAL_HEALTH, ILLEGAL_ACTIVITIES),
+    *(LCQMC, CMRC2018, WIC, OCNLI, RTE, COPA, HELLASWAG),
+    *(AG_NEWS, THUCNEWS, QQP, MULTIRC, RECORD),
+    *(MNLI, WSC, MUTUAL, FOLIO, LOGIQA),
+    *(LCSTS, CNEWSUM, VCSUM),
+    *(COSMOS_QA, PIQA, TRUTHFULQA),
+    *(AGIEVAL, MMLU_PRO, CMMLU, CEVAL),
+    *(IMDB, SST2, GOEMOTIONS, EMOBENCH1, MOODBENCH3),
+    *(DIANPING, MOODBENCH1, CPED, EDOS, MOODBENCH2, EMOBENCH2, SEMEVAL2018_TASK1, SEMEVAL2018_TASK3, VUA20),
+    *(EMOBENCH3, MOODBENCH4),
+    *(EQ60, IRI30, INTERPERSONAL_RELATIONSHIP, EFFECTIVE_COMMUNICATION),
+    *(PERSONAFEEDBACK, BOOKSORT, LONGMEMEVAL),
+)
+"""The sixty datasets of MoodBench."""
+
+LONGEMOTION: tuple[DatasetSpec, ...] = (
+    *(EC_EMOBENCH, EC_FINENTITY, EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED),
+    *(ED, ED_RELEASED, ED_BACKUP, QA, ES, ES_RELEASED, *EMOTION_CONVERSATION, EE),
+)
+"""The six tasks of LongEmotion: built anew where they can be, and as released."""
+
+CATALOGUE: tuple[DatasetSpec, ...] = (*MOODBENCH, *BUNDLED, *LONGEMOTION, *LONG_MINI)
 
 
 def find_dataset(name: str) -> DatasetSpec:
-    """The catalogue entry of this name.
+    """Return the catalogue entry of this name.
 
     Raises:
         UsageError: there is none; the message names the nearest ones.
@@ -61,44 +91,8 @@ def find_dataset(name: str) -> DatasetSpec:
     nearest = get_close_matches(name, entries, n=3, cutoff=0.4)
     next_step = f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all"
     raise UsageError(
-        f"There is no dataset {name} in the catalogue.",
+        f"there is no dataset {name} in the catalogue",
         expected=f"one of {len(entries)} names",
         got=name,
         next_step=next_step,
-    )
-
-
-def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
-    """Describe a user's own file in item format as a catalogue entry would; the file's suffix says how it is written.
-
-    Raises:
-        UsageError: the suffix is none of the formats.
-    """
-    return DatasetSpec(
-        id=name,
-        title=title,
-        files=(source,),
-        record_format=_format_of(source),
-        adapter=adapt_item_record,
-        question_types=QUESTION_TYPES,
-        languages=LANGUAGES,
-        licence="the user's own",
-        paper="the user's own",
-        required=OWN_ITEMS_REQUIRED,
-        evaluation_version="1.0",
-        redistributable=True,
-    )
-
-
-def _format_of(source: LocalFile) -> RecordFormat:
-    formats: tuple[RecordFormat, ...] = get_args(RecordFormat)
-    for known in formats:
-        if source.path.suffix.lower() == f".{known}":
-            return known
-    raise UsageError(
-        "The format of the file is not known.",
-        where=str(source.path),
-        expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
-        got=source.path.suffix or "no suffix",
-        next_step="rename the file after its format",
     )

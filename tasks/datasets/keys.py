@@ -1,4 +1,4 @@
-"""What an `items` partition is made of."""
+"""Keys of the partitions `items` and `contexts`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +17,14 @@ LONG_ITEMS_VERSION = "1"
 
 
 def items_key(spec: DatasetSpec, source_sha256: Sequence[str], sample: int, seed: int) -> PartitionKey:
-    """Key of the sampled items of one dataset, from the hashes of its source files."""
+    """Return the key of the sampled items of one dataset, from the hashes of its source files."""
     return partition_key("items", {"dataset": spec.id}, _settings(spec, source_sha256, sample, seed), (), ITEMS_VERSION)
 
 
 def long_items_keys(
     spec: DatasetSpec, source_sha256: Sequence[str], sample: int, seed: int, options: ContextOptions
 ) -> tuple[PartitionKey, PartitionKey]:
-    """Keys of the items of a dataset with long contexts, and of what is known of their contexts.
+    """Return the keys of the items of a dataset with long contexts, and of what is known of their contexts.
 
     The demand for long replies is left out: it changes how items are asked, not the items.
     """

@@ -53,13 +53,8 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
     """
     if found := lake.find(job.key):
         return up_to_date(found)
-    try:
-        paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
-    except SourceMissingError as error:
-        if job.required:
-            raise
-        return without_source(job.spec, error)
-    return _write(job, lake, paths)
+    paths = await _locate(job, locator)
+    return paths if isinstance(paths, Missing) else _write(job, lake, paths)
 
 
 @step("contexts/{job.spec.id}")
@@ -72,13 +67,17 @@ async def build_long_partition(job: LongBuildJob, lake: Lake, locator: Locator) 
     found = [ref for key in (job.items, job.contexts) if (ref := lake.find(key))]
     if len(found) == len((job.items, job.contexts)):
         return up_to_date(found)
+    paths = await _locate(job, locator)
+    return paths if isinstance(paths, Missing) else await asyncio.to_thread(_write_long, job, lake, paths)
+
+
+async def _locate(job: BuildJob | LongBuildJob, locator: Locator) -> list[Path] | Missing:
     try:
-        paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
+        return await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
     except SourceMissingError as error:
         if job.required:
             raise
         return without_source(job.spec, error)
-    return await asyncio.to_thread(_write_long, job, lake, paths)
 
 
 def _write_long(job: LongBuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
@@ -91,7 +90,7 @@ def _write_long(job: LongBuildJob, lake: Lake, paths: list[Path]) -> list[Partit
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:
     """Record that a dataset is not built, since a source file cannot be had."""
-    return Missing(dataset=spec.id, reason=error.what.rstrip("."), next_step=error.next_step or "give the file with --mirror")
+    return Missing(dataset=spec.id, reason=error.what, next_step=error.next_step or "give the file with --mirror")
 
 
 def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> PartitionRef:

@@ -12,9 +12,10 @@ from pydantic import Field, ValidationError, model_validator
 
 from schemas.base import Frozen
 from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
 from schemas.vocabulary import LANGUAGES, Language
 
-RUBRICS = Path(__file__).resolve().parents[2] / "data" / "prompts" / "rubrics"
+RUBRICS = DATA_FOLDER / "prompts" / "rubrics"
 
 Text = Annotated[str, Field(min_length=1)]
 Anchors = dict[Language, tuple[Text, ...]]

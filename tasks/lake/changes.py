@@ -1,10 +1,11 @@
-"""What changed since the run before, beside the manifest: `runs/<run>/changes.json`."""
+"""Read and write `runs/<run>/changes.json`: what changed since the run before."""
 
 from pydantic import ValidationError
 
 from schemas.changes import RunChanges, changes_file
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.manifest import run_folder
 
@@ -16,20 +17,12 @@ def write_changes(lake: Folder, changes: RunChanges) -> None:
         LakeError: if the disk refuses the file.
     """
     path = changes_file(run_folder(lake, changes.run))
-    try:
+    with unwritable("what changed since the run before cannot be written", path):
         replace_file(path, f"{changes.model_dump_json(indent=1)}\n".encode())
-    except OSError as error:
-        raise LakeError(
-            "what changed since the run before cannot be written",
-            where=str(path),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="free space and run again; manifest and report of the run are there",
-        ) from error
 
 
 def read_changes(lake: Folder, run: str) -> RunChanges | None:
-    """What changed since the run before; null if that was not looked at when the run was made.
+    """Return what changed since the run before; null if that was not looked at when the run was made.
 
     Raises:
         LakeError: if the file is there and cannot be read.

@@ -1,4 +1,4 @@
-"""What a manifest says about the datasets of a run."""
+"""Notices about the datasets of a run, for its manifest: licence, sources, canary, differences."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from schemas.lineage import DatasetNotice
 
 
 def notices(specs: Iterable[DatasetSpec]) -> tuple[DatasetNotice, ...]:
-    """One notice per dataset, in the given order."""
+    """Return one notice per dataset, in the given order."""
     return tuple(_notice(spec) for spec in specs)
 
 

@@ -1,4 +1,4 @@
-"""What is said when a partition cannot be written, read or trusted."""
+"""Errors about files of a lake that cannot be written, read or trusted."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ def unreadable(path: Folder) -> Iterator[None]:
 
 
 def untrusted(path: Folder, expected: str, got: str) -> LakeError:
-    """The error about a partition that is not what it should be."""
+    """Return the error about a partition that is not what it should be."""
     return LakeError(
         "a partition of the lake is damaged",
         where=str(path),
@@ -53,7 +53,7 @@ def untrusted(path: Folder, expected: str, got: str) -> LakeError:
 
 
 def of_another_version(path: Folder, missing: Sequence[str], writer: str) -> LakeError:
-    """The error about a partition whose rows are those that were written, but not those of the layer as it is now."""
+    """Return the error about a partition whose rows are those that were written, but not those of the layer as it is now."""
     columns = "columns" if len(missing) > 1 else "column"
     return LakeError(
         "a partition of the lake was written by another version of moodflow",

@@ -70,7 +70,7 @@ def prove_writable(folder: Folder) -> None:
 
 
 def parquet_source(path: Folder) -> Path | BytesIO:
-    """What polars reads: the file itself, or the bytes of an object, fetched once.
+    """Return what polars reads: the file itself, or the bytes of an object, fetched once.
 
     Raises:
         As `replace_file` does.
@@ -79,7 +79,7 @@ def parquet_source(path: Folder) -> Path | BytesIO:
 
 
 def footer_source(path: Folder) -> Path | BytesIO | None:
-    """What polars reads a footer and the number of rows from: the file itself, or the end of an object; null if it is not there.
+    """Return what polars reads footer and number of rows from: the file, or the end of an object; null if it is not there.
 
     One request says both whether an object is there and what it is.
 

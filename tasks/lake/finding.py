@@ -1,4 +1,4 @@
-"""Which files of a lake there are, and what their names alone say of them."""
+"""Find the partitions of a lake by the names of their files."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _FILE = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[
 
 
 def located(path: str) -> PartitionRef | None:
-    """What the path of a partition's file says, `path` being relative to the lake; its rows and their hash it does not say.
+    """Return what a path below the lake says of a partition; its rows and their hash it does not say.
 
     Returns: None if no partition's file is named so.
     """
@@ -61,7 +61,7 @@ class Holdings:
         return found
 
     def named(self, start: str) -> PartitionRef | None:
-        """The one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
+        """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
         Raises:
             UsageError: several do.
@@ -80,12 +80,12 @@ class Holdings:
 
 
 def paths_below(lake: Folder, pattern: str) -> Iterator[str]:
-    """Paths of the files that match, relative to the lake, sorted."""
+    """Return the paths of the files that match, relative to the lake, sorted."""
     yield from sorted(relative(path, lake) for path in lake.glob(pattern))
 
 
 def relative(path: Folder, lake: Folder) -> str:
-    """Path of a file below the lake, with slashes."""
+    """Return the path of a file below the lake, with slashes."""
     return str(path)[len(str(lake).rstrip("/")) :].replace("\\", "/").lstrip("/")
 
 

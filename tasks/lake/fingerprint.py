@@ -1,4 +1,4 @@
-"""Our own cache key: canonical JSON of what a partition is made of, hashed."""
+"""Fingerprints of partitions: canonical JSON of what they are made of, hashed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from schemas.lineage import PartitionKey
 
 
 def canonical_json(value: Any) -> str:
-    """JSON text that is the same for equal values: sorted keys, no spaces, no NaN.
+    """Return JSON text that is the same for equal values: sorted keys, no spaces, no NaN.
 
     Raises:
         ValueError: if a number is not finite.
@@ -21,14 +21,14 @@ def canonical_json(value: Any) -> str:
 
 
 def hash_settings(value: Any) -> str:
-    """SHA-256 of the canonical JSON, as 64 hex digits."""
+    """Return SHA-256 of the canonical JSON, as 64 hex digits."""
     return sha256(canonical_json(value).encode()).hexdigest()
 
 
 def partition_key(
     layer: str, keys: Mapping[str, str], settings: Mapping[str, Any], parents: Sequence[str], version: str
 ) -> PartitionKey:
-    """Key of the partition of `layer` that these settings and parents produce.
+    """Return the key of the partition of `layer` that these settings and parents produce.
 
     Args:
         layer: name of the layer.
@@ -48,12 +48,12 @@ def partition_key(
 
 
 def fingerprint_of(layer: str, keys: Mapping[str, str], settings: Mapping[str, Any], parents: Sequence[str]) -> str:
-    """What a partition is named by; `settings` are its resolved ones, the evaluation version among them."""
+    """Return what a partition is named by; `settings` are its resolved ones, the evaluation version among them."""
     return hash_settings({"layer": layer, "keys": dict(keys), "settings": dict(settings), "parents": sorted(parents)})
 
 
 def content_sha256(frame: pl.DataFrame, measured: Sequence[str] = ()) -> str:
-    """Hash of the rows as JSON lines, without columns that differ from run to run.
+    """Return the hash of the rows as JSON lines, without columns that differ from run to run.
 
     JSON lines and not Parquet bytes: the hash then survives a new Parquet writer.
     """

@@ -65,11 +65,11 @@ class Lake:
             prove_writable(self.root)
 
     def folder(self, key: PartitionKey) -> Folder:
-        """Folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
+        """Return the folder of a partition; values are percent-encoded, so that a model name may hold a slash."""
         return self.root / _place(key)
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
-        """The complete partition of this key, if it exists and its footer agrees.
+        """Return the complete partition of this key, if it exists and its footer agrees.
 
         Raises:
             LakeError: if the file is there and cannot be trusted.
@@ -83,7 +83,7 @@ class Lake:
         return found
 
     def find_latest(self, key: PartitionKey) -> PartitionRef | None:
-        """The complete partition, else the newest incomplete one, else None."""
+        """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
         candidates = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
@@ -132,11 +132,11 @@ class Lake:
         return valid
 
     def path(self, ref: PartitionRef) -> Folder:
-        """Path of a partition's file."""
+        """Return the path of a partition's file."""
         return self.root / ref.path
 
     def read_rows(self, ref: PartitionRef) -> pl.DataFrame:
-        """Rows of a partition as its file has them, not validated.
+        """Return the rows of a partition as its file has them, not validated.
 
         Raises:
             LakeError: if the file is gone or is no Parquet file.
@@ -146,7 +146,7 @@ class Lake:
             return pl.read_parquet(parquet_source(path), hive_partitioning=False)
 
     def read_footer(self, ref: PartitionRef) -> Footer:
-        """What a partition's file says of itself.
+        """Return what a partition's file says of itself.
 
         Raises:
             LakeError: if the file is gone or has no footer of ours.
@@ -160,7 +160,7 @@ class Lake:
             raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
 
     def file_sha256(self, ref: PartitionRef) -> str:
-        """Hash of the bytes of a partition's file: of measured columns, footer and padding too, which no content hash covers.
+        """Return the hash of a file's bytes: of measured columns, footer and padding too, which no content hash covers.
 
         Raises:
             LakeError: if the file is gone or cannot be read.
@@ -208,7 +208,7 @@ class Lake:
         return ref
 
     def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:
-        """Whether the file of a partition is there and intact; one that is damaged is to be written anew."""
+        """Return whether the file of a partition is there and intact; one that is damaged is to be written anew."""
         if not self.path(ref).exists():
             return False
         try:
@@ -238,7 +238,7 @@ def _place(key: PartitionKey) -> str:
 
 
 def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Rows as they are written to a layer: validated, sorted by the primary key.
+    """Return the rows as they are written to a layer: validated, sorted by the primary key.
 
     Raises:
         ValidationError: if the rows break the schema.
@@ -247,12 +247,12 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 
 
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
-    """Columns that differ from run to run, which the content hash leaves out."""
+    """Return the columns that differ from run to run, which the content hash leaves out."""
     return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
 
 
 def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
-    """Closed sets of words as they are now: a partition written before a word was added still holds none but known words.
+    """Return closed sets of words as they are now: a partition written before a word was added still holds none but known words.
 
     Raises:
         InvalidOperationError: a word is not in its set any more.

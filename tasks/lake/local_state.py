@@ -1,4 +1,4 @@
-"""What a lake needs and an object store cannot hold: databases, locks, and what is found out about models."""
+"""The local folder of what an object store cannot hold: databases, locks, findings about models."""
 
 import os
 import re
@@ -12,7 +12,7 @@ VARIABLE = "MOODFLOW_STATE"
 
 
 def state_folder(lake: Folder) -> Path:
-    """Folder on this machine of a lake's journal, embeddings and findings about models: the lake itself if that is local.
+    """Return folder on this machine of a lake's journal, embeddings and findings about models: the lake itself if that is local.
 
     For an address it is one folder per address, below `MOODFLOW_STATE`, else below the user's folder for programs' state.
     """

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.lake import CodeVersion
 from tasks.lake.seal import seal_run
@@ -18,7 +19,7 @@ MANIFEST = "manifest.json"
 
 
 def read_code_version() -> CodeVersion:
-    """Version of the installed package and, in a git checkout, its commit."""
+    """Return the version of the installed package and, in a git checkout, its commit."""
     try:
         package = version("moodflow")
     except PackageNotFoundError:
@@ -34,7 +35,7 @@ def read_code_version() -> CodeVersion:
 
 
 def run_folder(lake: Folder, run: str) -> Folder:
-    """Folder of one run inside the lake."""
+    """Return the folder of one run inside the lake."""
     return lake / "runs" / run
 
 
@@ -45,22 +46,14 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
         LakeError: if the disk refuses the file.
     """
     path = run_folder(lake, manifest.run) / MANIFEST
-    try:
+    with unwritable("the manifest of the run cannot be written", path):
         replace_file(path, f"{manifest.model_dump_json(indent=1)}\n".encode())
-    except OSError as error:
-        raise LakeError(
-            "the manifest of the run cannot be written",
-            where=str(path),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="free space and run again; finished partitions are kept",
-        ) from error
     seal_run(path.parent)
     return path
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:
-    """The manifest of one run.
+    """Return the manifest of one run.
 
     Raises:
         UsageError: if there is no such run.
@@ -83,7 +76,7 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Names of all runs, newest first; run names begin with their start time.
+    """Return the names of all runs, newest first; run names begin with their start time.
 
     Args:
         lake: folder of the layers.

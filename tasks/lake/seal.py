@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from schemas.errors import LakeError
 from schemas.folders import Folder
+from tasks.lake.errors import unwritable
 from tasks.lake.files import replace_file
 
 SEAL = "SHA256SUMS"
@@ -42,22 +42,14 @@ def seal_run(folder: Folder) -> Folder:
         LakeError: if the disk refuses the file.
     """
     path = folder / SEAL
-    try:
+    with unwritable("the seal of the run cannot be written", path):
         hashes = {name: _hash(folder / name) for name in SEALED if (folder / name).exists()}
         replace_file(path, seal_text(hashes).encode())
-    except OSError as error:
-        raise LakeError(
-            "the seal of the run cannot be written",
-            where=str(path),
-            expected="a folder this user may write, on a disk with space left",
-            got=str(error),
-            next_step="free space and run again; finished partitions are kept",
-        ) from error
     return path
 
 
 def seal_text(hashes: Mapping[str, str]) -> str:
-    """Content of the seal, from SHA-256 by file name."""
+    """Return the content of the seal, from SHA-256 by file name."""
     lines = "".join(f"{digest}  {name}\n" for name, digest in hashes.items())
     return f"{_HEAD}{sha256(lines.encode()).hexdigest()}\n{lines}"
 
@@ -75,7 +67,7 @@ def check_seal(folder: Folder) -> SealCheck | None:
 
 
 def _listed(content: bytes) -> dict[str, str] | None:
-    """Hashes by name; null if the text is not one that was written here."""
+    """Return the hashes by name; null if the text is not one that was written here."""
     try:
         lines = content.decode().splitlines()[1:]
     except UnicodeDecodeError:

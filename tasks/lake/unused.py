@@ -1,4 +1,4 @@
-"""What of a lake no run needs: partitions that no manifest lists, temporary files of killed writers, empty folders.
+"""Find what no run of a lake needs: partitions that no manifest lists, temporary files of killed writers, empty folders.
 
 Only files named as moodflow names them are looked at, and no link is followed: whatever else lies in a lake stays.
 """
@@ -85,7 +85,7 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
 
 
 def paths_of(ref: PartitionRef) -> tuple[str, str]:
-    """Path of a partition, and of the rows that were rejected when it was written, if any were."""
+    """Return the path of a partition, and of the rows that were rejected when it was written, if any were."""
     folder = ref.path.rpartition("/")[0].partition("/")[2]
     return ref.path, f"{ref.layer}_rejected/{folder}/{ref.fingerprint}.parquet"
 
@@ -113,7 +113,7 @@ def _stored(path: Folder, relative: str) -> StoredFile:
 
 
 def _list_folders(folder: Path) -> Iterator[Path]:
-    """A folder and all below it, inner ones last; links to others are left alone."""
+    """Return a folder and all below it, inner ones last; links to others are left alone."""
     yield folder
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():

@@ -4,9 +4,12 @@ Cosines and BM25 scores are rounded to six decimals before anything is ranked: t
 machine that computed it, and a ranking hardly should. Equal scores keep the order in which the texts were given.
 """
 
+import logging
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,6 @@ from rank_bm25 import BM25Okapi
 
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
-from tasks.text.words import words
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """Embeddings of length 1, shape [texts, dimensions]."""
@@ -28,6 +30,7 @@ RANKING_VERSION = "1"
 """Bumped when the same texts and vectors would be ranked otherwise."""
 
 DECIMALS = 6
+_WORD = re.compile(r"\w+")
 ROWS_AT_ONCE = 4096
 
 
@@ -166,3 +169,19 @@ def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, 
 def _rounded(scores: Any) -> Scores:
     # Adding 0 turns -0.0 into 0.0, which are equal but not the same bytes.
     return np.asarray(np.round(scores, DECIMALS) + 0.0, dtype=np.float64)
+
+
+def words(text: str, language: Language) -> list[str]:
+    """Lower-cased words in order: runs of letters and digits, or of Chinese what jieba finds; no punctuation."""
+    if language == "en":
+        return _WORD.findall(text.lower())
+    return [word for word in _jieba()(text.lower()) if _WORD.search(word)]
+
+
+@cache
+def _jieba() -> Callable[[str], list[str]]:
+    import jieba  # noqa: PLC0415  loads a dictionary, which only Chinese needs
+
+    jieba.setLogLevel(logging.WARNING)
+    cut: Callable[[str], list[str]] = jieba.lcut
+    return cut

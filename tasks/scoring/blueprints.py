@@ -9,12 +9,13 @@ from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError
+from schemas.folders import DATA_FOLDER
 from schemas.plan import Plan
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import read_document
 
-BLUEPRINTS = Path(__file__).resolve().parents[2] / "data" / "blueprints"
+BLUEPRINTS = DATA_FOLDER / "blueprints"
 """Folder of the blueprints that ship with MoodFlow."""
 
 SUFFIXES = (".yaml", ".yml")

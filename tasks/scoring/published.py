@@ -10,6 +10,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
+from schemas.folders import DATA_FOLDER
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Setting
 from tasks.scoring.blueprints import load_blueprint
@@ -18,7 +19,7 @@ from tasks.scoring.veto import rank_models, total_scores
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "published"
+FOLDER = DATA_FOLDER / "published"
 PUBLISHED = FOLDER / "moodbench_table4.csv"
 ABILITIES = ["foundational", "emotional", "companionship", "values_safety"]
 SETTING = "base"

@@ -18,6 +18,7 @@ from schemas.api_capabilities import Sampling
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
 from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
 from schemas.item import Item
 from schemas.letters import option_letters
 from schemas.vocabulary import LONG_TYPES, QUESTION_TYPES, Language, QuestionType
@@ -26,7 +27,7 @@ from tasks.lake.fingerprint import hash_settings
 PROMPTED = tuple(name for name in QUESTION_TYPES if name not in LONG_TYPES)
 """Question types with a prompt file here; those of long contexts have prompts of their own."""
 
-PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
+PROMPTS = DATA_FOLDER / "prompts"
 WITH_OPTIONS = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "questionnaire"})
 
 MOST_LOGPROBS = 20

@@ -5,10 +5,11 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 from schemas.errors import SourceError
 
@@ -29,24 +30,19 @@ BROKEN = (
 
 
 class Member(NamedTuple):
-    """One entry of an archive."""
+    """One entry of an open archive."""
 
-    name: str
     regular: bool
     """A file with content of its own: no folder, link or device."""
 
     size: int
     """Unpacked, in bytes, as the archive states it."""
 
-
-class _Archive(Protocol):
-    def find(self, wanted: PurePosixPath) -> list[Member]: ...
-
-    def open(self, member: Member) -> IO[bytes]: ...
+    open: Callable[[], IO[bytes] | None]
 
 
 def extract_member(archive: Path, member: str, target: Path, largest_bytes: int = LARGEST_BYTES) -> None:
-    """Write the content of one member to `target`.
+    """Write the content of one member to `target`; nothing else of the archive is written anywhere.
 
     Args:
         archive: which kind it is shows in its first bytes, not in its name.
@@ -59,95 +55,70 @@ def extract_member(archive: Path, member: str, target: Path, largest_bytes: int 
             large, or the archive cannot be read.
     """
     wanted = PurePosixPath(member)
+    refused = partial(_refused, archive, member)
     if wanted.is_absolute() or ".." in wanted.parts or not wanted.parts:
-        raise _refused(archive, member, "a path inside the archive", "one that leaves it", "correct the catalogue entry")
+        raise refused("a path inside the archive", "one that leaves it", "correct the catalogue entry")
     try:
-        with _opened(archive) as content:
-            found = _only(content.find(wanted), archive, member, largest_bytes)
-            with content.open(found) as source, target.open("wb") as stream:
-                size = _copy(source, stream, min(found.size, largest_bytes))
+        with _find_members(archive, wanted) as found:
+            if len(found) != 1:
+                got = f"{len(found)} members of this name"
+                raise refused("one such member", got, "correct the member's path in the catalogue entry")
+            if not found[0].regular:
+                raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
+            if found[0].size > largest_bytes:
+                got = f"{found[0].size} bytes unpacked"
+                raise refused(f"at most {largest_bytes} bytes", got, "give the unpacked file as one of your own")
+            size = _write(found[0], target)
     except BROKEN as error:
         got = f"{type(error).__name__}: {error}"
-        raise _refused(
-            archive, member, "a complete zip or tar archive without a password", got, "fetch the archive again"
-        ) from error
-    if size != found.size:
-        got = f"{size} bytes{' or more' if size > found.size else ''}"
-        raise _refused(archive, member, f"{found.size} bytes, as the archive states", got, "fetch the archive again")
-
-
-def _only(found: list[Member], archive: Path, member: str, largest_bytes: int) -> Member:
-    if len(found) != 1:
-        got = f"{len(found)} members of this name"
-        raise _refused(archive, member, "one such member", got, "correct the member's path in the catalogue entry")
-    if not found[0].regular:
-        raise _refused(archive, member, "a regular file", "a folder, a link or a device", "name the file itself as member")
-    if found[0].size > largest_bytes:
-        got = f"{found[0].size} bytes unpacked"
-        raise _refused(archive, member, f"at most {largest_bytes} bytes", got, "give the unpacked file as one of your own")
-    return found[0]
-
-
-def _copy(source: IO[bytes], stream: IO[bytes], most: int) -> int:
-    """Copy up to one byte more than `most`, so that a member larger than it states shows; returns how many."""
-    size = 0
-    while size <= most and (block := source.read(min(BLOCK_BYTES, most + 1 - size))):
-        stream.write(block)
-        size += len(block)
-    return size
+        raise refused("a complete zip or tar archive without a password", got, "fetch the archive again") from error
+    if size != found[0].size:
+        got = f"{size} bytes{' or more' if size > found[0].size else ''}"
+        raise refused(f"{found[0].size} bytes, as the archive states", got, "fetch the archive again")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[_Archive]:
+def _find_members(path: Path, wanted: PurePosixPath) -> Iterator[list[Member]]:
     with path.open("rb") as stream:
         is_zip = stream.read(4) in ZIP_STARTS
     if is_zip:
         with zipfile.ZipFile(path) as archive:
-            yield _Zip(archive)
+            infos = [info for info in archive.infolist() if PurePosixPath(info.filename) == wanted]
+            yield [Member(_is_regular(info), info.file_size, partial(archive.open, info)) for info in infos]
     else:
-        with tarfile.open(path, "r:*") as archive:
-            yield _Tar(archive)
+        with tarfile.open(path, "r:*") as tar:
+            entries = [entry for entry in _list_entries(tar) if PurePosixPath(entry.name) == wanted]
+            yield [Member(entry.isreg(), entry.size, partial(tar.extractfile, entry)) for entry in entries]
 
 
-class _Zip:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-
-    def find(self, wanted: PurePosixPath) -> list[Member]:
-        return [self._member(info) for info in self._archive.infolist() if PurePosixPath(info.filename) == wanted]
-
-    def _member(self, info: zipfile.ZipInfo) -> Member:
-        # The high half holds the Unix mode, or nothing if another system wrote the archive.
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        return Member(info.filename, kind in {0, stat.S_IFREG} and not info.is_dir(), info.file_size)
-
-    def open(self, member: Member) -> IO[bytes]:
-        return self._archive.open(member.name)
+def _is_regular(info: zipfile.ZipInfo) -> bool:
+    # The high half holds the Unix mode, or nothing if another system wrote the archive.
+    return stat.S_IFMT(info.external_attr >> 16) in {0, stat.S_IFREG} and not info.is_dir()
 
 
-class _Tar:
-    def __init__(self, archive: tarfile.TarFile) -> None:
-        self._archive = archive
+def _list_entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for entry in tar:
+        if entry.offset_data + entry.size > LARGEST_TAR_BYTES:
+            raise tarfile.ReadError(f"unpacked it has more than {LARGEST_TAR_BYTES} bytes")
+        yield entry
 
-    def find(self, wanted: PurePosixPath) -> list[Member]:
-        found = []
-        for info in self._archive:
-            if info.offset_data + info.size > LARGEST_TAR_BYTES:
-                raise tarfile.ReadError(f"unpacked it has more than {LARGEST_TAR_BYTES} bytes")
-            if PurePosixPath(info.name) == wanted:
-                found.append(Member(info.name, info.isreg(), info.size))
-        return found
 
-    def open(self, member: Member) -> IO[bytes]:
-        source = self._archive.extractfile(member.name)
-        if source is None:
-            raise tarfile.ReadError(f"{member.name} has no content")
-        return source
+def _write(member: Member, target: Path) -> int:
+    """Write up to one byte more than the archive states, so that a larger member shows; returns how many."""
+    size = 0
+    content = member.open()
+    if content is None:
+        raise tarfile.ReadError("the member has no content")
+    with content, target.open("wb") as stream:
+        while size <= member.size and (block := content.read(min(BLOCK_BYTES, member.size + 1 - size))):
+            stream.write(block)
+            size += len(block)
+    return size
 
 
 def _refused(archive: Path, member: str, expected: str, got: str, next_step: str) -> SourceError:
     return SourceError(
-        f"{member} cannot be taken out of its archive.",
+        f"{member} cannot be taken out of its archive",
         where=f"{archive}, member {member}",
         expected=expected,
         got=got,

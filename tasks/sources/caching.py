@@ -1,4 +1,4 @@
-"""The folder of verified files: what is in it is whole, and is named by what it holds."""
+"""The cache: a folder of verified files, each whole and named by its content."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,11 +28,11 @@ class Cache:
     folder: Path
 
     def path_of(self, sha256: str) -> Path:
-        """Where the file with this content is, if it is here."""
+        """Return where the file with this content is, if it is here."""
         return self.folder / sha256[:2] / sha256
 
     def find(self, kind: str, key: str) -> Path | None:
-        """The file kept under this key.
+        """Return the file kept under this key.
 
         Raises:
             ChecksumError: it is no longer what was kept.
@@ -55,13 +55,13 @@ class Cache:
         return part.replace(target)
 
     def holds(self, kind: str, key: str) -> bool:
-        """Whether a file is kept under this key; its content is not looked at."""
+        """Return whether a file is kept under this key; its content is not looked at."""
         folder = self.folder / kind / key
         return folder.is_dir() and any(len(path.name) == HASH_DIGITS for path in folder.iterdir())
 
     @contextmanager
     def filling(self, name: str) -> Iterator[Path]:
-        """The partial file of this name, for one process and thread at a time; others wait until the block ends.
+        """Return the partial file of this name, for one process and thread at a time; others wait until the block ends.
 
         The operating system frees the lock of a process that was killed.
 

@@ -1,16 +1,16 @@
-"""Hashes of files, and the error for a file that is not the pinned one."""
+"""Names and hashes of source files, and the errors about one that is not here or not the pinned one."""
 
 from hashlib import file_digest, sha256
 from pathlib import Path
 
-from schemas.dataset import PinnedFile
-from schemas.errors import ChecksumError, SourceError
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.errors import ChecksumError, SourceError, SourceMissingError
 
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
 
 
 def hash_file(path: Path) -> str:
-    """Hexadecimal sha256 of the file's bytes.
+    """Return the hexadecimal sha256 of the file's bytes.
 
     Raises:
         SourceError: it cannot be read.
@@ -24,12 +24,12 @@ def _digest(path: Path, kind: str) -> str:
             return file_digest(stream, kind).hexdigest()
     except OSError as error:
         raise SourceError(
-            f"{path.name} cannot be read.", where=str(path), got=str(error), next_step="check the permissions of the file"
+            f"{path.name} cannot be read", where=str(path), got=str(error), next_step="check the permissions of the file"
         ) from error
 
 
 def hash_names(*names: str) -> str:
-    """Hexadecimal sha256 of several names: other names, or the same ones cut elsewhere, give another hash."""
+    """Return the hexadecimal sha256 of several names: other names, or the same ones cut elsewhere, give another hash."""
     return sha256("\0".join(names).encode()).hexdigest()
 
 
@@ -59,7 +59,42 @@ def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = F
 
 
 def not_the_pinned(where: str, expected: str, got: str, next_step: str = FETCH_AGAIN, *, kind: str = "sha256") -> ChecksumError:
-    """The error for other content than the pinned."""
+    """Return the error for other content than the pinned."""
     return ChecksumError(
-        f"{where} is not the pinned file.", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
+        f"{where} is not the pinned file", where=where, expected=f"{kind} {expected}", got=f"{kind} {got}", next_step=next_step
+    )
+
+
+def name_source(source: SourceFile) -> str:
+    """Return the file's name as tables record it: a path inside its repository, never a path of this machine."""
+    match source:
+        case PinnedFile():
+            return source.path if source.member is None else f"{source.path}/{source.member}"
+        case BundledFile():
+            return source.name
+        case LocalFile():
+            return source.path.name
+
+
+def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissingError:
+    """Return the error for a file that cannot be had; `got` says what was there instead of it."""
+    match source:
+        case PinnedFile():
+            name, where = source.path, f"{source.repository} at {source.revision}"
+            next_step = f"put it into a folder as {source.repository}/{source.path} and pass that folder with --mirror"
+        case BundledFile():
+            name, where, next_step = source.name, "data/bundled", "install the package again: this file comes with it"
+        case LocalFile():
+            name, where, next_step = source.path.name, str(source.path), "correct the path in the blueprint"
+    return SourceMissingError(f"{name} is not here", where=where, expected="the file", got=got, next_step=next_step)
+
+
+def pointer_in_place(source: PinnedFile, where: str) -> SourceMissingError:
+    """Return the error for a Git LFS pointer where the file should be."""
+    return SourceMissingError(
+        f"{source.path} is a Git LFS pointer, not the file",
+        where=where,
+        expected="the file's own content",
+        got="the pointer file of a clone made without Git LFS",
+        next_step=f"run git lfs pull in that clone, or put the file itself in its place as {source.repository}/{source.path}",
     )

@@ -1,4 +1,4 @@
-"""Which of a dataset's sources is used: the entry's own files, or an alternative whose files are here when they are not."""
+"""Choose the source of a dataset: the entry's own files, or an alternative whose files are here when they are not."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ MOST_LINES = 3
 
 
 def sources(spec: DatasetSpec) -> Iterator[DatasetSpec]:
-    """The entry and its alternatives, in the order they are preferred."""
+    """Return the entry and its alternatives, in the order they are preferred."""
     source: DatasetSpec | None = spec
     while source is not None:
         yield source
@@ -18,7 +18,7 @@ def sources(spec: DatasetSpec) -> Iterator[DatasetSpec]:
 
 
 def choose_source(spec: DatasetSpec, locator: Locator) -> DatasetSpec:
-    """The first source all of whose files are here; the entry itself if there is none, to be downloaded.
+    """Return the first source all of whose files are here; the entry itself if there is none, to be downloaded.
 
     Presence decides, not content: a file with the wrong content is an error of the source it belongs to, and no reason to take
     another source without a word. A Git LFS pointer is not the file.
@@ -31,7 +31,7 @@ def choose_source(spec: DatasetSpec, locator: Locator) -> DatasetSpec:
 
 
 def needs(spec: DatasetSpec, locator: Locator) -> tuple[str, ...]:
-    """What keeps a dataset from being ready here without a download; nothing = ready.
+    """Return what keeps a dataset from being ready here without a download; nothing = ready.
 
     Returns: lines about the files of the entry, then about those of its alternatives, which begin with `or`. If a source is
         here with wrong content, about that source only.
@@ -57,4 +57,4 @@ def _origin(spec: DatasetSpec) -> str:
 def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
     if len(lines) <= MOST_LINES + 1:
         return lines
-    return *lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more files."
+    return *lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more files"

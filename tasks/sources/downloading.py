@@ -8,13 +8,62 @@ from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from ssl import SSLContext
-from typing import Protocol
+from typing import IO, Protocol
 
 import httpx
 
-from tasks.sources.answers import ByteRange, DownloadError, SetbackError, read_span, refuse_status
-from tasks.sources.parts import PartialFile
-from tasks.sources.retrying import DownloadRetryPolicy
+from tasks.sources.answers import ByteRange, DownloadError, DownloadRetryPolicy, SetbackError, read_span, refuse_status
+
+
+@dataclass(frozen=True)
+class PartialFile:
+    """The partial file at `path`; beside it, in a note, the strong ETag that its bytes came with.
+
+    Raises, in each method:
+        OSError: a file cannot be written.
+    """
+
+    path: Path
+
+    @property
+    def note(self) -> Path:
+        """Where the ETag is."""
+        return self.path.with_name(f"{self.path.name}.etag")
+
+    def resumable(self) -> tuple[int, str | None]:
+        """Return how many bytes are here and the ETag they belong to; 0 and null if a download must start from the beginning."""
+        if not self.path.is_file() or not self.note.is_file():
+            return 0, None
+        size, etag = self.path.stat().st_size, self.note.read_text(encoding="ascii", errors="replace")
+        return (size, etag) if size and is_strong(etag) else (0, None)
+
+    def begin(self, etag: str) -> IO[bytes]:
+        """Return an empty part to write to. An ETag that is not strong is not noted, and the part will not be resumed."""
+        # In this order, so that a kill in between leaves no bytes with the ETag of others.
+        self.note.unlink(missing_ok=True)
+        stream = self.path.open("wb")
+        if is_strong(etag):
+            self.note.write_text(etag, encoding="ascii")
+        return stream
+
+    def proceed(self) -> IO[bytes]:
+        """Return the part to write further bytes to."""
+        return self.path.open("ab")
+
+    def complete(self) -> None:
+        """Keep the file as whole: nothing is to be added to it."""
+        self.note.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Remove file and note."""
+        self.note.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
+
+
+def is_strong(etag: str) -> bool:
+    """Return whether equal ETags mean equal bytes (RFC 9110, section 8.8.1); weak ones begin with W/."""
+    return len(etag) > 2 and etag.startswith('"') and etag.endswith('"') and etag.isascii() and etag.isprintable()  # noqa: PLR2004
+
 
 CONNECT_TIMEOUT_S = 10.0
 MOST_REDIRECTS = 5
@@ -49,7 +98,7 @@ class HttpsDownload:
         largest_bytes: limit of a file's size, on what the server announces and on what comes.
         policy: what is tried again.
         silence_s: longest wait for the next byte.
-        pace: slowest download that is waited for.
+        minimum_speed: slowest download that is waited for.
         loopback: let plain HTTP through to this machine itself, as tests need it.
         clock: seconds, monotonic.
     """
@@ -57,7 +106,7 @@ class HttpsDownload:
     largest_bytes: int = LARGEST_BYTES
     policy: DownloadRetryPolicy = field(default_factory=DownloadRetryPolicy)
     silence_s: float = 60.0
-    pace: MinimumSpeed = field(default_factory=MinimumSpeed)
+    minimum_speed: MinimumSpeed = field(default_factory=MinimumSpeed)
     loopback: bool = False
     clock: Callable[[], float] = time.monotonic
 
@@ -160,9 +209,9 @@ class HttpsDownload:
             size, counted = size + len(block), counted + len(block)
             self._require_allowed(size, "received so far", part)
             write(block)
-            if self.clock() - since >= self.pace.window_s:
-                if counted < self.pace.least_bytes:
-                    raise SetbackError("timeout", f"only {counted} bytes came in {self.pace.window_s:g} s")
+            if self.clock() - since >= self.minimum_speed.window_s:
+                if counted < self.minimum_speed.least_bytes:
+                    raise SetbackError("timeout", f"only {counted} bytes came in {self.minimum_speed.window_s:g} s")
                 since, counted = self.clock(), 0
         return size
 
@@ -179,7 +228,7 @@ def _trusted() -> SSLContext:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Return whether a host is this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -1,26 +1,90 @@
-"""Bring a pinned file into the cache: download, follow a Git LFS pointer, verify, and only then keep."""
+"""Bring a pinned file into the cache: address, download, follow a Git LFS pointer, verify, and only then keep."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 import httpx
 
 from schemas.dataset import PinnedFile
-from schemas.errors import ChecksumError
-from tasks.sources.addresses import Addresses
+from schemas.errors import ChecksumError, SourceMissingError
 from tasks.sources.answers import DownloadError
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_names, not_the_pinned, verify, verify_pinned
-from tasks.sources.downloading import Download
-from tasks.sources.naming import missing_source, pointer_in_place
-from tasks.sources.parts import PartialFile
-from tasks.sources.pointers import Pointer, read_pointer
+from tasks.sources.checksums import hash_names, missing_source, not_the_pinned, pointer_in_place, verify, verify_pinned
+from tasks.sources.downloading import Download, PartialFile
+
+LONGEST = 1024
+"""A pointer is shorter than this, in bytes."""
+
+START = b"version https://git-lfs.github.com/spec/v1"
+
+
+class Pointer(NamedTuple):
+    """What the file that a pointer stands for must be; null = the pointer does not say."""
+
+    sha256: str | None
+
+
+def read_pointer(path: Path) -> Pointer | None:
+    """Return the pointer that this file is, or null if it is any other file or none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if not path.is_file() or path.stat().st_size >= LONGEST:
+        return None
+    content = path.read_bytes()
+    if not content.startswith(START):
+        return None
+    sha256 = re.search(rb"^oid sha256:([0-9a-f]{64})$", content, re.MULTILINE)
+    return Pointer(sha256[1].decode() if sha256 else None)
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Servers of the hosts whose address scheme is known, without a closing slash. Tests put a server of their own in place."""
+
+    github: str = "https://raw.githubusercontent.com"
+    github_lfs: str = "https://media.githubusercontent.com/media"
+    """What Git LFS keeps for github.com: there, the other address answers with a pointer file."""
+
+    hugging_face: str = "https://huggingface.co/datasets"
+
+    def of(self, source: PinnedFile) -> str:
+        """Return the address of the file at its pinned revision.
+
+        Raises:
+            SourceMissingError: the host is one whose address scheme is not known.
+        """
+        host, owner, name = source.repository.split("/")
+        match host:
+            case "github.com":
+                return f"{self.github}/{owner}/{name}/{quote(source.revision)}/{quote(source.path)}"
+            case "huggingface.co":
+                # A revision such as refs/convert/parquet is one segment there.
+                return f"{self.hugging_face}/{owner}/{name}/resolve/{quote(source.revision, safe='')}/{quote(source.path)}"
+        raise SourceMissingError(
+            f"{source.path} cannot be downloaded",
+            where=source.repository,
+            expected="a repository on github.com or a dataset on huggingface.co",
+            next_step="fetch it yourself and pass its folder with --mirror",
+        )
+
+    def of_lfs(self, source: PinnedFile) -> str | None:
+        """Return the address of what a pointer file stands for; null where the host resolves pointers itself."""
+        host, owner, name = source.repository.split("/")
+        if host != "github.com":
+            return None
+        return f"{self.github_lfs}/{owner}/{name}/{quote(source.revision)}/{quote(source.path)}"
+
 
 NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of the catalogue entry if the change is meant"
 
 
 def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
-    """The file (the archive, if it is one) in the cache, verified; null if it is not there.
+    """Return the file (the archive, if it is one) in the cache, verified; null if it is not there.
 
     Raises:
         ChecksumError: what is there is not what was kept.
@@ -36,14 +100,14 @@ def find_fetched(source: PinnedFile, cache: Cache) -> Path | None:
 
 
 def is_fetched(source: PinnedFile, cache: Cache) -> bool:
-    """Whether the cache has the file; its content is not looked at."""
+    """Return whether the cache has the file; its content is not looked at."""
     if source.sha256 is None:
         return cache.holds("unpinned", revision_key(source))
     return cache.path_of(source.sha256).is_file()
 
 
 def revision_key(source: PinnedFile) -> str:
-    """Key of a file that no sha256 pins."""
+    """Return the key of a file that no sha256 pins."""
     return hash_names(source.repository, source.revision, source.path)
 
 
@@ -56,7 +120,7 @@ class Fetcher:
     addresses: Addresses
 
     def fetch(self, source: PinnedFile) -> Path:
-        """The file's path in the cache, where it is put if it is not there yet.
+        """Return the file's path in the cache, where it is put if it is not there yet.
 
         Raises:
             SourceMissingError: it cannot be downloaded.

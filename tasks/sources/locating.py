@@ -7,18 +7,16 @@ from typing import Self
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
-from tasks.sources.addresses import Addresses
+from schemas.folders import DATA_FOLDER
 from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
-from tasks.sources.checksums import hash_file, hash_names, verify, verify_pinned
+from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pointer_in_place, verify, verify_pinned
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Fetcher, find_fetched, is_fetched
-from tasks.sources.naming import missing_source, name_source, pointer_in_place
-from tasks.sources.pointers import read_pointer
+from tasks.sources.fetching import Addresses, Fetcher, find_fetched, is_fetched, read_pointer
 
 __all__ = ["Locator", "name_source", "source_sha256"]
 
-BUNDLED = Path(__file__).parents[2] / "data" / "bundled"
+BUNDLED = DATA_FOLDER / "bundled"
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,11 @@ class Locator:
 
     @classmethod
     def for_mirror(cls, mirror: Path | None, cache: Path | None = None) -> Self:
-        """The usual places: this mirror, the cache (by default the user's) and HTTPS."""
+        """Return the usual places: this mirror, the cache (by default the user's) and HTTPS."""
         return cls(mirror=mirror, cache=cache or Path.home() / ".cache" / "moodflow", download=HttpsDownload())
 
     def locate(self, source: SourceFile) -> Path:
-        """A local path of the file, downloaded or taken out of its archive if need be.
+        """Return a local path of the file, downloaded or taken out of its archive if need be.
 
         A hash that the entry states has been verified; for a member of an archive it is the archive's.
 
@@ -70,13 +68,12 @@ class Locator:
             raise missing_source(source)
         return self._unpacked(source, found)
 
-    def find_here(self, source: SourceFile) -> Path | None:
-        """The file's path if it can be had without a download, else null; raises what `locate` raises about a file it finds."""
-        found = self.find_file(source)
-        return None if found is None else self._unpacked(source, found)
-
     def find_file(self, source: SourceFile) -> Path | None:
-        """Like `find_here`, but for a member of an archive the archive itself; writes nothing."""
+        """Return the file's path if it can be had without a download, of a member its archive's; else null. Writes nothing.
+
+        Raises:
+            What `locate` raises about a file it finds.
+        """
         match source:
             case PinnedFile():
                 mirrored = None if self.mirror is None else _find_in_mirror(source, self.mirror)
@@ -89,7 +86,7 @@ class Locator:
                 return path
 
     def holds(self, source: SourceFile) -> bool:
-        """Whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
+        """Return whether the file can be had without a download. Its content is not verified, so a wrong file is held, too.
 
         Raises:
             SourceError: the path leaves the mirror.
@@ -103,7 +100,7 @@ class Locator:
         return self.cache is not None and is_fetched(source, Cache(self.cache))
 
     def needs(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
-        """What keeps these files from being ready here without a download; nothing = ready.
+        """Return what keeps these files from being ready here without a download; nothing = ready.
 
         Returns: one line per file that is absent or is not the pinned one.
 
@@ -137,7 +134,7 @@ class Locator:
             return archive
         if self.cache is None:
             raise SourceError(
-                f"{name_source(source)} is inside an archive, and there is no folder to unpack it to.",
+                f"{name_source(source)} is inside an archive, and there is no folder to unpack it to",
                 where=str(archive),
                 expected="a cache folder",
                 got="none",
@@ -147,7 +144,7 @@ class Locator:
 
 
 def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
-    """Path of an archive's member in the cache, where it is put if it is not there yet.
+    """Return the path of an archive's member in the cache, where it is put if it is not there yet.
 
     Args:
         archive: verified.
@@ -171,7 +168,7 @@ def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
                 part.unlink(missing_ok=True)
     except OSError as error:
         raise SourceError(
-            f"{member} cannot be unpacked.",
+            f"{member} cannot be unpacked",
             where=str(cache.folder),
             expected="a cache folder that can be written",
             got=str(error),
@@ -180,7 +177,7 @@ def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
 
 
 def source_sha256(files: Iterable[SourceFile], locator: Locator) -> tuple[str, ...]:
-    """Hash of what each file holds, for fingerprints, without a download.
+    """Return the hash of what each file holds, for fingerprints, without a download.
 
     A file pinned by its sha256 need not be here. Any other file is read. A member's stands for archive and path.
 
@@ -205,7 +202,7 @@ def _fingerprint(source: SourceFile, locator: Locator) -> str:
 def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
     if not mirror.is_dir():
         raise UsageError(
-            "The mirror is not a folder.",
+            "the mirror is not a folder",
             where=str(mirror),
             expected="a folder laid out host/owner/name/path",
             next_step="correct --mirror or MOODFLOW_MIRROR, or leave it out",
@@ -215,7 +212,7 @@ def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
     path = (mirror / inside).resolve()
     if ".." in inside.parts or not path.is_relative_to(mirror.resolve()):
         raise SourceError(
-            f"The path of {source.path} leaves the mirror, so it is not read.",
+            f"the path of {source.path} leaves the mirror, so it is not read",
             where=str(mirror / inside),
             expected="a file inside the mirror folder",
             got=str(path),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -29,7 +30,7 @@ def read_records(
     columns: tuple[str, ...] | None = None,
     required: tuple[str, ...] = (),
 ) -> list[Record]:
-    """All records of one file, in file order.
+    """Return all records of one file, in file order.
 
     Args:
         path: the file; text is UTF-8, a byte-order mark is dropped.
@@ -58,22 +59,25 @@ def read_records(
             rows = _read_parquet(path)
     records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
     if not records:
-        raise SourceError("The file holds no record.", where=str(path), next_step="check that the file is complete")
+        raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
     for record in records:
         if missing := [field for field in required if field not in record.fields]:
             _reject(
-                path, record.row, "The record lacks required fields.", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
+                path, record.row, "the record lacks required fields", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
             )
     return records
 
 
 def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
-    """All records of all files of a catalogue entry.
+    """Return all records of all files of a catalogue entry.
 
     Args:
         spec: the entry; its format, columns and required fields apply to each file. A file with a format of its own holds
             other records, to be joined: required fields are not asked of them.
         paths: where its files are, in the order of `spec.files`.
+
+    Returns: the records without a field `canary` that holds the entry's own canary: it marks the file and is no part of its
+        content, so that hashes, the draw and items are those of a file without it.
 
     Raises:
         SourceError: the number of records is not the one known for the pinned files, or what `read_records` raises.
@@ -83,10 +87,11 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         name = name_source(source)
         own_format = source.record_format if isinstance(source, PinnedFile) else None
         required = () if own_format else spec.required
-        records += read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
+        found = read_records(path, own_format or spec.record_format, name=name, columns=spec.columns, required=required)
+        records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
-            f"{spec.id} does not have the number of records its catalogue entry states.",
+            f"{spec.id} does not have the number of records its catalogue entry states",
             where=", ".join(str(path) for path in paths),
             expected=f"{spec.expected_rows} records",
             got=f"{len(records)} records",
@@ -95,12 +100,17 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
     return records
 
 
+def _without_canary(record: Record, canary: str) -> Record:
+    fields = {name: value for name, value in record.fields.items() if (name, value) != ("canary", canary)}
+    return replace(record, fields=fields)
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise SourceError(
-            "The file cannot be read.", where=str(path), got=str(error), next_step="check path and permissions"
+            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
         ) from error
 
 
@@ -111,7 +121,7 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise SourceError(
-            "The file is not UTF-8.",
+            "the file is not UTF-8",
             where=f"{path}, line {line}",
             expected="UTF-8 text",
             got=f"byte 0x{content[error.start]:02x}",
@@ -132,11 +142,11 @@ def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] 
                 continue
             if len(cells) != len(header):
                 got = f"{len(cells)} fields on line {reader.line_num}"
-                _reject(path, row, "The row has another number of fields than the header.", f"{len(header)} fields", got)
+                _reject(path, row, "the row has another number of fields than the header", f"{len(header)} fields", got)
             yield dict(zip(header, cells, strict=True))
             row += 1
     except csv.Error as error:
-        _reject(path, row, "The row cannot be read.", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
+        _reject(path, row, "the row cannot be read", "cells quoted as in RFC 4180", f"{error} (line {reader.line_num})")
 
 
 def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
@@ -144,7 +154,7 @@ def _check_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
         header = (ROW_NAMES, *header[1:])
     if len(set(header)) != len(header) or not all(header):
         raise SourceError(
-            "The header does not name each column once.",
+            "the header does not name each column once",
             where=f"{path}, line 1",
             expected="distinct names, none of them empty",
             got=", ".join(header) or "an empty line",
@@ -162,7 +172,7 @@ def _read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            _reject(path, row, "The line is not JSON.", "one JSON object per line", f"{error.msg} on line {number}")
+            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{error.msg} on line {number}")
         yield _check_object(path, row, value)
         row += 1
 
@@ -188,7 +198,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
         values = json.loads(_read_text(path))
     except json.JSONDecodeError as error:
         raise SourceError(
-            "The file is not JSON.",
+            "the file is not JSON",
             where=f"{path}, line {error.lineno}",
             expected=expected,
             got=error.msg,
@@ -196,7 +206,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
         ) from error
     if not isinstance(values, kind):
         raise SourceError(
-            "The file is not a list of records.",
+            "the file is not a list of records",
             where=str(path),
             expected=expected,
             got=f"a JSON {type(values).__name__}",
@@ -207,7 +217,7 @@ def _read_json(path: Path, kind: type, expected: str) -> Any:
 
 def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        _reject(path, row, "The record is not a JSON object.", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
+        _reject(path, row, "the record is not a JSON object", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
     return value
 
 
@@ -217,7 +227,7 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         return pl.read_parquet(io.BytesIO(_read_bytes(path))).to_dicts()
     except pl.exceptions.PolarsError as error:
         raise SourceError(
-            "The file cannot be read as Parquet.",
+            "the file cannot be read as Parquet",
             where=str(path),
             expected="a complete Parquet file",
             got=str(error),

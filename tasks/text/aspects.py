@@ -1,4 +1,4 @@
-"""Summaries by the five aspects of a counselling report: the reply as it is read, and the one layout they are shown in."""
+"""Read and format summaries by the five aspects of a counselling report."""
 
 import json
 import re
@@ -12,7 +12,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def read_aspects(reply: str) -> dict[str, str] | None:
-    """The five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
+    """Return the five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
 
     The object may stand in a fence or bare, among other words or in another object; of several, the last complete one counts.
     Thoughts before the last `</think>`, or after a `<think>` that is never closed, are left out. A list of texts is joined by
@@ -45,7 +45,7 @@ def _join(value: Any) -> str | None:
 
 
 def format_aspects(texts: Sequence[str]) -> str:
-    """Five lines, one per aspect with its name in front, in the order of `ASPECTS`.
+    """Return five lines, one per aspect with its name in front, in the order of `ASPECTS`.
 
     White space inside a text becomes single spaces, so that no text can look like another aspect.
 

@@ -1,4 +1,4 @@
-"""How long to wait before a call or a download is tried again."""
+"""Delays before a call or a download is tried again."""
 
 import random
 import re
@@ -42,7 +42,7 @@ class Backoff(Generic[KindT]):
     draw: Callable[[], float] = random.random
 
     def delay_s(self, failure: KindT, attempt: int, retry_after_s: float | None, waited_s: float) -> float | None:
-        """Seconds to wait before the next attempt, or None if there is none.
+        """Return the seconds to wait before the next attempt, or None if there is none.
 
         Args:
             failure: what went wrong.
@@ -60,7 +60,7 @@ class Backoff(Generic[KindT]):
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to be left alone; a date is taken against the server's own clock."""
+    """Return the seconds the server asks to be left alone; a date is taken against the server's own clock."""
     text = headers.get("Retry-After", "").strip()
     if SECONDS.fullmatch(text):
         return float(text)

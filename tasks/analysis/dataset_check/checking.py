@@ -72,7 +72,7 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
 def _check_files(spec: DatasetSpec, blueprint: Blueprint | None, paths: list[Path]) -> DatasetCheck:
     records = read_dataset(spec, paths)
     good: pl.DataFrame
-    if spec.construct is None:
+    if spec.sample_builder is None:
         good, rejected = split_by_rules(make_items(spec, records))
     else:
         built = build_long_items(spec, paths, ContextOptions(), None, 0)

@@ -1,4 +1,4 @@
-"""Emotion classification: what somebody feels, or what tone a report has, in a passage hidden in a novel.
+"""Emotion classification: what a person feels, or what tone a report has, in a passage hidden in a novel.
 
 Source: LongEmotion, sections 3.1 and 3.2.1. The released files show what the paper leaves open: an EmoBench scenario with its
 choices and label in book text.
@@ -6,16 +6,19 @@ choices and label in book text.
 
 from collections.abc import Callable, Sequence
 
-from schemas.context import Construct, ContextOptions, LazySample
+from schemas.context import ContextOptions, LazySample, SampleBuilder
+from schemas.dataset import DatasetSpec
 from schemas.errors import SourceError
 from schemas.item import Record
 from tasks.datasets.longemotion.finentity import choose_reports
+from tasks.datasets.longemotion.release import PAPER
+from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.books import read_prose
-from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.needle.names import clashing_names, names_in
-from tasks.datasets.needle.needles import Needle
+from tasks.datasets.needle.needles import Needle, list_grid
+from tasks.datasets.pinned_files import pinned_in
 
 EMOBENCH_LENGTHS = (10_000, 30_000)
 FINENTITY_LENGTHS = (20_000, 80_000)
@@ -32,7 +35,7 @@ Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
 
 
 def ask_feeling(subject: str, text: str | None) -> str:
-    """The question about a person's feeling.
+    """Return the question about a person's feeling.
 
     Args:
         subject: who is asked about. Whoever has no name is told from the book's people by the passage's first words.
@@ -48,12 +51,12 @@ def ask_feeling(subject: str, text: str | None) -> str:
 
 
 def ask_tone(subject: str, _text: str | None) -> str:
-    """The question about the tone towards a company, market or the like."""
+    """Return the question about the tone towards a company, market or the like."""
     return _TONE.format(subject=subject)
 
 
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
-    """The English scenarios of EmoBench, one needle per question about one.
+    """Return the English scenarios of EmoBench, one needle per question about one.
 
     Raises:
         SourceError: a record lacks a text.
@@ -64,7 +67,7 @@ def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: Cont
         return [_scenario(record, known, haystack) for record in english]
     except (LookupError, TypeError, ValueError) as error:
         raise SourceError(
-            "The scenarios cannot be read.",
+            "the scenarios cannot be read",
             where=records[0].file if records else None,
             expected="records of EmoBench, emotional understanding",
             got=f"{type(error).__name__}: {error}",
@@ -91,7 +94,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
 
 
 def find_reports(records: Sequence[Record], haystack: Haystack, options: ContextOptions) -> Sequence[Needle]:
-    """200 reports of FinEntity with one of their entities each, balanced by tone; see `choose_reports`."""
+    """Return 200 reports of FinEntity with one of their entities each, balanced by tone; see `choose_reports`."""
     return [
         Needle(
             name=f"ec_finentity-{report.record.row}",
@@ -108,28 +111,95 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     ]
 
 
-def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> Construct:
-    """A construction that hides the needles among its records in the book whose lines are the other ones.
+def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
+    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones.
 
     Args:
         find: the needles.
         drawn: shortest and longest length, where no lengths are given.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]
         name = lines[0].file if lines else "no file of lines"
         paragraphs = read_prose([record.fields["line"] for record in lines], name)
         # Names and duplicates are looked for in the book as it is printed, in either style.
         printed = lay_out(paragraphs, name, "matched")
         needles = find([record for record in records if "line" not in record.fields], printed, options)
-        return draft_grid(needles, lay_out(paragraphs, name, options.needle_style), options, drawn, seed)
+        return list_grid(needles, lay_out(paragraphs, name, options.needle_style), options, drawn, seed)
 
-    return construct
+    return build_samples
 
 
-construct_emobench = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
-"""Construct of EC-E, from EmoBench's EU.jsonl and the lines of a Gutenberg book."""
+list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
+"""Sample builder of EC-E, from EmoBench's EU.jsonl and the lines of a Gutenberg book."""
 
-construct_finentity = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
-"""Construct of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
+list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
+"""Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
+
+
+_finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
+
+_novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")
+
+_NOVEL = _novel_file("15122.txt", "ce3d826810352aa6d091625e483814efa8c250949c42c0d85daae96ca85d5697", record_format="lines")
+"""Annie Fellows Johnston, The Little Colonel's Hero, 1902, as Project Gutenberg has it (63,233 tokens of prose)."""
+
+_NOVEL_LICENCE = "novel: public domain in the USA"
+
+_BOOK = (
+    "The haystack is one Gutenberg novel, in place of slices of BookCorpus.",
+    "Of the novel's file, licence, front matter, verse and the play of chapter XIII are left out; paragraphs are lines.",
+    "A context longer than the novel goes on from the novel's start; Context.haystack records it. No needle occurs twice.",
+    "needle_style matched: the needle is laid out as the novel is. As released (as_is), capitals and spacing give it away.",
+    "Neither paper nor code says how lengths and depths were chosen: drawn uniformly, or given by context.lengths and .depths.",
+)
+
+EC_EMOBENCH = DatasetSpec(
+    id="longemotion_ec_emobench",
+    title="LongEmotion, emotion classification of EmoBench scenarios, built anew",
+    files=(UPSTREAM, _NOVEL),
+    record_format="jsonl",
+    sample_builder=list_emobench_samples,
+    long_task="ec_emobench",
+    question_types=("label_choice",),
+    languages=("en",),
+    licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
+    required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
+    expected_rows=400 + 7296,
+    redistributable=True,
+    differences=(
+        *_BOOK,
+        "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
+        "A person whose name the novel has too gets a neutral one from a fixed list, in needle, subject and choices.",
+        "Subjects without a name (I, my mom, the teacher) are told apart in the question by the passage's first eight words.",
+    ),
+)
+
+EC_FINENTITY = DatasetSpec(
+    id="longemotion_ec_finentity",
+    title="LongEmotion, emotion classification of FinEntity reports, built anew",
+    files=(
+        _finentity_file("data/FinEntity.json", "3208667de69383120b0380aebeaabe360669eda72269c33e1c8b09d63df55463"),
+        _NOVEL,
+    ),
+    record_format="json",
+    sample_builder=list_finentity_samples,
+    long_task="ec_finentity",
+    question_types=("label_choice",),
+    languages=("en",),
+    licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
+    required=("content", "annotations"),
+    evaluation_version="1.0",
+    expected_rows=979 + 7296,
+    differences=(
+        *_BOOK,
+        "200 of the 979 reports, 67 positive, 67 neutral and 66 negative, one entity of each; the paper does not say which.",
+        "Left out: reports with an entity of two tones, repeated or unreadable ones, fragments, lists and bylines.",
+        "Entities that the novel mentions are left out. Lengths are drawn from 20,000 to 80,000 tokens.",
+        "needle_style matched: wire codes such as <ACME.N> are taken out of the reports.",
+    ),
+)

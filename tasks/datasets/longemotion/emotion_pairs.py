@@ -1,4 +1,4 @@
-"""Which two emotions meet in a contrast set, and how often."""
+"""Plan which two emotions meet in each contrast set."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 
 def plan_pairs(texts: Mapping[str, int], kind: Literal["published", "balanced"]) -> list[Pair]:
-    """The two emotions of each of the 136 sets, sets of the same pair side by side or not.
+    """Return the two emotions of each of the 136 sets, sets of the same pair side by side or not.
 
     Args:
         texts: how many there are of each emotion.

@@ -36,7 +36,7 @@ class EntityReport:
 
 
 def choose_reports(records: Sequence[Record], haystack: Haystack) -> list[EntityReport]:
-    """At most one entity per usable report, until each tone has its quota; the same ones whatever the seed.
+    """Return at most one entity per usable report, until each tone has its quota; the same ones whatever the seed.
 
     Usable: complete sentences of at least 12 words without a byline, a list mark or unreadable characters, whose text occurs once
     and with no entity of two tones. An entity must stand in the text as whole words, lie in no other one, and not occur in the
@@ -68,7 +68,7 @@ def _readable(record: Record) -> str:
     annotations = record.fields.get("annotations")
     if not isinstance(content, str) or not isinstance(annotations, list) or not all(map(_is_annotation, annotations)):
         raise SourceError(
-            "The report cannot be read.",
+            "the report cannot be read",
             where=f"{record.file}, row {record.row} (0-based)",
             expected="text `content` and list `annotations`, each with `value` and one of the labels " + ", ".join(QUOTAS),
             got=str(record.fields)[:80],
@@ -99,6 +99,6 @@ def _entities(record: Record, text: str, haystack: Haystack) -> Iterator[tuple[s
 
 
 def occurs(words: str, text: str) -> bool:
-    """Whether words stand in a text with no letter or digit right before or after them."""
+    """Return whether words stand in a text with no letter or digit right before or after them."""
     # The plain search first: it is a hundred times as fast, and most words are not there.
     return words in text and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None

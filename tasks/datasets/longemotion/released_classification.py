@@ -1,4 +1,4 @@
-"""Emotion classification as LongEmotion released it: the text is there, where its needle lies is not said.
+"""Emotion classification as LongEmotion released it, with texts that do not say where their needle lies.
 
 Field names changed between releases: `content` was `context`, `subject` was `Subject`, and choices may be a JSON string.
 """
@@ -9,30 +9,33 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
+from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
 from tasks.text.tokens import token_offsets
 
 
-def read_released(task: LongTask) -> Construct:
-    """A construction of the records of a released file; English records of EmoBench among them serve to find needles.
+def read_released(task: LongTask) -> SampleBuilder:
+    """Return the sample builder of the records of a released file; English records of EmoBench among them serve to find needles.
 
     Args:
         task: `ec_emobench` or `ec_finentity`.
     """
 
-    def construct(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         scenarios = [record for record in records if "scenario" in record.fields]
         released = [record for record in records if "scenario" not in record.fields]
         english = [record for record in scenarios if record.fields.get("language") == "en"]
         build = partial(_build, task, english)
         return one_per_record(lambda record: f"{task}-{record.fields['id']}", build)(released, options, seed)
 
-    return construct
+    return build_samples
 
 
 def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple[Item, Context]:
@@ -56,7 +59,7 @@ def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple
 
 
 def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
-    """A text with the white space around it, since spans count it."""
+    """Return a text with the white space around it, since spans count it."""
     found = name if name in fields else older
     read_text(fields, found)
     text: str = fields[found]
@@ -64,7 +67,7 @@ def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
 
 
 def read_choices(value: Any) -> tuple[str, ...]:
-    """The choices: a list, or a JSON string of one.
+    """Return the choices: a list, or a JSON string of one.
 
     Raises:
         TypeError: it is no list of texts.
@@ -77,7 +80,7 @@ def read_choices(value: Any) -> tuple[str, ...]:
 
 
 def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple[str, str | None] | None:
-    """The one scenario that stands in a text once, letter for letter, and its name, if one of its questions has the subject.
+    """Find the one scenario that stands in a text once, letter for letter, and its name, if one question has the subject.
 
     Null if there is none, as where names were adjusted, or if several do: then it is not known which is meant.
     """
@@ -110,3 +113,42 @@ def _describe(task: LongTask, text: str, found: tuple[str, str | None] | None) -
         needle_token_end=token_end,
         depth_percent=ALL * token_start / around if around else None,
     )
+
+
+def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
+    files: tuple[PinnedFile, ...] = (longemotion_file(path, None, md5=md5),)
+    differences: tuple[str, ...] = (BY_MD5,)
+    if task == "ec_emobench":
+        files += (UPSTREAM.model_copy(update={"record_format": "jsonl"}),)
+        found = "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once."
+        differences += (found,)
+    return DatasetSpec(
+        id=f"longemotion_{task}_released",
+        title=title,
+        files=files,
+        record_format="jsonl",
+        sample_builder=read_released(task),
+        long_task=task,
+        question_types=("label_choice",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.1",
+        required=("id", "label", "choices"),
+        evaluation_version="1.0",
+        differences=differences,
+    )
+
+
+EC_EMOBENCH_RELEASED = _released(
+    "ec_emobench",
+    "LongEmotion, emotion classification of EmoBench scenarios, released file",
+    "data/Emotion_Classification_Emobench.jsonl",
+    "f4a57874680c07ce32a15202b4d6ec51",
+)
+
+EC_FINENTITY_RELEASED = _released(
+    "ec_finentity",
+    "LongEmotion, emotion classification of FinEntity reports, released file",
+    "data/Emotion_Classification_Finentity.jsonl",
+    "4679bb7ab038f9cf30d6c3fd8c235038",
+)

@@ -18,7 +18,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
-    """Paragraphs of the prose between the first chapter's heading and the end of the story.
+    """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
 
     Licence, front matter and the publisher's advertisements lie outside. Underscores, which mark italics, are removed; headings
     are paragraphs of their own.
@@ -38,7 +38,7 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
         paragraphs = tuple(_unwrap(block) for block in _blocks(lines[first:last]) if _is_prose(block))
     if not paragraphs:
         raise SourceError(
-            "The book's text cannot be found in its file.",
+            "the book's text cannot be found in its file",
             where=name,
             expected='prose between a line "CHAPTER I." and a line "THE END."',
             got=f"{len(lines)} lines without it",
@@ -48,7 +48,7 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Runs of lines between blank ones."""
+    """Return the runs of lines between blank ones."""
     block: list[str] = []
     for line in (*lines, ""):
         if line.strip():

@@ -11,8 +11,51 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from schemas.context import NeedleStyle
-from tasks.datasets.needle.sentences import SentenceStart, leaves_open, paragraph_starts, sentence_starts
 from tasks.text.tokens import token_offsets
+
+_BREAK = re.compile(r"[.!?]+[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
+_NOT_AN_END = re.compile(r"(?:^|[\s\"'(\[])(?:Mrs?|Ms|Dr|St|Prof|Jr|Sr|Inc|Corp|Co|Ltd|No|vs|[A-Z](?:\.[A-Z])*)\.\s*$")
+_ENDED = re.compile(r"[.!?][\"')\]]*$")
+_CALLED_OUT = re.compile(r"[!?]\"\s*$")
+
+
+@dataclass(frozen=True)
+class SentenceStart:
+    """A place in a text where a sentence begins.
+
+    `open`: another text can be put here as the narrator's. Not so amid direct speech, after a heading or a colon, or between a
+    question or an exclamation and who says it.
+    """
+
+    at: int
+    open: bool
+
+
+def sentence_starts(text: str) -> list[int]:
+    """Return the offsets at which the sentences of one paragraph begin, 0 first."""
+    breaks = (found for found in _BREAK.finditer(text) if not _NOT_AN_END.search(text, 0, found.end()))
+    return [0, *(found.end() for found in breaks)]
+
+
+def paragraph_starts(text: str, *, goes_on: bool) -> list[SentenceStart]:
+    """Return the sentences of one paragraph.
+
+    Args:
+        text: of the paragraph, in which `"` opens and closes direct speech.
+        goes_on: whether the paragraph before leaves something open (see `leaves_open`).
+    """
+    starts = []
+    for at in sentence_starts(text):
+        before = text[:at]
+        free = not goes_on if at == 0 else before.count('"') % 2 == 0 and not _CALLED_OUT.search(before)
+        starts.append(SentenceStart(at, free))
+    return starts
+
+
+def leaves_open(text: str) -> bool:
+    """Return whether something must follow a paragraph: a heading, a sentence without an end, or a speech that is not closed."""
+    return not _ENDED.search(text) or text.count('"') % 2 == 1 or text == text.upper()
+
 
 PARAGRAPH, LINE, SPACE = "\n\n", "\n", " "
 _WORD = re.compile(r"[A-Za-z]+")
@@ -56,18 +99,18 @@ class Haystack:
         return frozenset(word for word in _WORD.findall(self.text) if word.islower())
 
     def token_at(self, position: int) -> int:
-        """Tokens between the start of the text and a position."""
+        """Return the tokens between the start of the text and a position."""
         lap, index = divmod(position, len(self.starts))
         return lap * self.tokens + self.token_starts[index]
 
     def nearest(self, token: int) -> int:
-        """The position nearest to a number of tokens from the start; of two, the one before."""
+        """Return the position nearest to a number of tokens from the start; of two, the one before."""
         lap, rest = divmod(token, self.tokens)
         after = bisect_left(self.token_starts, rest) + lap * len(self.starts)
         return min(after - 1, after, key=lambda position: abs(self.token_at(position) - token))
 
     def gap_before(self, position: int) -> str:
-        """The white space between a position and the sentence before it."""
+        """Return the white space between a position and the sentence before it."""
         index = position % len(self.starts)
         if index == 0:
             return self.joint
@@ -75,11 +118,11 @@ class Haystack:
         return before[len(before.rstrip()) :]
 
     def between(self, first: int, last: int) -> str:
-        """The text from one position up to another, without the white space at its end."""
+        """Return the text from one position up to another, without the white space at its end."""
         return self.joint.join(self.text[start:end] for start, end in self.spans(first, last))
 
     def spans(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The pieces of the text between two positions, in order; several where it goes on from its start again."""
+        """Return the pieces of the text between two positions, in order; several where it goes on from its start again."""
         spans = []
         while first < last:
             lap = first // len(self.starts)
@@ -92,7 +135,7 @@ class Haystack:
 
 @lru_cache(maxsize=8)
 def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Haystack:
-    """A haystack of paragraphs of one line each.
+    """Return a haystack of paragraphs of one line each.
 
     Args:
         paragraphs: in order.
@@ -138,10 +181,10 @@ def _join(pieces: Sequence[tuple[str, str, bool]], name: str) -> Haystack:
 
 
 def _lines_of(paragraph: str) -> list[SentenceStart]:
-    """Every line end takes a needle: in the released set, too, they stand amid speech."""
+    """Let every line end take a needle: in the released set, too, they stand amid speech."""
     return [SentenceStart(at, open=True) for at in sentence_starts(paragraph)]
 
 
 def lower(sentence: str) -> str:
-    """In lower case, with single spaces between words and marks."""
+    """Return a sentence in lower case, with single spaces between words and marks."""
     return SPACE.join(_LOWERED.findall(sentence.lower()))

@@ -1,37 +1,38 @@
-"""What all constructions share: drafts that come one per record, and fields that must hold a text."""
+"""Lazy samples that come one per record, and fields of a record that must hold a text or a language."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.item import Item, Record
+from schemas.vocabulary import LANGUAGES, Language
 
 
-def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> Construct:
-    """A construction that makes one item of each record, as the source has it: options and seed change nothing.
+def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> SampleBuilder:
+    """Return a sample builder that makes one item of each record, as the source has it: options and seed change nothing.
 
     Args:
         name: of the item a record becomes; the second record of the same name gets the suffix `-2`, and so on.
         build: from the record to its item; raises ValueError, LookupError or TypeError where it allows none.
     """
 
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         copies: Counter[str] = Counter()
-        drafts = []
+        samples = []
         for record in records:
             item_id = name(record)
             copies[item_id] += 1
             numbered = item_id if copies[item_id] == 1 else f"{item_id}-{copies[item_id]}"
-            drafts.append(LazySample(numbered, record, partial(build, record)))
-        return drafts
+            samples.append(LazySample(numbered, record, partial(build, record)))
+        return samples
 
-    return construct
+    return build_samples
 
 
 def read_text(fields: Mapping[str, Any], name: str) -> str:
-    """The text of a field without white space around it.
+    """Return the text of a field without white space around it.
 
     Raises:
         LookupError: there is no such field.
@@ -44,3 +45,15 @@ def read_text(fields: Mapping[str, Any], name: str) -> str:
     if not value.strip():
         raise ValueError(f"{name} is empty")
     return value.strip()
+
+
+def read_language(record: Record) -> Language:
+    """Return the language of a record; English where it does not say.
+
+    Raises:
+        ValueError: it is none of those known.
+    """
+    language: Language = record.fields.get("language", "en")
+    if language not in LANGUAGES:
+        raise ValueError(f"language should be one of {', '.join(LANGUAGES)}, got {language!r}")
+    return language

@@ -34,12 +34,12 @@ _AMID_SENTENCE = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
 
 
 def names_in(subject: str) -> frozenset[str]:
-    """The names of people in what a question asks about, such as `Nora` in `Nora's brother`."""
+    """Return the names of people in what a question asks about, such as `Nora` in `Nora's brother`."""
     return frozenset(_CAPITALISED.findall(subject)) - NOT_PEOPLE
 
 
 def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Haystack) -> list[str]:
-    """The names of people in a needle that occur in a haystack as words with a capital, in alphabetical order.
+    """Return the names of people in a needle that occur in a haystack as words with a capital, in alphabetical order.
 
     A word is taken for a name if it is in the subject, is a known name, or has a capital amid a sentence and stands nowhere in
     the haystack in lower case.
@@ -57,7 +57,7 @@ def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Hays
 
 
 def choose_names(clashing: Sequence[str], taken: Iterable[str], haystack: Haystack, draw: Random) -> tuple[tuple[str, str], ...]:
-    """A new name for each, from the neutral ones that neither needle nor haystack has.
+    """Return a new name for each, from the neutral ones that neither needle nor haystack has.
 
     Args:
         clashing: names to be replaced, in order.

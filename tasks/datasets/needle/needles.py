@@ -1,15 +1,19 @@
-"""A needle in a haystack: a short text put into a long one at a given depth, and taken out again.
+"""A needle in a haystack: a short text put into a long one at given lengths and depths.
 
 Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenizer, layout) is set by `ContextOptions`.
 """
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
+from typing import TypeVar
 
-from schemas.context import Context, NeedleStyle
+from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
+from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.needle.haystacks import Haystack
@@ -22,7 +26,6 @@ Ask = Callable[[str, str], str]
 _PLAIN = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-"}
 _DASH = re.compile(r"\s*—\s*")
 _ENDED = re.compile(r"[.!?][\"')\]]*$")
-_SPAN = re.compile(r"(\d+)-(\d+)")
 _BEFORE_SPANS = "characters "
 ALL = 100.0
 """Percent."""
@@ -58,15 +61,15 @@ class InsertionPoint:
 
 
 def build_item(
-    needle: Needle, haystack: Haystack, style: NeedleStyle, place: InsertionPoint, item_id: str
+    needle: Needle, haystack: Haystack, style: NeedleStyle, point: InsertionPoint, item_id: str
 ) -> tuple[Item, Context]:
-    """The item of a needle at a place.
+    """Return the item of a needle at a place.
 
     Args:
         needle: what is hidden.
         haystack: what it is hidden in, laid out in the same style.
         style: `matched` lays the needle out as the haystack is.
-        place: where.
+        point: where it is put.
         item_id: of the item.
 
     Raises:
@@ -74,13 +77,13 @@ def build_item(
             or there are too few names to rename with.
     """
     # Drawn by the text, so that all questions about one text name its people alike.
-    draw = Random(f"names:{place.seed}:{needle.text}")  # noqa: S311 - a fixed draw, not a secret
+    draw = Random(f"names:{point.seed}:{needle.text}")  # noqa: S311 - a fixed draw, not a secret
     renamed = choose_names(needle.clashing, (needle.text, needle.subject, *needle.choices), haystack, draw)
     text = rename(match_layout(needle.text) if style == "matched" else " ".join(needle.text.split()), renamed)
     subject = rename(needle.subject, renamed)
     choices = tuple(rename(choice, renamed) for choice in needle.choices)
     label = rename(needle.label, renamed)
-    inserted, context = _insert(needle, text, haystack, place)
+    inserted, context = _insert(needle, text, haystack, point)
     item = Item(
         language="en",
         question_type="label_choice",
@@ -94,10 +97,10 @@ def build_item(
     return item, context.model_copy(update={"query": subject, "needle_style": style, "renamed": renamed})
 
 
-def _insert(needle: Needle, text: str, haystack: Haystack, place: InsertionPoint) -> tuple[str, Context]:
+def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint) -> tuple[str, Context]:
     tokens = count_tokens(text)
-    draw = Random(f"place:{place.seed}:{needle.long_task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
-    first, at, last = _choose(haystack, place, tokens, draw.random())
+    draw = Random(f"place:{point.seed}:{needle.long_task}:{needle.needle_id}")  # noqa: S311 - a fixed draw, not a secret
+    first, at, last = _choose(haystack, point, tokens, draw.random())
     before, after = haystack.between(first, at), haystack.between(at, last)
     gap = haystack.gap_before(at)
     head = before + gap if before else ""
@@ -110,73 +113,103 @@ def _insert(needle: Needle, text: str, haystack: Haystack, place: InsertionPoint
     return inserted, Context(
         long_task=needle.long_task,
         tokens=around + tokens,
-        target_tokens=place.target_tokens,
+        target_tokens=point.target_tokens,
         needle=text,
         needle_id=needle.needle_id,
         needle_start=len(head),
         needle_end=len(head) + len(text),
         needle_token_start=ahead,
         needle_token_end=ahead + tokens,
-        target_depth_percent=place.depth_percent,
+        target_depth_percent=point.depth_percent,
         depth_percent=ALL * ahead / around,
         haystack=f"{haystack.name}, {_BEFORE_SPANS}{spans}",
     )
 
 
-def _choose(haystack: Haystack, place: InsertionPoint, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
+def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn: float) -> tuple[int, int, int]:
     """First position, the needle's position and the position after the last sentence.
 
     The needle's place in the book is drawn; the text around it is cut at the nearest ends of sentences. So length and depth hold
     to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
     """
-    around = place.target_tokens - needle_tokens
-    too_short = ValueError(f"{place.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
+    around = point.target_tokens - needle_tokens
+    too_short = ValueError(f"{point.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
     if around < 1:
         raise too_short
-    ahead = round(around * place.depth_percent / ALL)
+    ahead = round(around * point.depth_percent / ALL)
     tokens = [haystack.token_at(position) for position in haystack.open]
     low, high = bisect_left(tokens, ahead), bisect_right(tokens, haystack.tokens - (around - ahead))
     places = haystack.open[low:high] or haystack.open
     at = places[int(drawn * len(places))]
-    first = min(at, haystack.nearest(haystack.token_at(at) - ahead)) if place.depth_percent > 0 else at
-    last = max(at, haystack.nearest(haystack.token_at(first) + around)) if place.depth_percent < ALL else at
+    first = min(at, haystack.nearest(haystack.token_at(at) - ahead)) if point.depth_percent > 0 else at
+    last = max(at, haystack.nearest(haystack.token_at(first) + around)) if point.depth_percent < ALL else at
     if first == last:
         raise too_short
     return first, at, last
 
 
 def match_layout(text: str) -> str:
-    """A text as the book's prose is laid out: one line, straight quotes, double hyphens for dashes, a mark at its end."""
+    """Return a text as the book's prose is laid out: one line, straight quotes, double hyphens for dashes, a mark at its end."""
     line = " ".join(_DASH.sub("--", text).split())
     for mark, plain in _PLAIN.items():
         line = line.replace(mark, plain)
     return line if _ENDED.search(line) else f"{line}."
 
 
-def remove_needle(text: str, context: Context) -> str:
-    """The haystack: the text without the needle and the white space after it or, at the end of the text, before it.
+NumberT = TypeVar("NumberT", int, float)
+
+
+def list_grid(
+    needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
+) -> Sequence[LazySample]:
+    """Return one sample per needle, target length and depth, needles in order.
+
+    Lengths and depths that the options do not give are drawn per needle, uniformly, and do not depend on each other: at given
+    lengths a needle has the same drawn depth. Items are named after the needle and the lengths and depths that are given.
 
     Args:
-        text: `Item.context`.
-        context: what is known of it.
+        needles: with names of their own; of several with one name the second gets the suffix `-2`, and so on.
+        haystack: laid out in the style of the options.
+        options: lengths in tokens and depths in percent.
+        drawn: shortest and longest length that is drawn.
+        seed: of all that is drawn.
 
     Raises:
-        ValueError: the needle does not stand where the context says, or it says nowhere.
+        UsageError: a length or a depth is given twice.
     """
-    start, end = context.needle_start, context.needle_end
-    if start is None or end is None or text[start:end] != context.needle:
-        raise ValueError("the needle does not stand at its recorded span")
-    after = text[end:].lstrip()
-    return text[:start] + after if after else text[:start].rstrip()
+    lengths, depths = _checked("lengths", options.lengths), _checked("depths", options.depths)
+    copies: Counter[str] = Counter()
+    samples = []
+    for needle in needles:
+        copies[needle.name] += 1
+        stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
+        for suffix, point in _insertion_points(needle, lengths, depths, drawn, seed):
+            item_id = f"{stem}{suffix}"
+            build = partial(build_item, needle, haystack, options.needle_style, point, item_id)
+            samples.append(LazySample(item_id, needle.record, build, stem))
+    return samples
 
 
-def haystack_of(haystack: Haystack, context: Context) -> str:
-    """The text around a needle, cut anew from the haystack by the spans that `Context.haystack` records.
+def _insertion_points(
+    needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
+) -> Iterator[tuple[str, InsertionPoint]]:
+    by_seed = f"{seed}:{needle.long_task}:{needle.needle_id}"
+    length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
+    depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
+    for target in lengths or (length,):
+        for percent in depths or (depth,):
+            suffix = (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
+            yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
-    Raises:
-        ValueError: the context records none.
-    """
-    spans = _SPAN.findall((context.haystack or "").rpartition(_BEFORE_SPANS)[2])
-    if not spans:
-        raise ValueError("no spans of a haystack are recorded")
-    return haystack.joint.join(haystack.text[int(start) : int(end)] for start, end in spans)
+
+def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+    # Items are named by six digits of a depth; two that are the same then would be one item.
+    if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
+        raise UsageError(
+            f"the {name} of contexts cannot be used",
+            where=f"contexts.{name}",
+            expected="different numbers",
+            got=", ".join(str(value) for value in values),
+            next_step=f"name each of the {name} once",
+        )
+    return values

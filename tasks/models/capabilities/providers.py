@@ -9,9 +9,10 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
 from schemas.provider import Provider
 
-PROVIDERS = Path(__file__).resolve().parents[3] / "data" / "providers.yaml"
+PROVIDERS = DATA_FOLDER / "providers.yaml"
 """The providers that ship with MoodFlow."""
 
 _LIST = TypeAdapter(tuple[Provider, ...])

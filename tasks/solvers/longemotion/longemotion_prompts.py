@@ -16,10 +16,11 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from schemas.base import Frozen
 from schemas.context import ASPECTS
 from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
 from schemas.vocabulary import Language
 from tasks.lake.fingerprint import hash_settings
 
-LONG_PROMPTS = Path(__file__).resolve().parents[3] / "data" / "prompts" / "longemotion"
+LONG_PROMPTS = DATA_FOLDER / "prompts" / "longemotion"
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
 

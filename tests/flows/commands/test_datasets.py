@@ -10,7 +10,7 @@ from tests.mirror import MIRROR, needs_mirror
 AMBIGUOUS = {"safetybench_illegal_activities", "cmmlu", "edos"}
 """Datasets some of whose own labels contradict each other."""
 
-ABSENT = {"stereoset", "piqa", "ceval", "personafeedback", "longmemeval"}
+ABSENT = {"stereoset", "ceval", "personafeedback", "longmemeval"}
 
 
 @needs_mirror
@@ -51,7 +51,7 @@ def test_a_dataset_of_no_blueprint_can_be_checked_and_names_its_file(capsys: pyt
     ended = moodflow(capsys, "datasets", "check", "longemotion_ed_backup", "--mirror", tmp_path, "--offline", "--json")
     assert ended.status == 1
     (found,) = ended.document["datasets"]
-    assert found["needs"] == ["data/Emotion_Detection_backup.jsonl is not here."]
+    assert found["needs"] == ["data/Emotion_Detection_backup.jsonl is not here"]
 
 
 def test_an_absent_dataset_says_which_file_it_needs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_absent_dataset_says_which_file_it_needs(capsys: pytest.CaptureFixtur
     assert ended.status == 1
     (found,) = ended.document["datasets"]
     assert (found["ready"], found["rows_read"], found["ceiling"]) == (False, None, None)
-    assert found["needs"] == ["piqa/data/valid.jsonl is not here.", "piqa/data/valid-labels.lst is not here."]
+    assert found["needs"] == ["piqa/data/valid.jsonl is not here", "piqa/data/valid-labels.lst is not here"]
 
 
 def test_a_changed_file_is_not_ready(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_bundled_sets_can_be_checked_too(capsys: pytest.CaptureFixture[str]) -> 
         ([], "which dataset is to be checked is not clear"),
         (["copa", "--all"], "which dataset is to be checked is not clear"),
         (["coppa"], "did you mean copa"),
-        (["copa", "--mirror", "/nowhere/at/all"], "The mirror is not a folder."),
+        (["copa", "--mirror", "/nowhere/at/all"], "the mirror is not a folder"),
     ],
 )
 def test_wrong_usage_is_one_message(capsys: pytest.CaptureFixture[str], arguments: list[str], what: str) -> None:

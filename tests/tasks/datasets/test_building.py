@@ -176,7 +176,7 @@ def test_an_adapter_that_fails_names_file_row_and_reason(tmp_path: Path) -> None
     ids=["TypeError", "ValidationError", "ValidationError of the gold"],
 )
 def test_values_of_the_wrong_type_are_record_errors(tmp_path: Path, broken: dict[str, Any]) -> None:
-    with pytest.raises(RecordError, match="No item of pairs can be made"):
+    with pytest.raises(RecordError, match="no item of pairs can be made"):
         build_items(spec_with(adapt_pair), write(tmp_path, [row(0, **broken)]), 300, 0)
 
 

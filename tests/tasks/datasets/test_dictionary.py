@@ -1,17 +1,16 @@
 """Counts per dataset are those of the data dictionary, wherever the source is the copy in the MoodBench repository."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from schemas.dataset import DatasetSpec, PinnedFile
-from tasks.datasets.building import build_items
-from tasks.datasets.catalogue import CATALOGUE
-from tasks.datasets.entries.moodbench_release import REPOSITORY
-from tasks.sources.choosing import choose_source
+from schemas.dataset import PinnedFile
+from tasks.datasets.catalogue import MOODBENCH
+from tasks.datasets.pinned_files import MOODBENCH_REPOSITORY
+from tasks.sources.choosing import needs
 from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
+from tests.tasks.datasets.real_datasets import build, here
 
 DICTIONARY = MIRROR.parent / "design" / "moodbench-datasets.json"
 
@@ -29,22 +28,16 @@ def stated_rows() -> dict[str, int]:
     return {entry["id"]: entry["rows"] for entry in entries}
 
 
-def from_moodbench(mirror: Path) -> list[DatasetSpec]:
-    chosen = [
-        choose_source(spec, Locator(mirror=mirror))
-        for spec in CATALOGUE
-        if not spec.construct and not spec.id.startswith("mini_")
-    ]
-    here = [spec for spec in chosen if all(Locator(mirror=mirror).holds(file) for file in spec.files)]
-    return [spec for spec in here if {file.repository for file in spec.files if isinstance(file, PinnedFile)} == {REPOSITORY}]
+def released() -> list[str]:
+    """Names of datasets all of whose files are MoodBench's own copies, and are here."""
+    names = [spec.id for spec in MOODBENCH if not needs(spec, Locator(mirror=MIRROR))]
+    files = {name: {file.repository for file in here(name, MIRROR).files if isinstance(file, PinnedFile)} for name in names}
+    return [name for name in names if files[name] == {MOODBENCH_REPOSITORY}]
 
 
 @needs_mirror
 def test_items_are_as_many_as_the_dictionary_says() -> None:
-    stated, locator = stated_rows(), Locator(mirror=MIRROR)
-    counted = {
-        spec.id: build_items(spec, [locator.locate(file) for file in spec.files], None, 0).n_read
-        for spec in from_moodbench(MIRROR)
-    }
+    stated = stated_rows()
+    counted = {name: build(name, MIRROR).n_read for name in released()}
     assert len(counted) >= 40
     assert counted == {name: ITEMS.get(name, stated[name]) for name in counted}

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile
-from tasks.datasets.catalogue import CATALOGUE, local_dataset
-from tasks.datasets.entries.bundled import BUNDLED
+from tasks.datasets.bundled import BUNDLED
+from tasks.datasets.catalogue import CATALOGUE
+from tasks.datasets.own_items import local_dataset
 
 UNCERTAIN = ("not verified", "not stated", "none stated", "on application", "do not redistribute", "academic use")
 

@@ -1,4 +1,4 @@
-"""Datasets with long contexts: which drafts are built, and what becomes of those that yield no valid item."""
+"""Datasets with long contexts: which samples are built, and what becomes of those that yield no valid item."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from schemas.context import Construct, Context, ContextOptions, LazySample
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.adapters.constructed import adapt_nothing
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts, rank_drafts
+from tasks.datasets.building import adapt_records
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples, rank_samples
 
 Build = Callable[[Record], tuple[Item, Context]]
 
@@ -28,8 +28,8 @@ def build_one(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="qa", tokens=len(fields["text"]), renamed=(("Ann", "Eva"),))
 
 
-def with_draft_per_record(build: Build = build_one, built: list[str] | None = None) -> Construct:
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+def with_sample_per_record(build: Build = build_one, built: list[str] | None = None) -> SampleBuilder:
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         def noted(record: Record) -> tuple[Item, Context]:
             if built is not None:
                 built.append(record.fields["id"])
@@ -37,18 +37,22 @@ def with_draft_per_record(build: Build = build_one, built: list[str] | None = No
 
         return [LazySample(record.fields["id"], record, lambda record=record: noted(record)) for record in records]  # type: ignore[misc]
 
-    return construct
+    return build_samples
 
 
-def spec_with(construct: Construct | None) -> DatasetSpec:
+def no_item(_record: Record) -> list[Item]:
+    return []
+
+
+def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
     return DatasetSpec(
         id="long",
         title="Long",
         files=(LocalFile(path=Path("long.jsonl")),),
         record_format="jsonl",
-        adapter=adapt_nothing,
-        construct=construct,
-        long_task="qa" if construct else None,
+        adapter=None if builder else no_item,
+        sample_builder=builder,
+        long_task="qa" if builder else None,
         question_types=("extractive",),
         languages=("en",),
         licence="none",
@@ -58,11 +62,14 @@ def spec_with(construct: Construct | None) -> DatasetSpec:
     )
 
 
-def test_long_items_are_of_a_task_and_others_of_none() -> None:
-    with pytest.raises(ValueError, match="dataset long: construct and long_task go together; got long_task None"):
-        replace(spec_with(with_draft_per_record()), long_task=None)
-    with pytest.raises(ValueError, match="got long_task qa"):
-        replace(spec_with(None), long_task="qa")
+@pytest.mark.parametrize(
+    ("has_builder", "changes"),
+    [(True, {"long_task": None}), (False, {"long_task": "qa"}), (True, {"adapter": no_item}), (False, {"adapter": None})],
+)
+def test_an_entry_has_an_adapter_or_a_sample_builder_with_its_task(has_builder: bool, changes: dict[str, Any]) -> None:
+    spec = spec_with(with_sample_per_record() if has_builder else None)
+    with pytest.raises(ValueError, match="dataset long: give an adapter, or a sample builder and its long_task"):
+        replace(spec, **changes)
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
@@ -70,11 +77,15 @@ def row(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def build(
-    tmp_path: Path, rows: list[dict[str, Any]], sample: int | None = None, seed: int = 0, construct: Construct | None = None
+    tmp_path: Path,
+    rows: list[dict[str, Any]],
+    sample: int | None = None,
+    seed: int = 0,
+    builder: SampleBuilder | None = None,
 ) -> BuiltLong:
     path = tmp_path / "anything"
     path.write_text("\n".join(json.dumps(value) for value in rows), encoding="utf-8")
-    return build_long_items(spec_with(construct or with_draft_per_record()), [path], ContextOptions(), sample, seed)
+    return build_long_items(spec_with(builder or with_sample_per_record()), [path], ContextOptions(), sample, seed)
 
 
 def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> None:
@@ -89,14 +100,14 @@ def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> 
         ("long", "i00", "qa", 1, [["Ann", "Eva"]], None),
         ("long", "i01", "qa", 2, [["Ann", "Eva"]], None),
     ]
-    assert (found.n_drafts, found.n_read, found.n_good, found.rejected.height) == (2, 2, 2, 0)
+    assert (found.n_listed, found.n_read, found.n_good, found.rejected.height) == (2, 2, 2, 0)
 
 
 def test_only_what_is_sampled_is_built(tmp_path: Path) -> None:
     built: list[str] = []
-    found = build(tmp_path, [row(number) for number in range(40)], sample=7, construct=with_draft_per_record(built=built))
+    found = build(tmp_path, [row(number) for number in range(40)], sample=7, builder=with_sample_per_record(built=built))
     assert sorted(built) == found.items["item_id"].to_list() == found.contexts["item_id"].to_list()
-    assert (found.n_drafts, found.n_read, found.n_good) == (40, 7, 7)
+    assert (found.n_listed, found.n_read, found.n_good) == (40, 7, 7)
 
 
 def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_path: Path) -> None:
@@ -110,11 +121,11 @@ def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_p
 
 def test_drafts_of_one_record_are_ranked_apart() -> None:
     record = Record(fields={"id": "a"}, file="f", row=0)
-    drafts = [LazySample(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
-    ranked = rank_drafts(drafts, 0)
-    assert sorted(draft.item_id for draft in ranked) == sorted(draft.item_id for draft in drafts)
-    assert ranked not in (drafts, drafts[::-1])
-    assert ranked == rank_drafts(drafts[::-1], 0)
+    samples = [LazySample(f"d{number}", record, lambda: build_one(record)) for number in range(30)]
+    ranked = rank_samples(samples, 0)
+    assert sorted(sample.item_id for sample in ranked) == sorted(sample.item_id for sample in samples)
+    assert ranked not in (samples, samples[::-1])
+    assert ranked == rank_samples(samples[::-1], 0)
 
 
 def build_or_fail(record: Record) -> tuple[Item, Context]:
@@ -127,8 +138,8 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
     # Of 40, every fourth cannot be built and another fourth has no reference.
     answers = {0: ["refuse"], 1: []}
     rows = [row(number, answers=answers.get(number % 4, ["yes"])) for number in range(40)]
-    construct = with_draft_per_record(build_or_fail)
-    found = build(tmp_path, rows, sample=15, construct=construct)
+    builder = with_sample_per_record(build_or_fail)
+    found = build(tmp_path, rows, sample=15, builder=builder)
     assert found.items.height == found.contexts.height == found.n_good == 15
     assert set(found.items["item_id"]) <= {f"i{number:02d}" for number in range(40) if number % 4 > 1}
     assert found.n_read == 15 + found.rejected.height
@@ -142,7 +153,7 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
     for name, rules, reason, question, digest in kinds:
         assert (rules, reason, question) == expected[int(name[1:]) % 4]
         assert digest == Record(fields=rows[int(name[1:])], file="", row=0).sha256
-    everything = build(tmp_path, rows, construct=construct)
+    everything = build(tmp_path, rows, builder=builder)
     assert (everything.n_good, everything.rejected.height, everything.n_read) == (20, 20, 40)
     # The first that are good of the whole ranking are the sample.
     assert set(found.items["item_id"]) < set(everything.items["item_id"])
@@ -171,7 +182,7 @@ def test_a_context_that_breaks_a_rule_rejects_its_item(tmp_path: Path, fields: d
         item, context = build_one(record)
         return item, context.model_copy(update=fields if record.row == 0 else {})
 
-    found = build(tmp_path, [row(0), row(1)], construct=with_draft_per_record(build_marked))
+    found = build(tmp_path, [row(0), row(1)], builder=with_sample_per_record(build_marked))
     assert found.items["item_id"].to_list() == found.contexts["item_id"].to_list() == ["i01"]
     assert found.rejected.select("item_id", "broken_rules").rows() == [("i00", [rule])]
 
@@ -181,7 +192,7 @@ def test_whatever_a_broken_record_raises_is_a_reason(tmp_path: Path, kind: type[
     def fail(_record: Record) -> tuple[Item, Context]:
         raise kind("this")
 
-    found = build(tmp_path, [row(0)], construct=with_draft_per_record(fail))
+    found = build(tmp_path, [row(0)], builder=with_sample_per_record(fail))
     assert found.rejected["reason"].to_list() == [f"{kind.__name__}: {kind('this')}"]
 
 
@@ -190,29 +201,29 @@ def test_an_error_with_a_next_step_is_passed_on(tmp_path: Path) -> None:
         raise UsageError("the tokenizer is not installed")
 
     with pytest.raises(UsageError, match="tokenizer"):
-        build(tmp_path, [row(0)], construct=with_draft_per_record(fail))
+        build(tmp_path, [row(0)], builder=with_sample_per_record(fail))
 
 
 def test_files_that_no_item_can_be_listed_of(tmp_path: Path) -> None:
-    def construct(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         raise ValueError(f"{len(records)} records are too few")
 
-    with pytest.raises(SourceError, match="No items of long can be built") as caught:
-        build(tmp_path, [row(0)], construct=construct)
+    with pytest.raises(SourceError, match="no items of long can be built") as caught:
+        build(tmp_path, [row(0)], builder=build_samples)
     assert (caught.value.where, caught.value.got) == ("long.jsonl", "ValueError: 1 records are too few")
 
 
-def test_two_items_of_one_name_are_a_fault_of_the_construct(tmp_path: Path) -> None:
+def test_two_items_of_one_name_are_a_fault_of_the_sample_builder(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         build(tmp_path, [row(0), row(1), row(0)])
     assert caught.value.got == "several items named i00"
 
 
-def test_a_dataset_without_construct_is_not_built_here() -> None:
+def test_a_dataset_without_sample_builder_is_not_built_here() -> None:
     with pytest.raises(AssertionError, match="long has no long contexts"):
-        list_drafts(spec_with(None), [], ContextOptions(), 0)
+        list_samples(spec_with(None), [], ContextOptions(), 0)
 
 
-def test_records_of_a_constructed_dataset_are_no_items_by_themselves() -> None:
-    with pytest.raises(TypeError, match="the dataset's construct builds its items"):
-        adapt_nothing(Record(fields={}, file="f", row=0))
+def test_records_of_a_dataset_with_a_sample_builder_are_no_items_by_themselves() -> None:
+    with pytest.raises(AssertionError, match="long has no adapter"):
+        adapt_records(spec_with(with_sample_per_record()), [Record(fields={}, file="f", row=0)])

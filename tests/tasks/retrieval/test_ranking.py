@@ -15,8 +15,8 @@ from tasks.retrieval.ranking import (
     rank_by_query,
     rank_outliers,
     reciprocal_ranks,
+    words,
 )
-from tasks.text.words import words
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")
 

@@ -2,7 +2,7 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.errors import SourceMissingError
-from tasks.sources.addresses import Addresses
+from tasks.sources.fetching import Addresses
 
 
 def pinned(repository: str, revision: str = "0123456789abcdef", path: str = "data/a b#1.csv") -> PinnedFile:

@@ -180,7 +180,7 @@ def test_member_is_kept_by_the_hash_of_its_archive(is_pinned: bool, tmp_path: Pa
     locator = Locator(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
     path = locator.locate(source)
     assert (path.read_bytes(), path.name) == (CONTENT, sha256(CONTENT).hexdigest())
-    assert locator.locate(source) == locator.find_here(source) == path
+    assert locator.locate(source) == path
     assert locator.locate(member_of(archive, "b.csv")).read_bytes() == b"other"
     assert not [found for found in (tmp_path / "cache" / "incoming").iterdir() if found.suffix != ".lock"]
 
@@ -225,7 +225,7 @@ def test_members_of_one_archive_have_names_and_hashes_of_their_own(tmp_path: Pat
 def test_what_is_needed_is_the_archive_once_and_asking_unpacks_nothing(tmp_path: Path) -> None:
     archive = fill(tmp_path / "elsewhere")
     sources = [member_of(archive, "a.csv"), member_of(archive, "b.csv")]
-    assert Locator().needs(sources) == ("data.zip is not here.",)
+    assert Locator().needs(sources) == ("data.zip is not here",)
     assert Locator(mirror=tmp_path / "elsewhere", cache=tmp_path / "cache").needs(sources) == ()
     assert not (tmp_path / "cache").exists()
 

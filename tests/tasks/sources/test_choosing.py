@@ -6,7 +6,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError, UsageError
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 
@@ -91,7 +91,7 @@ def test_wrong_content_is_no_silent_reason_for_another_source(tmp_path: Path) ->
     with pytest.raises(ChecksumError):
         [locator.locate(file) for file in FIRST.files]
     changed = (tmp_path / "mirror" / "github.com" / "first" / "data" / "a2.txt").resolve()
-    assert needs(FIRST, locator) == (f"{changed} is not the pinned file.",)
+    assert needs(FIRST, locator) == (f"{changed} is not the pinned file",)
 
 
 def test_pointer_is_not_the_file(tmp_path: Path) -> None:
@@ -100,16 +100,16 @@ def test_pointer_is_not_the_file(tmp_path: Path) -> None:
     locator = Locator(mirror=tmp_path / "mirror")
     assert choose_source(FIRST, locator) is THIRD
     assert needs(FIRST, locator) == ()
-    assert needs(replace(FIRST, alternative=None), locator) == ("a2.txt is a Git LFS pointer, not the file.",)
+    assert needs(replace(FIRST, alternative=None), locator) == ("a2.txt is a Git LFS pointer, not the file",)
 
 
 def test_what_is_needed_names_the_files_of_every_source(tmp_path: Path) -> None:
     fill(tmp_path / "mirror", "first/a1.txt")
     assert needs(FIRST, Locator(mirror=tmp_path / "mirror")) == (
-        "a2.txt is not here.",
-        "or github.com/second/data: b1.txt is not here.",
-        "or github.com/second/data: b2.txt is not here.",
-        "or github.com/third/data: c.txt is not here.",
+        "a2.txt is not here",
+        "or github.com/second/data: b1.txt is not here",
+        "or github.com/second/data: b2.txt is not here",
+        "or github.com/third/data: c.txt is not here",
     )
 
 
@@ -117,16 +117,16 @@ def test_what_is_needed_names_the_files_of_every_source(tmp_path: Path) -> None:
 def test_many_files_are_counted(files: int, lines: int) -> None:
     found = needs(spec_of("first", tuple(f"{number}.txt" for number in range(files))), Locator())
     assert len(found) == lines
-    assert found[:3] == ("0.txt is not here.", "1.txt is not here.", "2.txt is not here.")
-    assert found[3] == ("3.txt is not here." if files == 4 else f"and {files - 3} more files.")
+    assert found[:3] == ("0.txt is not here", "1.txt is not here", "2.txt is not here")
+    assert found[3] == ("3.txt is not here" if files == 4 else f"and {files - 3} more files")
 
 
 def test_own_file_needs_no_repository(tmp_path: Path) -> None:
     files: tuple[SourceFile, ...] = (LocalFile(path=tmp_path / "mine.csv"),)
     entry = replace(THIRD, alternative=replace(THIRD, files=files))
-    assert needs(entry, Locator()) == ("c.txt is not here.", "or files of our own: mine.csv is not here.")
+    assert needs(entry, Locator()) == ("c.txt is not here", "or files of our own: mine.csv is not here")
 
 
 def test_mirror_that_is_no_folder_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="The mirror is not a folder"):
+    with pytest.raises(UsageError, match="the mirror is not a folder"):
         choose_source(FIRST, Locator(mirror=tmp_path / "typo"))

@@ -4,10 +4,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tasks.sources.answers import DownloadError
-from tasks.sources.downloading import HttpsDownload, MinimumSpeed
-from tasks.sources.parts import PartialFile
-from tasks.sources.retrying import DownloadRetryPolicy
+from tasks.sources.answers import DownloadError, DownloadRetryPolicy
+from tasks.sources.downloading import HttpsDownload, MinimumSpeed, PartialFile
 from tasks.text.backoff import read_retry_after
 from tests.tasks.sources.file_server import FileServer
 
@@ -243,7 +241,7 @@ def test_silence_in_the_middle_is_resumed(target: Path, waits: Waits) -> None:
 
 def test_trickle_is_no_download_though_it_is_never_silent(target: Path, waits: Waits) -> None:
     server = serve("trickle")
-    text = refusal(server, target, waits, silence_s=5.0, pace=MinimumSpeed(least_bytes=1000, window_s=0.2))
+    text = refusal(server, target, waits, silence_s=5.0, minimum_speed=MinimumSpeed(least_bytes=1000, window_s=0.2))
     assert text.endswith("bytes came in 0.2 s; attempt 4 was the last")
     assert len(server.requests) == 4
 

@@ -11,10 +11,10 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.errors import ChecksumError, SourceMissingError
-from tasks.sources.addresses import Addresses
+from tasks.sources.answers import DownloadRetryPolicy
 from tasks.sources.downloading import HttpsDownload
+from tasks.sources.fetching import Addresses
 from tasks.sources.locating import Locator
-from tasks.sources.retrying import DownloadRetryPolicy
 from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 4000
@@ -54,7 +54,7 @@ def test_wrong_content_is_removed_and_said_to_be(fault: str, tmp_path: Path) -> 
         with pytest.raises(ChecksumError) as caught:
             here.locate(pinned())
         assert left_in(tmp_path) == []
-        assert here.find_here(pinned()) is None
+        assert here.find_file(pinned()) is None
         # The next call starts from the beginning.
         assert here.locate(pinned()).read_bytes() == BODY
     assert caught.value.where == f"{server.url}{PATH}"
@@ -67,7 +67,7 @@ def test_wrong_content_is_removed_and_said_to_be(fault: str, tmp_path: Path) -> 
 def test_download_that_fails_says_why_and_how_to_supply_the_file(fault: str, got: str, tmp_path: Path) -> None:
     with FileServer({}, [fault]) as server, pytest.raises(SourceMissingError) as caught:
         locator(server, tmp_path).locate(pinned())
-    assert caught.value.what == "data/a.bin is not here."
+    assert caught.value.what == "data/a.bin is not here"
     assert got in str(caught.value.got)
     assert f"{server.url}{PATH}" in str(caught.value.got)
     assert caught.value.next_step == (
@@ -134,7 +134,7 @@ PROCESS = """
 import sys
 from pathlib import Path
 from schemas.dataset import PinnedFile
-from tasks.sources.addresses import Addresses
+from tasks.sources.fetching import Addresses
 from tasks.sources.downloading import HttpsDownload
 from tasks.sources.locating import Locator
 

@@ -97,7 +97,7 @@ def test_absent_everywhere_names_the_file_and_how_to_supply_it(tmp_path: Path) -
     with pytest.raises(SourceMissingError) as caught:
         Locator(mirror=tmp_path, cache=tmp_path / "cache").locate(pinned())
     error = caught.value
-    assert error.what == "data/a.txt is not here."
+    assert error.what == "data/a.txt is not here"
     assert error.where == "github.com/someone/something at 0123456789abcdef"
     assert error.next_step == "put it into a folder as github.com/someone/something/data/a.txt and pass that folder with --mirror"
 
@@ -159,7 +159,7 @@ def test_mirror_may_itself_be_a_link(tmp_path: Path) -> None:
 
 
 def test_mirror_that_is_no_folder_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="The mirror is not a folder") as caught:
+    with pytest.raises(UsageError, match="the mirror is not a folder") as caught:
         Locator(mirror=tmp_path / "typo").locate(pinned())
     assert "--mirror" in str(caught.value.next_step)
 
@@ -206,8 +206,8 @@ def test_needs_lists_what_is_not_ready(tmp_path: Path) -> None:
     assert locator.needs([pinned()]) == ()
     changed = tmp_path / "github.com" / "someone" / "something" / "data" / "changed.txt"
     assert locator.needs([pinned(), pinned("data/b.txt"), pinned("data/changed.txt")]) == (
-        "data/b.txt is not here.",
-        f"{changed.resolve()} is not the pinned file.",
+        "data/b.txt is not here",
+        f"{changed.resolve()} is not the pinned file",
     )
     assert fetch.urls == []
 
@@ -272,7 +272,7 @@ def test_a_file_without_sha256_is_checked_against_its_md5_in_the_mirror(tmp_path
     error = caught.value
     # printf 'another line\n' | md5sum
     assert (error.expected, error.got) == (f"md5 {MD5}", "md5 103e86e4b4cf47c92557b9361444c960")
-    assert (error.what, error.where) == (f"{path.resolve()} is not the pinned file.", str(path.resolve()))
+    assert (error.what, error.where) == (f"{path.resolve()} is not the pinned file", str(path.resolve()))
     assert Locator(mirror=tmp_path).needs([by_md5()]) == (error.what,)
 
 
@@ -284,7 +284,7 @@ def test_a_download_is_checked_against_its_md5_and_is_kept_only_if_it_agrees(tmp
     assert files_in(tmp_path) == []
     right = Locator(cache=tmp_path, download=RecordingDownload())
     assert right.locate(by_md5()).read_bytes() == CONTENT
-    assert right.find_here(by_md5()) == right.locate(by_md5())
+    assert right.find_file(by_md5()) == right.locate(by_md5())
     # The entry names another content now: what an earlier one kept is not it.
     with pytest.raises(ChecksumError):
         right.locate(by_md5("1" * 32))
@@ -308,9 +308,9 @@ def test_pointer_in_the_mirror_is_named_as_one(tmp_path: Path) -> None:
     for source in (pinned(), pinned(sha=None)):
         with pytest.raises(SourceMissingError) as caught:
             locator.locate(source)
-        assert (caught.value.what, caught.value.where) == ("data/a.txt is a Git LFS pointer, not the file.", str(path))
+        assert (caught.value.what, caught.value.where) == ("data/a.txt is a Git LFS pointer, not the file", str(path))
         assert "git lfs pull" in str(caught.value.next_step)
-        assert locator.needs([source]) == ("data/a.txt is a Git LFS pointer, not the file.",)
+        assert locator.needs([source]) == ("data/a.txt is a Git LFS pointer, not the file",)
         assert not locator.holds(source)
     assert fetch.urls == []
 

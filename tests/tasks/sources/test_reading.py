@@ -8,7 +8,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
-from tasks.datasets.adapters.own_items import adapt_item_record
+from tasks.datasets.own_items import adapt_item_record
 from tasks.sources.reading import read_dataset, read_records
 
 
@@ -173,10 +173,10 @@ def test_header_names_each_column_once(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ('{"a": 2', "The line is not JSON."),
-        ("plain text", "The line is not JSON."),
-        ('["a"]', "The record is not a JSON object."),
-        ("null", "The record is not a JSON object."),
+        ('{"a": 2', "the line is not JSON"),
+        ("plain text", "the line is not JSON"),
+        ('["a"]', "the record is not a JSON object"),
+        ("null", "the record is not a JSON object"),
     ],
 )
 def test_json_line_that_is_no_object(tmp_path: Path, line: str, what: str) -> None:

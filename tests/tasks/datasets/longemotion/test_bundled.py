@@ -5,20 +5,17 @@ from typing import Any
 
 import pytest
 
-from schemas.context import ASPECTS, Construct, Context, ContextOptions
+from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.bundled import (
-    EMOTION,
-    TONE,
-    checkpoints_of,
-    find_place,
-    hidden_in_text,
     read_contrast_sets,
     read_questions,
     read_reports,
     read_situations,
 )
+from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, find_place, hidden_in_text
+from tasks.datasets.longemotion.emotion_conversation import checkpoints_of
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."
 """Sentences of 3, 3, 3 and 2 tokens: 11 in all, since each mark is a token."""
@@ -27,9 +24,9 @@ CHINESE = "春天。夏天！秋天？\n\n冬天。"
 """Sentences of 3 tokens each."""
 
 
-def build(construct: Construct, fields: Mapping[str, Any], **options: Any) -> dict[str, tuple[Item, Context]]:
-    drafts = construct([Record(fields=fields, file="long.jsonl", row=0)], ContextOptions(**options), 0)
-    return {draft.item_id: draft.build() for draft in drafts}
+def build(sample_builder: SampleBuilder, fields: Mapping[str, Any], **options: Any) -> dict[str, tuple[Item, Context]]:
+    samples = sample_builder([Record(fields=fields, file="long.jsonl", row=0)], ContextOptions(**options), 0)
+    return {sample.item_id: sample.build() for sample in samples}
 
 
 def haystack(**changes: Any) -> dict[str, Any]:
@@ -169,7 +166,7 @@ def test_a_report_is_shown_in_sections_and_its_aspects_are_not_shown() -> None:
 def test_checkpoints_of_a_dialogue_in_its_own_language() -> None:
     turns = [{"role": role, "context": f"{role[:2]}{turn}"} for turn in range(3) for role in ("Client", "Counselor")]
     stages = [{"stage": name, "conversations": turns} for name in ("一", "二", "三", "四")]
-    built = build(checkpoints_of("mc2"), {"id": 7, "language": "zh", "stages": stages})
+    built = build(checkpoints_of("mc2", "long_mini_"), {"id": 7, "language": "zh", "stages": stages})
     # Three messages of the client: the checkpoints are numbers 3 div 4, 3 div 2 and 9 div 4, that is 0, 1 and 2.
     assert {name: item.question.split("\n")[-1] for name, (item, _) in built.items()} == {
         "long_mini_mc2-7-1": "Client: Cl0",

@@ -12,15 +12,15 @@ import pytest
 from schemas.context import Context, ContextOptions, NeedleStyle
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.longemotion.catalogue_classification import EMOTION_CLASSIFICATION
+from tasks.datasets.catalogue import LONGEMOTION
 from tasks.datasets.needle.books import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.needles import haystack_of, remove_needle
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 from tasks.text.tokens import count_tokens
+from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
-EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION
+EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION = LONGEMOTION[:4]
 BUILT = (EMOBENCH, FINENTITY)
 SENTENCE = 91
 """Tokens of the novel's longest sentence."""
@@ -32,8 +32,8 @@ def records(spec: DatasetSpec, mirror: Path) -> list[Record]:
 
 
 def build(spec: DatasetSpec, mirror: Path, options: ContextOptions, seed: int = 1) -> list[tuple[Item, Context]]:
-    assert spec.construct is not None
-    return [draft.build() for draft in spec.construct(records(spec, mirror), options, seed)]
+    assert spec.sample_builder is not None
+    return [sample.build() for sample in spec.sample_builder(records(spec, mirror), options, seed)]
 
 
 def novel(mirror: Path, style: NeedleStyle) -> Haystack:
@@ -157,12 +157,12 @@ def test_as_is_shows_its_needle_as_the_released_set_does(mirror: Path) -> None:
 
 
 def test_a_grid_reaches_a_million_tokens(mirror: Path) -> None:
-    assert EMOBENCH.construct is not None
+    assert EMOBENCH.sample_builder is not None
     options = ContextOptions(lengths=(1000, 1_000_000), depths=(0, 50, 100))
-    drafts = EMOBENCH.construct(records(EMOBENCH, mirror), options, 1)
-    assert len(drafts) == 200 * 6
-    for draft in drafts[3:6]:
-        item, context = draft.build()
+    samples = EMOBENCH.sample_builder(records(EMOBENCH, mirror), options, 1)
+    assert len(samples) == 200 * 6
+    for sample in samples[3:6]:
+        item, context = sample.build()
         assert abs(context.tokens - 1_000_000) <= SENTENCE
         assert context.depth_percent == pytest.approx(context.target_depth_percent or 0, abs=0.01)
         assert (item.context or "").count(context.needle or "?") == 1

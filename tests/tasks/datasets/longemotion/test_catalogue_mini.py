@@ -10,16 +10,16 @@ import pytest
 
 from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import BundledFile, DatasetSpec
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_drafts
-from tasks.datasets.longemotion.catalogue_mini import LONG_MINI
-from tasks.datasets.longemotion.checkpoints import STAGES
-from tasks.datasets.needle.needles import remove_needle
+from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
+from tasks.datasets.longemotion.bundled import LONG_MINI
+from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.answers import SUITED
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
+from tests.tasks.datasets.needle.removal import remove_needle
 
 IDS = {
     "long_mini_ec_emobench": (4, 1),
@@ -87,10 +87,10 @@ def test_without_its_needle_a_text_is_what_it_was(name: str) -> None:
     texts = {needle["item_id"]: record["haystack"] for record in read(name) for needle in record["needles"]}
     spec = spec_of(name)
     records = read_dataset(spec, [Locator().locate(file) for file in spec.files])
-    for draft in list_drafts(spec, records, ContextOptions(), 0):
-        item, context = draft.build()
+    for sample in list_samples(spec, records, ContextOptions(), 0):
+        item, context = sample.build()
         assert item.context is not None
-        assert remove_needle(item.context, context) == texts[draft.item_id]
+        assert remove_needle(item.context, context) == texts[sample.item_id]
         assert context.query is not None
         assert item.context.casefold().count(context.query.casefold()) == (context.needle or "").casefold().count(
             context.query.casefold()

@@ -8,7 +8,7 @@ import pytest
 from schemas.context import ContextOptions
 from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone, construct_emobench, construct_finentity
+from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone, list_emobench_samples, list_finentity_samples
 from tasks.datasets.longemotion.finentity import choose_reports, occurs
 from tasks.datasets.longemotion.released_classification import read_released
 from tasks.datasets.needle.haystacks import lay_out
@@ -53,10 +53,10 @@ LONG = "{} reported on Monday that its sales had grown by 5% over the whole year
 
 
 def test_an_item_of_a_scenario() -> None:
-    (draft,) = construct_emobench([scenario(), scenario(language="zh"), *BOOK], SHORT, 1)
-    item, context = draft.build()
+    (sample,) = list_emobench_samples([scenario(), scenario(language="zh"), *BOOK], SHORT, 1)
+    item, context = sample.build()
     ((old, new),) = context.renamed
-    assert (draft.item_id, item.subset, item.options, item.gold_indices) == (
+    assert (sample.item_id, item.subset, item.options, item.gold_indices) == (
         "ec_emobench-7-len200-depth50",
         "complex_emotions",
         ("Joy", "Fear"),
@@ -70,18 +70,18 @@ def test_an_item_of_a_scenario() -> None:
 
 def test_questions_on_one_scenario_have_names_of_their_own_and_rename_alike() -> None:
     records = [scenario(), scenario(qid="8", subject="Mia"), scenario(qid="8", subject="I"), *BOOK]
-    drafts = construct_emobench(records, ContextOptions(lengths=(200,), depths=(0, 50)), 1)
-    assert [draft.item_id for draft in drafts] == [
+    samples = list_emobench_samples(records, ContextOptions(lengths=(200,), depths=(0, 50)), 1)
+    assert [sample.item_id for sample in samples] == [
         f"ec_emobench-{name}-len200-depth{depth}" for name in ("7", "8", "8-2") for depth in (0, 50)
     ]
-    assert len({draft.build()[1].renamed for draft in drafts}) == 1
+    assert len({sample.build()[1].renamed for sample in samples}) == 1
 
 
 def test_as_is_has_the_needle_letter_for_letter_on_a_line_of_its_own() -> None:
-    (draft,) = construct_emobench(
+    (sample,) = list_emobench_samples(
         [scenario(subject="Mia", scenario="Mia read — it”"), *BOOK], SHORT.model_copy(update={"needle_style": "as_is"}), 1
     )
-    item, context = draft.build()
+    item, context = sample.build()
     assert context.needle == "Mia read — it”"
     assert f" .\n{context.needle}\n" in (item.context or "")
     assert (item.context or "").replace(context.needle, "").islower()
@@ -90,12 +90,12 @@ def test_as_is_has_the_needle_letter_for_letter_on_a_line_of_its_own() -> None:
 @pytest.mark.parametrize("changes", [{"scenario": " "}, {"subject": None}, {"qid": 7}])
 def test_a_scenario_that_is_none_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(SourceError, match="scenarios cannot be read"):
-        construct_emobench([scenario(**changes), *BOOK], SHORT, 1)
+        list_emobench_samples([scenario(**changes), *BOOK], SHORT, 1)
 
 
 def test_without_a_book_there_is_no_haystack() -> None:
     with pytest.raises(SourceError, match="book's text cannot be found") as caught:
-        construct_emobench([scenario()], SHORT, 1)
+        list_emobench_samples([scenario()], SHORT, 1)
     assert caught.value.where == "no file of lines"
 
 
@@ -118,13 +118,13 @@ def test_whoever_has_no_name_is_told_by_the_passage(subject: str, text: str | No
 
 def test_an_item_of_a_report() -> None:
     content = "Acme Corp <ACME.N> reported on Monday that its sales had grown by 5% over the year. [nL1N2A3B4C]  "
-    (draft,) = construct_finentity([report(content, ("Acme Corp", "Positive"), row=3), *BOOK], SHORT, 1)
-    item, context = draft.build()
-    assert draft.item_id == "ec_finentity-3-len200-depth50"
+    (sample,) = list_finentity_samples([report(content, ("Acme Corp", "Positive"), row=3), *BOOK], SHORT, 1)
+    item, context = sample.build()
+    assert sample.item_id == "ec_finentity-3-len200-depth50"
     assert context.needle == "Acme Corp reported on Monday that its sales had grown by 5% over the year."
     assert (item.question, context.query) == (ask_tone("Acme Corp", None), "Acme Corp")
     assert (item.options, item.gold_indices, item.subset) == (("Positive", "Neutral", "Negative"), (0,), None)
-    (as_is,) = construct_finentity(
+    (as_is,) = list_finentity_samples(
         [report(content, ("Acme Corp", "Positive")), *BOOK], SHORT.model_copy(update={"needle_style": "as_is"}), 1
     )
     assert as_is.build()[1].needle == " ".join(content.split())
@@ -209,10 +209,10 @@ def released(**changes: Any) -> Record:
     ],
 )
 def test_released_records_in_all_spellings_and_where_their_needle_lies(changes: dict[str, Any]) -> None:
-    (draft,) = read_released("ec_emobench")([released(**changes), scenario(), scenario(language="zh")], ContextOptions(), 0)
-    item, context = draft.build()
+    (sample,) = read_released("ec_emobench")([released(**changes), scenario(), scenario(language="zh")], ContextOptions(), 0)
+    item, context = sample.build()
     text = BEFORE + NEEDLE + AFTER
-    assert (draft.item_id, item.context, item.options, item.gold_indices) == ("ec_emobench-3", text, ("Joy", "Fear"), (1,))
+    assert (sample.item_id, item.context, item.options, item.gold_indices) == ("ec_emobench-3", text, ("Joy", "Fear"), (1,))
     assert (context.query, context.haystack, context.needle_id, context.needle) == ("Joe", "Bookcorpus_1.txt", "7", NEEDLE)
     assert text[context.needle_start : context.needle_end] == NEEDLE
     # it was dark . = 4 tokens; he slept . = 3; the needle lies after 4 of these 7.
@@ -231,23 +231,23 @@ def test_released_records_in_all_spellings_and_where_their_needle_lies(changes: 
     ],
 )
 def test_a_needle_that_is_not_certain_is_not_guessed(record: Record, scenarios: list[Record]) -> None:
-    ((_, context),) = [draft.build() for draft in read_released("ec_emobench")([record, *scenarios], ContextOptions(), 0)]
+    ((_, context),) = [sample.build() for sample in read_released("ec_emobench")([record, *scenarios], ContextOptions(), 0)]
     assert context.tokens == count_tokens(record.fields["content"])
     spans = (context.needle_start, context.needle_end, context.needle_token_start, context.needle_token_end)
     assert (context.needle, context.needle_id, context.depth_percent, *spans) == (None,) * 7
 
 
 def test_a_question_of_another_subject_leaves_the_needle_without_a_name() -> None:
-    (draft,) = read_released("ec_emobench")([released(subject="Mia"), scenario()], ContextOptions(), 0)
-    assert (draft.build()[1].needle, draft.build()[1].needle_id) == (NEEDLE, None)
+    (sample,) = read_released("ec_emobench")([released(subject="Mia"), scenario()], ContextOptions(), 0)
+    assert (sample.build()[1].needle, sample.build()[1].needle_id) == (NEEDLE, None)
 
 
 def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None:
     record = released(choices='["Positive", "Neutral", "Negative"]', label="Neutral", subject="Acme")
-    (draft,) = read_released("ec_finentity")([record], ContextOptions(), 0)
-    item, context = draft.build()
+    (sample,) = read_released("ec_finentity")([record], ContextOptions(), 0)
+    item, context = sample.build()
     assert (item.question, item.gold_indices, context.needle) == ("What tone does the text take towards Acme?", (1,), None)
-    assert (draft.item_id, context.long_task) == ("ec_finentity-3", "ec_finentity")
+    assert (sample.item_id, context.long_task) == ("ec_finentity-3", "ec_finentity")
 
 
 @pytest.mark.parametrize(
@@ -261,6 +261,6 @@ def test_released_reports_have_no_needle_and_a_question_about_the_tone() -> None
     ],
 )
 def test_released_records_that_lack_something_are_refused(changes: dict[str, Any], error: type[Exception]) -> None:
-    (draft,) = read_released("ec_emobench")([released(**changes)], ContextOptions(), 0)
+    (sample,) = read_released("ec_emobench")([released(**changes)], ContextOptions(), 0)
     with pytest.raises(error):
-        draft.build()
+        sample.build()

@@ -4,8 +4,7 @@ import pytest
 
 from schemas.errors import SourceError
 from tasks.datasets.needle.books import read_prose
-from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.sentences import leaves_open, paragraph_starts, sentence_starts
+from tasks.datasets.needle.haystacks import Haystack, lay_out, leaves_open, paragraph_starts, sentence_starts
 from tasks.text.tokens import count_tokens
 
 FILE = """

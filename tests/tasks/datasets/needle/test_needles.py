@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from schemas.context import ContextOptions, NeedleStyle
 from schemas.item import Record
-from tasks.datasets.needle.grids import draft_grid
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.datasets.needle.needles import InsertionPoint, Needle, build_item, haystack_of, match_layout, remove_needle
+from tasks.datasets.needle.needles import InsertionPoint, Needle, build_item, list_grid, match_layout
 from tasks.text.tokens import token_offsets
+from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
 WORDS = (
     "river",
@@ -129,11 +129,11 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order_and_another_seed_others
     needles = [needle(f"Mira met Tom{number} at noon.", f"n{number}", clashing=("Tom1",)) for number in range(4)]
 
     def built(seed: int, *, shuffled: bool) -> dict[str, tuple[object, object]]:
-        drafts = list(draft_grid(needles, haystack, ContextOptions(needle_style=style), (150, 900), seed))
+        samples = list(list_grid(needles, haystack, ContextOptions(needle_style=style), (150, 900), seed))
         if shuffled:
-            order.shuffle(drafts)
-            drafts = drafts[1:]
-        return {draft.item_id: draft.build() for draft in drafts}
+            order.shuffle(samples)
+            samples = samples[1:]
+        return {sample.item_id: sample.build() for sample in samples}
 
     whole = built(seed, shuffled=False)
     assert all(whole[name] == pair for name, pair in built(seed, shuffled=True).items())

@@ -31,7 +31,7 @@ def build(dataset: str, mirror: Path) -> dy.DataFrame[Items]:
     """All good items of a dataset, from the source that is here."""
     spec: DatasetSpec | None = next(entry for entry in CATALOGUE if entry.id == dataset)
     locator = Locator(mirror=mirror)
-    while spec is not None and any(locator.find_here(file) is None for file in spec.files):
+    while spec is not None and any(locator.find_file(file) is None for file in spec.files):
         spec = spec.alternative
     assert spec is not None, f"no source of {dataset} is in the mirror"
     return build_items(spec, [locator.locate(file) for file in spec.files], None, 0).items

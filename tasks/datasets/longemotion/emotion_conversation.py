@@ -1,0 +1,165 @@
+"""Emotion Conversation: the counselor's next reply at three points of each stage of a counselling dialogue.
+
+Source: LongEmotion, section 3.2.3; points as in its released code. Dialogues must have four stages: corpora of single
+conversations, such as CPsyCoun, would need stages first and are not read.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from schemas.vocabulary import LongTask
+from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
+from tasks.datasets.needle.lazy_samples import read_language, read_text
+from tasks.text.tokens import count_tokens
+
+STAGES: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+POINTS = 3
+"""Checkpoints per stage, at a quarter, half and three quarters of the client's messages."""
+
+LATEST = 3
+"""Messages that are asked about; what comes before them is the context."""
+
+ROLES = ("Client", "Counselor")
+
+
+class DialogueMessage(NamedTuple):
+    """One message of a dialogue."""
+
+    role: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.role}: {self.text}"
+
+
+def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
+    """Return the sample builder of one stage: three samples per dialogue, named after stage, dialogue and point.
+
+    A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
+    what was said, and nothing else.
+
+    Args:
+        task: `mc1` to `mc4`.
+        prefix: of the items' names.
+
+    Raises:
+        ValueError: the task is none of them.
+    """
+    if task not in STAGES:
+        raise ValueError(f"the stages of a conversation are {', '.join(STAGES)}, got {task}")
+    stage = STAGES.index(task)
+
+    def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+        return [
+            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
+            for record in records
+            for point in range(1, POINTS + 1)
+        ]
+
+    return build_samples
+
+
+def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
+    """Return the item at one point of a stage: what was said so far, up to and including a message of the client.
+
+    The question is the last three messages (fewer where the dialogue has only begun), the context all before them; nothing that
+    is said later is part of the item.
+
+    Args:
+        record: `id` and `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`; `language`
+            if it is not English.
+        stage: 0 to 3.
+        point: 1 to 3.
+
+    Raises:
+        LookupError, TypeError, ValueError: the dialogue has not four stages, or the stage too few messages of the client for
+            three different points, or a message has no text or another role.
+    """
+    stages = record.fields["stages"]
+    if len(stages) != len(STAGES):
+        raise ValueError(f"a dialogue has {len(STAGES)} stages, this one has {len(stages)}")
+    earlier = [message for one in stages[:stage] for message in read_messages(one)]
+    current = read_messages(stages[stage])
+    said = earlier + current[: place_of(current, point) + 1]
+    context, question = render(said[:-LATEST]), render(said[-LATEST:])
+    item = Item(
+        language=read_language(record),
+        question_type="counselor_reply",
+        context=context,
+        question=question,
+        subset=read_text(stages[stage], "stage"),
+    )
+    return item, Context(long_task=STAGES[stage], tokens=count_tokens(context))
+
+
+def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
+    """Return the index of the client's message that a checkpoint ends with: number n x point div 4 of the n, counted from 0.
+
+    Raises:
+        ValueError: the client has too few messages for the points to differ.
+    """
+    of_client = [index for index, message in enumerate(messages) if message.role == "Client"]
+    n = len(of_client)
+    if n < POINTS:
+        raise ValueError(f"a stage needs {POINTS} messages of the client or more, this one has {n}")
+    return of_client[n * point // (POINTS + 1)]
+
+
+def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
+    """Return the messages of a stage, each on one line.
+
+    Raises:
+        LookupError, TypeError, ValueError: a message has no text or another role.
+    """
+    messages = []
+    for one in stage["conversations"]:
+        if one["role"] not in ROLES:
+            raise ValueError(f"a message is by {' or '.join(ROLES)}, this one by {one['role']}")
+        messages.append(DialogueMessage(one["role"], " ".join(read_text(one, "context").splitlines())))
+    return messages
+
+
+def render(messages: Sequence[DialogueMessage]) -> str:
+    """Return one line per message; no message, no text."""
+    return "\n".join(str(message) for message in messages)
+
+
+_STAGE_TITLES: dict[LongTask, str] = {
+    "mc1": "reception and inquiry",
+    "mc2": "diagnosis",
+    "mc3": "consultation",
+    "mc4": "consolidation and ending",
+}
+
+
+def _conversation(task: LongTask) -> DatasetSpec:
+    return DatasetSpec(
+        id=f"longemotion_{task}",
+        title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
+        files=(
+            longemotion_file(
+                "data/Emotion_Conversations.jsonl", "957ca87cdf4bd81899bb05a79f58f690b5fab16e5060241cd492477732d97ffc"
+            ),
+        ),
+        record_format="jsonl",
+        sample_builder=checkpoints_of(task),
+        long_task=task,
+        question_types=("counselor_reply",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.3",
+        required=("id", "stages"),
+        evaluation_version="1.0",
+        expected_rows=100,
+        differences=(
+            "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",
+        ),
+    )
+
+
+EMOTION_CONVERSATION = tuple(_conversation(task) for task in STAGES)

@@ -1,0 +1,258 @@
+"""Emotion Detection: contrast sets, many texts of one emotion and one of another, which is to be found.
+
+Source: LongEmotion, section 3.2.1; texts and emotions of the Real World Worry Dataset (arXiv:2004.04225).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from random import Random
+from typing import Any, NamedTuple
+
+from schemas.context import Context, ContextOptions, LazySample
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
+from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.datasets.pinned_files import pinned_in
+from tasks.text.tokens import count_tokens
+
+MOST_OF_MAJORITY = 35
+QUESTION = "All of these texts but one were chosen for the same emotion. Which one was chosen for another?"
+
+
+class Text(NamedTuple):
+    """A text that can become a segment."""
+
+    text: str
+    emotion: str
+    record: Record
+
+
+class ContrastSet(NamedTuple):
+    """Segments in order, and where the odd one stands."""
+
+    texts: tuple[Text, ...]
+    odd: int
+
+    @property
+    def item_id(self) -> str:
+        """Named after its content: sets of other options or seeds have other names."""
+        content = "\0".join([str(self.odd), *(text.text for text in self.texts)])
+        return f"ed-{sha256(content.encode()).hexdigest()[:12]}"
+
+
+def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
+    """List the samples of Emotion Detection: as many sets as published, drawn from the corpus; see `draw_sets`."""
+    sets = draw_sets(records, options, seed)
+    return [LazySample(found.item_id, found.texts[found.odd].record, partial(_build, found)) for found in sets]
+
+
+def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:
+    """Return the 136 sets.
+
+    No text is twice in a set. Between sets texts are reused as evenly as possible: the corpus has fewer than the sets need. The
+    place of the odd text is drawn with equal chances, and so is its rank by length among the texts of the set.
+
+    Args:
+        records: `chosen_emotion` and `text_long` of each text.
+        options: `emotion_pairs` says which emotions meet how often.
+        seed: of all draws.
+
+    Raises:
+        LookupError, TypeError, ValueError: a text is empty or there twice, or no emotion has texts enough.
+    """
+    texts = read_texts(records)
+    pairs = plan_pairs(Counter(text.emotion for text in texts), options.emotion_pairs)
+    rng = Random(f"contrast sets {seed}")  # noqa: S311 - a fixed draw, not a secret
+    rng.shuffle(pairs)
+    stock = Stock(texts, rng)
+    return [stock.draw(majority, odd) for majority, odd in pairs]
+
+
+def read_texts(records: Sequence[Record]) -> list[Text]:
+    """Return the texts of the corpus, without white space around them.
+
+    Raises:
+        LookupError, TypeError, ValueError: a text is empty, or differs from another in nothing but case and white space.
+    """
+    seen: dict[str, int] = {}
+    texts = []
+    for record in records:
+        text = read_text(record.fields, "text_long")
+        essence = " ".join(text.casefold().split())
+        if essence in seen:
+            raise ValueError(f"rows {seen[essence]} and {record.row} hold the same text")
+        seen[essence] = record.row
+        texts.append(Text(text, read_text(record.fields, "chosen_emotion"), record))
+    return texts
+
+
+class Stock:
+    """The texts by emotion, and how often each was used.
+
+    Args:
+        texts: all there are.
+        rng: what draws.
+    """
+
+    def __init__(self, texts: Sequence[Text], rng: Random) -> None:
+        self._rng = rng
+        self._used: Counter[str] = Counter()
+        self._by_emotion: dict[str, list[Text]] = {}
+        for text in texts:
+            self._by_emotion.setdefault(text.emotion, []).append(text)
+
+    def draw(self, majority: str, odd: str) -> ContrastSet:
+        """Return one set: 25 to 35 texts of the majority emotion and one of the odd emotion.
+
+        First its size and the odd one's rank by length are drawn, then texts that fit, the least used first. Where no odd text
+        has enough shorter or longer ones for that rank, the nearest rank that some text can have is taken.
+
+        Raises:
+            ValueError: no odd text has enough shorter and longer ones.
+        """
+        pool = self._by_emotion[majority]
+        n = self._rng.randint(FEWEST_OF_MAJORITY, min(MOST_OF_MAJORITY, len(pool)))
+        wanted = self._rng.randint(0, n)
+        chosen, rank = self._choose_odd(self._least_used(self._by_emotion[odd]), pool, n, wanted)
+        shorter = self._least_used([text for text in pool if len(text.text) < len(chosen.text)])
+        longer = self._least_used([text for text in pool if len(text.text) > len(chosen.text)])
+        others = [*shorter[:rank], *longer[: n - rank]]
+        self._rng.shuffle(others)
+        self._used.update(text.text for text in (chosen, *others))
+        place = self._rng.randint(0, n)
+        return ContrastSet((*others[:place], chosen, *others[place:]), place)
+
+    def _least_used(self, texts: Sequence[Text]) -> list[Text]:
+        return sorted(self._rng.sample(texts, len(texts)), key=lambda text: self._used[text.text])
+
+    def _choose_odd(self, candidates: Sequence[Text], pool: Sequence[Text], n: int, wanted: int) -> tuple[Text, int]:
+        lengths = [len(text.text) for text in pool]
+        found: list[tuple[int, int, Text]] = []
+        for text in candidates:
+            longer = sum(length > len(text.text) for length in lengths)
+            lowest, highest = max(0, n - longer), min(n, sum(length < len(text.text) for length in lengths))
+            rank = min(max(wanted, lowest), highest)
+            if lowest <= rank:
+                found.append((abs(rank - wanted), rank, text))
+            if found and found[-1][0] == 0:
+                break
+        if not found:
+            raise ValueError(f"no text of the odd emotion has {n} texts of the majority emotion that are shorter or longer")
+        _, rank, chosen = min(found, key=lambda entry: entry[0])
+        return chosen, rank
+
+
+def _build(found: ContrastSet) -> tuple[Item, Context]:
+    majority = next(text.emotion for place, text in enumerate(found.texts) if place != found.odd)
+    odd = found.texts[found.odd]
+    return _item([text.text for text in found.texts], found.odd, (majority, odd.emotion), f"row {odd.record.row}")
+
+
+def read_contrast_set(record: Record) -> tuple[Item, Context]:
+    """Return one item of a record of the released file: `text`, segments with `index` and `context`, `label`, and `ground_truth`.
+
+    Raises:
+        LookupError, TypeError, ValueError: segments are not numbered in order, or `ground_truth` is not the single one with its
+            label.
+    """
+    segments: Sequence[Mapping[str, Any]] = record.fields["text"]
+    labels, odd = list(record.fields["label"]), record.fields["ground_truth"]
+    if [segment["index"] for segment in segments] != list(range(len(labels))):
+        raise ValueError(f"segments should be numbered from 0 to {len(labels) - 1}")
+    counts = Counter(labels)
+    rare = [place for place, label in enumerate(labels) if counts[label] == 1]
+    if len(counts) != 2 or rare != [odd]:  # noqa: PLR2004  the majority's label and the odd one's
+        raise ValueError(f"ground_truth {odd} is not the single segment of another label, got {dict(counts)}")
+    majority = next(label for label in counts if counts[label] > 1)
+    return _item([read_text(segment, "context") for segment in segments], odd, (majority, labels[odd]), None)
+
+
+def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: str | None) -> tuple[Item, Context]:
+    """`pair`: majority emotion and odd emotion."""
+    item = Item(
+        language="en",
+        question_type="odd_one_out",
+        question=QUESTION,
+        options=tuple(segments),
+        gold_indices=(odd,),
+        subset=f"{pair[1]} among {pair[0]}",
+        fixed_order=True,
+    )
+    tokens = sum(count_tokens(segment) for segment in segments)
+    return item, Context(long_task="ed", tokens=tokens, needle=segments[odd], needle_id=needle_id)
+
+
+read_contrast_sets = one_per_record(lambda record: f"ed-{record.sha256[:12]}", read_contrast_set)
+"""Sample builder of the released Emotion Detection; items are named after their content."""
+
+
+_worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d50869578589a47781bc1d26123ca48e27c8")
+
+ED = DatasetSpec(
+    id="longemotion_ed",
+    title="LongEmotion, emotion detection, built anew",
+    files=(
+        _worry_file(
+            "data_phase_1/files_clean/meta/rwwd_full.csv", "8cdb8b79916ba48351f174c5d13a23f204e0024af54e6ea2006e4b8b0fae4fb4"
+        ),
+    ),
+    record_format="csv",
+    sample_builder=build_contrast_sets,
+    long_task="ed",
+    question_types=("odd_one_out",),
+    languages=("en",),
+    licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
+    paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
+    required=("chosen_emotion", "text_long"),
+    evaluation_version="1.0",
+    expected_rows=2491,
+    differences=(
+        "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
+        "Disgust, with 17 texts, is never the majority; its one published set goes to Anxiety and Relaxation.",
+        "The corpus has fewer texts than 136 sets need: they are reused, evenly, and never within a set.",
+        "The odd one's rank by length is drawn with equal chances, so that length gives nothing away.",
+        "emotion_pairs: balanced has every emotion as the odd one 17 times, and seven as the majority 19 or 20 times.",
+    ),
+)
+
+
+def _detection(name: str, title: str, path: str, sha256: str, *differences: str) -> DatasetSpec:
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(longemotion_file(path, sha256),),
+        record_format="jsonl",
+        sample_builder=read_contrast_sets,
+        long_task="ed",
+        question_types=("odd_one_out",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.1",
+        required=("text", "label", "ground_truth"),
+        evaluation_version="1.0",
+        expected_rows=136,
+        differences=(
+            "In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",
+            *differences,
+        ),
+    )
+
+
+ED_RELEASED = _detection(
+    "longemotion_ed_released",
+    "LongEmotion, emotion detection, released file",
+    "data/Emotion_Detection.jsonl",
+    "9e9f5ce96450c637bf40f9a05947d5cd872fa68bca15afd569ad3bd5846a3a59",
+)
+
+ED_BACKUP = _detection(
+    "longemotion_ed_backup",
+    "LongEmotion, emotion detection, earlier version of the released file",
+    "data/Emotion_Detection_backup.jsonl",
+    "52bbff5f85475f0f26c0ea9d93e4479b652c88be4346d40b533548585e98b06a",
+    "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
+)

@@ -1,0 +1,52 @@
+"""Emotion QA: a question about a whole document, answered in few words.
+
+Source: LongEmotion, section 3.2.2. Its 120 questions over 30 articles are expert-written; they cannot be made anew from public
+corpora, so the released file is read.
+"""
+
+from schemas.context import Context
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.text.tokens import count_tokens
+
+
+def read_question(record: Record) -> tuple[Item, Context]:
+    """Return one item of a record of the released file: `number`, `problem`, `answer` and `context`.
+
+    The article is kept as it is, with the marks that reading it off its pages left in it.
+
+    Raises:
+        LookupError, TypeError, ValueError: a field is missing, is no text or is empty.
+    """
+    article = read_text(record.fields, "context")
+    item = Item(
+        language="en",
+        question_type="extractive",
+        context=article,
+        question=read_text(record.fields, "problem"),
+        references=(read_text(record.fields, "answer"),),
+    )
+    return item, Context(long_task="qa", tokens=count_tokens(article))
+
+
+read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", read_question)
+"""Sample builder of Emotion QA; items are named after their `number`."""
+
+
+QA = DatasetSpec(
+    id="longemotion_qa",
+    title="LongEmotion, emotion QA",
+    files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
+    record_format="jsonl",
+    sample_builder=read_questions,
+    long_task="qa",
+    question_types=("extractive",),
+    languages=("en",),
+    licence=LICENCE,
+    paper=f"{PAPER}, section 3.2.2",
+    required=("number", "problem", "answer", "context"),
+    evaluation_version="1.0",
+    differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
+)

@@ -1,0 +1,121 @@
+"""Emotion Summary: a counselling report in three sections, to be summarised by five aspects.
+
+Source: LongEmotion, section 3.2.2. The file its models were graded on holds expanded texts; the original reports, before that
+expansion, are released beside it. Both have the same fields.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemas.context import ASPECTS, Context
+from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.item import Item, Record
+from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.text.tokens import count_tokens
+
+SECTIONS = {
+    "case_description": "Case description",
+    "consultation_process": "Consultation process",
+    "experience_and_reflection": "Experience and reflection",
+}
+"""Fields of a report that are shown, in order, with their headings."""
+
+QUESTION = (
+    "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks the "
+    "illness, and what the treatment achieved."
+)
+
+
+def read_report(record: Record) -> tuple[Item, Context]:
+    """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
+
+    Raises:
+        LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
+    """
+    text = "\n\n".join(f"{heading}:\n{read_section(record.fields, name)}" for name, heading in SECTIONS.items())
+    item = Item(
+        language="en",
+        question_type="aspect_summary",
+        context=text,
+        question=QUESTION,
+        references=tuple(read_text(record.fields, aspect) for aspect in ASPECTS),
+    )
+    return item, Context(long_task="es", tokens=count_tokens(text))
+
+
+def read_section(fields: Mapping[str, Any], name: str) -> str:
+    """Return a section as one text.
+
+    Raises:
+        LookupError: there is no such section.
+        TypeError: it is neither a text nor a list or object of such.
+        ValueError: it holds no text.
+    """
+    text = join_readable(fields[name])
+    if not text:
+        raise ValueError(f"{name} is empty")
+    return text
+
+
+def join_readable(value: Any) -> str:
+    """Join a text, the parts of a list, or the `name: text` of an object, one paragraph each. Empty parts are left out.
+
+    Raises:
+        TypeError: a part is something else.
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, Mapping):
+        parts = {str(name): join_readable(part) for name, part in value.items()}
+        return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
+    if isinstance(value, Sequence):
+        return "\n".join(filter(None, map(join_readable, value)))
+    raise TypeError(f"a section is made of texts, lists and objects, got {type(value).__name__}")
+
+
+read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
+"""Sample builder of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
+
+
+_REPORT_FIELDS = (
+    *("id", "case_description", "consultation_process", "experience_and_reflection", "causes", "symptoms"),
+    *("treatment_process", "characteristics_of_illness", "treatment_effect"),
+)
+
+_JOINED = "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings."
+
+
+def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, ...], rows: int | None = None) -> DatasetSpec:
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(file,),
+        record_format="jsonl",
+        sample_builder=read_reports,
+        long_task="es",
+        question_types=("aspect_summary",),
+        languages=("en",),
+        licence=LICENCE,
+        paper=f"{PAPER}, section 3.2.2",
+        required=_REPORT_FIELDS,
+        evaluation_version="1.0",
+        expected_rows=rows,
+        differences=differences,
+    )
+
+
+ES = _summaries(
+    "longemotion_es",
+    "LongEmotion, emotion summary, original reports",
+    longemotion_file("data/Emotion_Summary_origin.jsonl", "4f1e16f5a2fcfbac30ef0c69e0199889666c4bad78d8493486e93d8a4ef925c2"),
+    ("The original reports, about a fifth as long as the expanded ones that the paper's models were graded on.", _JOINED),
+    rows=150,
+)
+
+ES_RELEASED = _summaries(
+    "longemotion_es_released",
+    "LongEmotion, emotion summary, expanded reports as released",
+    longemotion_file("data/Emotion_Summary.jsonl", None, md5="58ee9da4ba955932b3142778cdb9b5d5"),
+    (_JOINED, BY_MD5),
+)

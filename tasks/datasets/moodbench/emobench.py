@@ -1,0 +1,156 @@
+"""EmoBench: what a person in a story feels, why, and what to do or say."""
+
+from collections.abc import Iterable, Mapping
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from schemas.vocabulary import Language
+from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import moodbench_file, pinned_in
+
+# The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
+QUESTIONS: dict[Language, str] = {
+    "en": "At the end of this story, what would {subject} most likely feel?",
+    "zh": "故事发展到最后，{subject}最有可能是什么感受？",
+}
+CAUSE_QUESTIONS: dict[Language, str] = {
+    "en": "At the end of this story, {subject} would most likely feel the following: {emotion}. Why?",
+    "zh": "故事发展到最后，{subject}最有可能的感受是：{emotion}。原因是什么？",
+}
+APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
+    "Action": {
+        "en": "In this situation, what is the most effective thing {subject} could do?",
+        "zh": "在这种情况下，{subject}最有效的做法是什么？",
+    },
+    "Response": {
+        "en": "In this situation, what is the most effective thing {subject} could say?",
+        "zh": "在这种情况下，{subject}最有效的回应是什么？",
+    },
+}
+
+
+def adapt_emobench_emotion(record: Record) -> Iterable[Item]:
+    """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release."""
+    fields = record.fields
+    choices, label = fields["emotion_choices"], fields["emotion_label"]
+    return [
+        Item(
+            language=fields["language"],
+            question_type="single_choice",
+            context=fields["scenario"].strip(),
+            question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
+            options=tuple(choices),
+            gold_indices=(choices.index(label),) if label in choices else None,
+            subset=fields["coarse_category"],
+        )
+    ]
+
+
+def adapt_emobench_cause(record: Record) -> Iterable[Item]:
+    """`cause_label` is the text of the right one of `cause_choices` (4, 6 or 7); the emotion is given.
+
+    The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
+    """
+    fields = record.fields
+    choices, label = fields["cause_choices"], fields["cause_label"]
+    drawn = shuffle_options(record, choices, [choices.index(label)] if label in choices else [])
+    question = CAUSE_QUESTIONS[fields["language"]]
+    return [
+        Item(
+            language=fields["language"],
+            question_type="single_choice",
+            context=fields["scenario"].strip(),
+            question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
+            options=drawn.options,
+            gold_indices=drawn.gold_indices or None,
+            subset=fields["coarse_category"],
+        )
+    ]
+
+
+def adapt_emobench_application(record: Record) -> Iterable[Item]:
+    """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
+    fields = record.fields
+    choices, label = fields["choices"], fields["label"]
+    question = APPLICATION_QUESTIONS[fields["question type"]][fields["language"]]
+    return [
+        Item(
+            language=fields["language"],
+            question_type="single_choice",
+            context=fields["scenario"].strip(),
+            question=question.format(subject=fields["subject"].strip()),
+            options=tuple(choices),
+            gold_indices=(choices.index(label),) if label in choices else None,
+            subset=f"{fields['category']}: {fields['question type']}",
+        )
+    ]
+
+
+EMOBENCH1 = DatasetSpec(
+    id="emobench1",
+    title="EmoBench, emotion recognition",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_emotion,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
+    ),
+)
+
+EMOBENCH2 = DatasetSpec(
+    id="emobench2",
+    title="EmoBench, causes of emotions",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_cause,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "Options are shown in an order drawn per item; as released, the right one comes first in 136 of 300 rows.",
+        "Only the options that exist are shown; the released prompt has empty ones up to H.",
+        "Level low as in the paper; the released weights have it at medium.",
+    ),
+)
+
+EMOBENCH3 = DatasetSpec(
+    id="emobench3",
+    title="EmoBench, emotional application",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_emobench_application,
+    question_types=("single_choice",),
+    languages=("en", "zh"),
+    licence="MIT",
+    paper="Sabour et al. 2024, arXiv:2402.12071",
+    required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "Items about responses ask for a response; the released code asks all of them for an action.",
+        "The released code asks Chinese items in English; we ask in the item's language.",
+        "300 of the 400 items of EmoBench, as released with MoodBench.",
+    ),
+)
+
+UPSTREAM = pinned_in("github.com/Sahandfer/EmoBench", "3b4f84312541f8469e909965e1fff3691ef85c62")(
+    "data/EU.jsonl", "60140a7617779bdb496cd50dcebaf33037c39c65821ae300a6a24a72fd7c7037"
+)
+"""The authors' own file of EmoBench's emotional understanding, 400 questions, which LongEmotion is built from."""

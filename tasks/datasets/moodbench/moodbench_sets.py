@@ -1,0 +1,165 @@
+"""MoodBench1 to MoodBench4, the sets its authors built: per row a situation, a question and lettered options, in Chinese."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import find_gold, shuffle_options
+from tasks.datasets.pinned_files import moodbench_file
+
+# Files have no header. These are the columns of those whose names end in _un and _ma, in _re and in _er.
+FOUR_OPTION_COLUMNS = ("id", "text", "option_a", "option_b", "option_c", "option_d", "gold", "category", "subcategory")
+SIX_OPTION_COLUMNS = (*FOUR_OPTION_COLUMNS[:6], "option_e", "option_f", "gold", "category", "subcategory")
+REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
+# A situation may mention a 问题 of its own: the last line that starts with the word divides.
+SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
+
+
+def adapt_moodbench_four(record: Record) -> Iterable[Item]:
+    """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option."""
+    return [_adapt(record, "abcd", _category(record))]
+
+
+def adapt_moodbench_six(record: Record) -> Iterable[Item]:
+    """As `adapt_moodbench_four`, with six options."""
+    return [_adapt(record, "abcdef", _category(record))]
+
+
+def adapt_moodbench_causes(record: Record) -> Iterable[Item]:
+    """As `adapt_moodbench_four`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
+    item = _adapt(record, "abcd", _category(record))
+    drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
+    return [item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})]
+
+
+def adapt_moodbench_replies(record: Record) -> Iterable[Item]:
+    """As `adapt_moodbench_four`, of a file without categories. `subset`: the file; the meaning of `code` is not documented."""
+    name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
+    return [_adapt(record, "abcd", name)]
+
+
+def _category(record: Record) -> str:
+    return f"{record.fields['category']}: {record.fields['subcategory']}"
+
+
+def _adapt(record: Record, letters: str, subset: str) -> Item:
+    fields = record.fields
+    divided = SITUATION_AND_QUESTION.fullmatch(fields["text"].strip())
+    if divided is None:
+        raise ValueError("no line of the text starts with 问题:")
+    return Item(
+        language="zh",
+        question_type="single_choice",
+        context=divided[1].strip(),
+        question=divided[2],
+        options=tuple(fields[f"option_{letter}"] for letter in letters),
+        gold_indices=find_gold({letter.upper(): place for place, letter in enumerate(letters)}, fields["gold"]),
+        subset=subset,
+    )
+
+
+MOODBENCH_PAPER = "MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4"
+
+MOODBENCH1 = DatasetSpec(
+    id="moodbench1",
+    title="MoodBench1, emotion recognition",
+    files=(
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Context_of_Emotion_re.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Dynamic_Changes_in_Emotion_re.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Modes_of_Emotional_Expression_re.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Sources_of_Emotion_re.csv"),
+    ),
+    record_format="csv",
+    columns=SIX_OPTION_COLUMNS,
+    adapter=adapt_moodbench_six,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="CC BY-NC-SA 4.0",
+    paper=MOODBENCH_PAPER,
+    required=SIX_OPTION_COLUMNS,
+    evaluation_version="1.0",
+    expected_rows=304,
+    redistributable=True,
+    differences=(
+        "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
+        "Task as in the paper, coarse-grained recognition; the released weights have it at fine-grained recognition.",
+    ),
+)
+
+MOODBENCH2 = DatasetSpec(
+    id="moodbench2",
+    title="MoodBench2, causes of emotions",
+    files=(
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Context_of_Emotion_un.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Dynamic_Changes_in_Emotion_un.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Modes_of_Emotional_Expression_un.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Sources_of_Emotion_un.csv"),
+    ),
+    record_format="csv",
+    columns=FOUR_OPTION_COLUMNS,
+    adapter=adapt_moodbench_causes,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="CC BY-NC-SA 4.0",
+    paper=MOODBENCH_PAPER,
+    required=FOUR_OPTION_COLUMNS,
+    evaluation_version="1.0",
+    expected_rows=304,
+    redistributable=True,
+    differences=(
+        "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
+        "Options are shown in an order drawn per item; as released, the right one is A in 214 of 304 rows (70.4 %).",
+        "Level low as in the paper; the released weights have it at medium.",
+        "38 situations also occur in MoodBench1; the question here names the emotion that is asked for there.",
+    ),
+)
+
+MOODBENCH3 = DatasetSpec(
+    id="moodbench3",
+    title="MoodBench3, strategy selection",
+    files=(
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/person_scenarios_ma.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/social_scenarios_ma.csv"),
+    ),
+    record_format="csv",
+    columns=FOUR_OPTION_COLUMNS,
+    adapter=adapt_moodbench_four,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="CC BY-NC-SA 4.0",
+    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
+    required=FOUR_OPTION_COLUMNS,
+    evaluation_version="1.0",
+    expected_rows=302,
+    redistributable=True,
+    differences=(
+        "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
+        "Level high as in the paper; the released weights have it at medium.",
+    ),
+)
+
+MOODBENCH4 = DatasetSpec(
+    id="moodbench4",
+    title="MoodBench4, empathetic replies",
+    files=(
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Emotional_counseling_er.csv"),
+        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Psychological_guidance_er.csv"),
+    ),
+    record_format="csv",
+    columns=REPLY_COLUMNS,
+    adapter=adapt_moodbench_replies,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="CC BY-NC-SA 4.0",
+    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
+    required=REPLY_COLUMNS,
+    evaluation_version="1.0",
+    expected_rows=302,
+    redistributable=True,
+    differences=(
+        "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
+        "The released code runs these files twice under two names; they count once here, as in the paper.",
+    ),
+)

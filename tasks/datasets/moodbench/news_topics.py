@@ -1,0 +1,68 @@
+"""What a news item is about: AG News, THUCNews."""
+
+from collections.abc import Iterable
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import moodbench_file
+
+AG_NEWS_TOPICS = ("World", "Sports", "Business", "Science and technology")
+
+# In the order of the labels 0 to 9.
+THUCNEWS_TOPICS = ("教育", "娱乐", "时尚", "财经", "游戏", "时政", "社会", "体育", "股票", "科技")
+
+
+def adapt_ag_news(record: Record) -> Iterable[Item]:
+    """Title and description; `class` is the text "1" to "4". A backslash stands for a line break, before "$" for nothing."""
+    fields = record.fields
+    context = f"{_clean(fields['title'])}\n{_clean(fields['description'])}"
+    gold = find_gold({str(number): number - 1 for number in range(1, len(AG_NEWS_TOPICS) + 1)}, fields["class"])
+    return [label_item("en", context, "Which topic does this news item belong to?", AG_NEWS_TOPICS, gold)]
+
+
+def adapt_thucnews(record: Record) -> Iterable[Item]:
+    """A Chinese news text; `label` 0 to 9 stands for the topic, which is asked for by its Chinese name."""
+    gold = find_gold({index: index for index in range(len(THUCNEWS_TOPICS))}, record.fields["label"])
+    return [label_item("zh", record.fields["text"].strip(), "这篇新闻属于哪个类别？", THUCNEWS_TOPICS, gold)]
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.replace("\\$", "$").replace("\\", " ").split())
+
+
+AG_NEWS = DatasetSpec(
+    id="ag_news",
+    title="AG News",
+    files=(moodbench_file("basic_ability/NLU/ag_news_csv/test.csv"),),
+    record_format="csv",
+    columns=("class", "title", "description"),
+    adapter=adapt_ag_news,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="research and non-commercial use (as known upstream, not verified)",
+    paper="Zhang et al. 2015, Character-level Convolutional Networks for Text Classification, arXiv:1509.01626",
+    required=("class", "title", "description"),
+    evaluation_version="1.0",
+    expected_rows=301,
+    differences=(
+        "Backslashes are cleaned: they stand for line breaks or escape a dollar sign. The released code leaves them.",
+        "HTML tags and character references stay in the text as released.",
+    ),
+)
+
+THUCNEWS = DatasetSpec(
+    id="thucnews",
+    title="THUCNews",
+    files=(moodbench_file("basic_ability/NLU/THUCNewsText/data/test-00000-of-00001-7b7f37b8f3ca85f8.parquet"),),
+    record_format="parquet",
+    adapter=adapt_thucnews,
+    question_types=("single_choice",),
+    languages=("zh",),
+    licence="research use, terms of THUCTC (as known upstream, not verified)",
+    paper="Sun et al. 2016, THUCTC: An Efficient Chinese Text Classifier",
+    required=("text", "label"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=("Topics have their Chinese names; the released code offers English ones for Chinese texts.",),
+)

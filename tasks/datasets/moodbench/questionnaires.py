@@ -1,0 +1,131 @@
+"""Questionnaires about oneself: Empathy Quotient, emotional intelligence, relationships, communication."""
+
+from collections.abc import Iterable
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.pinned_files import moodbench_file
+
+# Baron-Cohen and Wheelwright 2004, doi:10.1023/B:JADD.0000022607.19833.00: items that score for agreement, items that score for
+# disagreement; the other 20 of the 60 are fillers. Numbers count from 1, in the order of the instrument and of the file.
+AGREEMENT_SCORES = frozenset((1, 6, 19, 22, 25, 26, 35, 36, 37, 38, 41, 42, 43, 44, 52, 54, 55, 57, 58, 59, 60))
+DISAGREEMENT_SCORES = frozenset((4, 8, 10, 11, 12, 14, 15, 18, 21, 27, 28, 29, 32, 34, 39, 46, 48, 49, 50))
+FOR_AGREEMENT = {"完全不同意": 0.0, "不同意": 0.0, "中立": 0.0, "同意": 1.0, "完全同意": 2.0}
+FOR_DISAGREEMENT = {"完全不同意": 2.0, "不同意": 1.0, "中立": 0.0, "同意": 0.0, "完全同意": 0.0}
+
+
+def adapt_empathy_quotient(record: Record) -> Iterable[Item]:
+    """A statement scored by the published key, not by the file's `Score`. `subset`: the key it falls under."""
+    number, choices = record.row + 1, record.fields["Choices"]
+    if set(choices) != set(FOR_AGREEMENT):
+        raise ValueError(f"the choices are {choices}, not the five levels of agreement")
+    points: tuple[float | None, ...]
+    if number in AGREEMENT_SCORES:
+        subset, points = "agreement scores", tuple(FOR_AGREEMENT[choice] for choice in choices)
+    elif number in DISAGREEMENT_SCORES:
+        subset, points = "disagreement scores", tuple(FOR_DISAGREEMENT[choice] for choice in choices)
+    else:
+        subset, points = "filler", (None,) * len(choices)
+    return [_item(record, points).model_copy(update={"subset": subset})]
+
+
+def adapt_questionnaire(record: Record) -> Iterable[Item]:
+    """A statement, or the beginning of one, scored by the file: `Score` holds the points of each of `Choices`."""
+    return [_item(record, tuple(float(points) for points in record.fields["Score"]))]
+
+
+def _item(record: Record, points: tuple[float | None, ...]) -> Item:
+    return Item(
+        language="zh",
+        question_type="questionnaire",
+        question=record.fields["Question"].strip(),
+        options=tuple(record.fields["Choices"]),
+        option_points=points,
+    )
+
+
+_FOLDER = "values/mental_health/liangbiao/data/meq"
+_REQUIRED = ("Question", "Choices", "Score")
+_UNREADABLE = "The released code gives a failed call the lowest points of its item; here it is a missing value."
+
+EQ60 = DatasetSpec(
+    id="eq60",
+    title="Empathy Quotient, 60 items",
+    files=(moodbench_file(f"{_FOLDER}/EQ-60共情商量表-中文.json"),),
+    record_format="json",
+    adapter=adapt_empathy_quotient,
+    question_types=("questionnaire",),
+    languages=("zh",),
+    licence="Autism Research Centre, research use (as known upstream, not verified); translation of unknown origin",
+    paper="Baron-Cohen and Wheelwright 2004, The Empathy Quotient, Journal of Autism and Developmental Disorders 34",
+    required=_REQUIRED,
+    evaluation_version="1.0",
+    expected_rows=60,
+    differences=(
+        "Scored by the published key: 21 items for agreement, 19 for disagreement, 20 fillers that do not count.",
+        "The file scores all 60 upwards with agreement: complete agreement gets 100 % by it and 52.5 % by the published key.",
+        "The instrument has four levels, worth 0, 0, 1 and 2 points; the file's fifth, neutral, is worth 0 here.",
+        "Level low as in the paper; the released weights have it at high.",
+        _UNREADABLE,
+    ),
+)
+
+IRI30 = DatasetSpec(
+    id="iri30",
+    title="Emotional intelligence, 30 items (IRI30)",
+    files=(moodbench_file(f"{_FOLDER}/IRI30项情商问卷.json"),),
+    record_format="json",
+    adapter=adapt_questionnaire,
+    question_types=("questionnaire",),
+    languages=("zh",),
+    licence="not stated",
+    paper="none known",
+    required=_REQUIRED,
+    evaluation_version="1.0",
+    expected_rows=30,
+    differences=(
+        "The file bears the name of the Interpersonal Reactivity Index, whose statements are others; no key is published.",
+        "All 30 statements affirm that the speaker recognises, regulates or uses emotions: none is scored in reverse.",
+        "Complete agreement with everything gets 100 %.",
+        "Level low as in the paper; the released weights have it at high.",
+        _UNREADABLE,
+    ),
+)
+
+INTERPERSONAL_RELATIONSHIP = DatasetSpec(
+    id="interpersonal_relationship",
+    title="Interpersonal relationship test",
+    files=(moodbench_file(f"{_FOLDER}/人际关系测试16道.json"),),
+    record_format="json",
+    adapter=adapt_questionnaire,
+    question_types=("questionnaire",),
+    languages=("zh",),
+    licence="not stated",
+    paper="none known: a popular test of 16 items",
+    required=_REQUIRED,
+    evaluation_version="1.0",
+    expected_rows=16,
+    differences=(_UNREADABLE,),
+)
+
+EFFECTIVE_COMMUNICATION = DatasetSpec(
+    id="effective_communication",
+    title="Effective communication test",
+    files=(moodbench_file(f"{_FOLDER}/有效沟通测试.json"),),
+    record_format="json",
+    adapter=adapt_questionnaire,
+    question_types=("questionnaire",),
+    languages=("zh",),
+    licence="not stated",
+    paper="none known: a popular test of 15 items",
+    required=_REQUIRED,
+    evaluation_version="1.0",
+    expected_rows=15,
+    differences=(
+        "Scored as the file does, upwards with frequency in all items; no published key is known.",
+        "Whether often is better is arguable for items 14 (changing the subject) and 15 (avoiding demands on the telephone).",
+        "The most frequent answer in every item gets 100 %.",
+        "Level high as in the paper; the released weights have it at low.",
+        _UNREADABLE,
+    ),
+)

@@ -1,0 +1,173 @@
+"""Questions about a text: CMRC 2018 (a span), MultiRC (is an answer right), ReCoRD (the entity that fills a blank)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import find_gold
+from tasks.datasets.pinned_files import moodbench_file, pinned_in
+
+
+def adapt_cmrc2018(record: Record) -> Iterable[Item]:
+    """`answers.text` lists the reference spans; each distinct one is a reference. The text stays as it is: spans are exact."""
+    fields = record.fields
+    return [
+        Item(
+            language="zh",
+            question_type="extractive",
+            context=fields["context"],
+            question=fields["question"],
+            references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
+        )
+    ]
+
+
+MULTIRC_QUESTION = (
+    'Is this answer to the question correct according to the text?\nQuestion asked: "{question}"\nProposed answer: "{answer}"'
+)
+
+
+def adapt_multirc(record: Record) -> Iterable[Item]:
+    """One row is one proposed answer; `label` 1 = correct. `subset`: paragraph and question that the answers share.
+
+    Each answer is judged by itself, as SuperGLUE does (arXiv:1905.00537, section 3): F1 is that of "yes", the option at index 0.
+    """
+    fields = record.fields
+    place = fields["idx"]
+    return [
+        Item(
+            language="en",
+            question_type="single_choice",
+            context=fields["paragraph"].strip(),
+            question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
+            options=("yes", "no"),
+            gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
+            subset=f"{place['paragraph']}-{place['question']}",
+        )
+    ]
+
+
+RECORD_QUESTION = (
+    "Which of the entities below stands at @placeholder in this sentence about the text? Name one, as it is listed.\n"
+    "Sentence: {query}\n"
+    "Entities:\n{entities}"
+)
+HIGHLIGHT = "\n@highlight\n"
+
+
+def adapt_record(record: Record) -> Iterable[Item]:
+    """`entities` are the candidates, `answers` those of them that are right: forms of one name, of which any will do.
+
+    Marks before the highlights of the news text become list marks. Entities that differ in white space alone are shown once.
+    Answers that are not among the entities are an error of the release: there is no gold then.
+    """
+    fields = record.fields
+    entities, answers = fields["entities"], fields["answers"]
+    listed = "\n".join(f"- {entity}" for entity in _merge(entities))
+    return [
+        Item(
+            language="en",
+            question_type="extractive",
+            context=fields["passage"].replace(HIGHLIGHT, "\n- ").strip(),
+            question=RECORD_QUESTION.format(query=" ".join(fields["query"].split()), entities=listed),
+            references=_merge(answers) if answers and set(answers) <= set(entities) else None,
+        )
+    ]
+
+
+def _merge(names: Sequence[str]) -> tuple[str, ...]:
+    """Names in order, of those that are equal but for white space the first; white space inside them becomes single blanks."""
+    merged: dict[str, str] = {}
+    for name in names:
+        merged.setdefault("".join(name.split()), " ".join(name.split()))
+    return tuple(merged.values())
+
+
+CMRC2018 = DatasetSpec(
+    id="cmrc2018",
+    title="CMRC 2018",
+    files=(moodbench_file("basic_ability/NLU/cmrc2018_parquet_test_with_label/data/test-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_cmrc2018,
+    question_types=("extractive",),
+    languages=("zh",),
+    licence="CC BY-SA 4.0",
+    paper="Cui et al. 2019, arXiv:1810.07366",
+    required=("context", "question", "answers"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "All distinct references count; the released code compares with the first one. Every row here has one.",
+        "Rows are the upstream trial set, released under the name test.",
+    ),
+)
+
+_superglue = pinned_in("huggingface.co/aps/super_glue", "3de24cf8022e94f4ee4b9d55a6f539891524d646")
+
+_JUDGED_ONE_BY_ONE = (
+    "Each proposed answer is an item, judged by itself as in SuperGLUE; the released code asks for the right ones' letters.",
+    "Metrics: F1 of the answer yes (SuperGLUE's F1a) and accuracy; exact match per question can be had from the subsets.",
+    "What the released code takes for right is a set of letters per question and is not reproduced per item.",
+)
+
+_MULTIRC = DatasetSpec(
+    id="multirc",
+    title="MultiRC",
+    files=(
+        _superglue(
+            "multirc/validation-00000-of-00001.parquet",
+            "5eb64893afc5af7828b2f3b41d6a4574eb7a82cbb17c86c75842f5f95f679ada",
+        ),
+    ),
+    record_format="parquet",
+    adapter=adapt_multirc,
+    question_types=("single_choice",),
+    languages=("en",),
+    licence="research licence of the authors (as known upstream, not verified)",
+    paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
+    required=("paragraph", "question", "answer", "idx", "label"),
+    evaluation_version="1.0",
+    expected_rows=4848,
+    differences=(
+        "The whole validation set of SuperGLUE; the release has 300 rows of it.",
+        "Revision, hash and number of rows are as other public projects state them; the file itself was not at hand.",
+        *_JUDGED_ONE_BY_ONE,
+    ),
+)
+
+MULTIRC = replace(
+    _MULTIRC,
+    alternative=replace(
+        _MULTIRC,
+        files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
+        expected_rows=300,
+        differences=(
+            "300 proposed answers to 258 questions of SuperGLUE's validation set: answers were sampled, not questions.",
+            "136 questions have no right answer left, which caps the released score at 65.5 %; one by one nothing is lost.",
+            *_JUDGED_ONE_BY_ONE,
+        ),
+    ),
+)
+
+RECORD = DatasetSpec(
+    id="record",
+    title="ReCoRD",
+    files=(moodbench_file("basic_ability/NLU/record_parquet/validation-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_record,
+    question_types=("extractive",),
+    languages=("en",),
+    licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
+    paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
+    required=("passage", "query", "entities", "answers"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=(
+        "One entity is to be named, and any form of it will do, as upstream: best token F1 and exact match over the forms.",
+        "The released code wants the letters of all forms of the right entity; 132 items have several.",
+        "Entities that are equal but for white space (four items) are listed once.",
+        "What the released code takes for right is a set of letters and is not reproduced.",
+    ),
+)

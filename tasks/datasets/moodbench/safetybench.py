@@ -1,0 +1,180 @@
+"""SafetyBench: questions on seven kinds of safety, one entry each over the same files of questions and of answers."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Adapter, Item, Record, RecordJoin
+from schemas.vocabulary import Language
+from tasks.datasets.pinned_files import pinned_in
+
+# Such options speak of the options shown with them, so they have to stay where they are.
+NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"(?i)\b(?:all|none|any|both|neither|either)(?: of)? (?:the )?(?:above|options|other options|these|of them)\b"
+    ),
+    "zh": re.compile(r"^(?:以上[都皆均选]|所有选项|两者都|都是$)"),
+}
+
+
+def join_safetybench_answers(category: str) -> RecordJoin:
+    """Return a function that gives each question of one category, in file order, its `answer` from the file of answers, by id.
+
+    A question without an answer gets a null one. The function raises ValueError if an answer is to no question, or if the two
+    files disagree about its category.
+    """
+
+    def join(records: Sequence[Record]) -> Sequence[Record]:
+        answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
+        questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
+        if unasked := [key for key in answers if key not in questions]:
+            raise ValueError(f"{len(unasked)} answers to no question, such as {unasked[0]}")
+        for key, answer in answers.items():
+            if (asked := questions[key].fields["category"]) != answer["category"]:
+                raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
+        return [
+            Record(fields={**record.fields, "answer": answers.get(key, {}).get("answer")}, file=record.file, row=record.row)
+            for key, record in questions.items()
+            if record.fields["category"] == category
+        ]
+
+    return join
+
+
+def adapt_safetybench(language: Language) -> Adapter:
+    """An adapter: `answer` is the index of the right one of `options`. A right answer printed twice has no gold.
+
+    Source: Zhang et al. 2024, section 3.
+    """
+
+    def adapt(record: Record) -> Iterable[Item]:
+        fields = record.fields
+        # Options have to stay one line each.
+        options = tuple(" ".join(option.split()) for option in fields["options"])
+        answer = fields["answer"]
+        clear = answer in range(len(options)) and options.count(options[answer]) == 1
+        return [
+            Item(
+                language=language,
+                question_type="single_choice",
+                question=fields["question"].strip(),
+                options=options,
+                gold_indices=(answer,) if clear else None,
+                fixed_order=any(NAMES_OTHERS[language].search(option) for option in options),
+                item_id=str(fields["id"]),
+            )
+        ]
+
+    return adapt
+
+
+REVISION = "960833692a1ec82b191ff3e902daca7993c35cc1"
+
+_pin = pinned_in("github.com/thu-coai/SafetyBench", REVISION)
+QUESTIONS_EN = _pin("opensource_data/test_en.json", None)
+
+ANSWERS_EN = _pin(
+    "opensource_data/test_answers_en.json",
+    "a26ec13deeb551d68f71d61dd269d05dd43c24e6b22d8be3b93788ee10cf8615",
+    record_format="json_object",
+)
+
+QUESTIONS_ZH = _pin("opensource_data/test_zh_subset.json", "8760b0621df0fa81b99f7e49961853f1ff8b5ac0e4f1f96dad20a587c33aea4f")
+
+ANSWERS_ZH = _pin(
+    "opensource_data/test_answers_zh_subset.json",
+    "41c3e40330a7a96375de54b46df4839f6a46e8c9f6be974a2d31b35b8012af6c",
+    record_format="json_object",
+)
+
+N_ENGLISH = 11_435
+N_CHINESE = 2_100
+
+FEW_SHOT = (
+    "The released code asks the five few-shot examples of the category; we ask its test questions, whose answers are public."
+)
+
+UNSEEN = (
+    "The file of English questions could not be had when this entry was made: it is pinned by its revision only, without a hash."
+)
+
+TRANSLATED = (
+    "The paper asks in English; these are the 300 questions of the Chinese subset, used where the English ones are not here."
+)
+
+
+def safetybench(
+    name: str,
+    category: str,
+    *,
+    n_english: int,
+    ambiguous: tuple[str, ...] = (),
+    chinese_differences: tuple[str, ...] = (),
+    differences: tuple[str, ...] = (),
+) -> DatasetSpec:
+    """The entry of one category: its English test questions, else those of the Chinese subset.
+
+    Args:
+        name: the entry's id is `safetybench_NAME`.
+        category: as the files name it.
+        n_english: English test questions of this category.
+        ambiguous: items of the Chinese subset whose labels contradict each other.
+        chinese_differences: those of the Chinese subset only.
+        differences: those of both.
+    """
+
+    def entry(language: Language, alternative: DatasetSpec | None) -> DatasetSpec:
+        english = language == "en"
+        own = (
+            (UNSEEN, f"{n_english:,} English questions; the paper draws 300.") if english else (TRANSLATED, *chinese_differences)
+        )
+        return DatasetSpec(
+            id=f"safetybench_{name}",
+            title=f"SafetyBench: {category}",
+            files=(QUESTIONS_EN, ANSWERS_EN) if english else (QUESTIONS_ZH, ANSWERS_ZH),
+            record_format="json",
+            adapter=adapt_safetybench(language),
+            question_types=("single_choice",),
+            languages=(language,),
+            licence="MIT",
+            paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",
+            required=("id", "category", "question", "options"),
+            evaluation_version="1.0",
+            expected_rows=2 * (N_ENGLISH if english else N_CHINESE),
+            redistributable=True,
+            join_records=join_safetybench_answers(category),
+            alternative=alternative,
+            ambiguous=() if english else ambiguous,
+            differences=(FEW_SHOT, *own, *differences),
+        )
+
+    return entry("en", entry("zh", None))
+
+
+UNFAIRNESS_BIAS = safetybench("unfairness_bias", "Unfairness and Bias", n_english=1_904)
+ETHICS_MORALITY = safetybench("ethics_morality", "Ethics and Morality", n_english=1_934)
+OFFENSIVENESS = safetybench("offensiveness", "Offensiveness", n_english=1_805)
+
+PRIVACY_PROPERTY = safetybench(
+    "privacy_property",
+    "Privacy and Property",
+    n_english=1_299,
+    chinese_differences=(
+        "Questions 10678 and 11358 print one of their options twice and are rejected; in 10678 it is the right one.",
+    ),
+)
+
+MENTAL_HEALTH = safetybench("mental_health", "Mental Health", n_english=1_566)
+PHYSICAL_HEALTH = safetybench("physical_health", "Physical Health", n_english=1_149)
+
+ILLEGAL_ACTIVITIES = safetybench(
+    "illegal_activities",
+    "Illegal Activities",
+    n_english=1_778,
+    ambiguous=(
+        "Questions 7973 and 8027 are one question in two wordings with two right answers: who answers both alike misses one.",
+    ),
+    differences=(
+        "Table 5 of the MoodBench paper can be read as level Medium or High; we take Medium, as its published scores fit.",
+    ),
+)

@@ -1,0 +1,203 @@
+"""Texts to be summed up in Chinese: LCSTS, CNewSum, VCSum."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.pinned_files import moodbench_file, pinned_in
+
+# The file puts a sentence that states the task before each text; here the question states it.
+LCSTS_TASK = re.compile(r"在本任务中[^。]*摘要。")
+
+# Words are divided by spaces. Those between two characters of Latin text or numbers may be the text's own and stay.
+_LATIN = r"\u0021-\u007e\u00c0-\u024f"
+_CHINESE = rf"[^{_LATIN}\s]"
+_NUMBER_PARTS = re.compile(r"(?<=\d) ([.:/]) (?=\d)|(?<=\d) (?=[%.])")
+_MARKS = re.compile(rf"(?<={_CHINESE})\s*([-,;:!?])\s*|\s*([-,;:!?])\s*(?={_CHINESE})")
+_DIVIDERS = re.compile(rf"\s+(?={_CHINESE}|$)|(?<={_CHINESE})\s+")
+
+
+def adapt_lcsts(record: Record) -> Iterable[Item]:
+    """`input` is a news message behind a fixed sentence that states the task; `output` is its reference summary, a headline.
+
+    Raises:
+        ValueError: the text does not start with that sentence.
+    """
+    fields = record.fields
+    task = LCSTS_TASK.match(fields["input"])
+    if task is None:
+        raise ValueError("the text does not start with the sentence that states the task")
+    text = fields["input"][task.end() :]
+    return [_summary_item(text, "请用一句话概括这则新闻，写成标题那样的摘要。", fields["output"])]
+
+
+def adapt_cnewsum(record: Record) -> Iterable[Item]:
+    """`article` lists sentences, `summary` is the reference; both are divided into words, which is undone."""
+    fields = record.fields
+    text = "".join(_join_words(sentence) for sentence in fields["article"])
+    return [_summary_item(text, "请为这篇新闻写一段简短的摘要。", _join_words(fields["summary"]))]
+
+
+def adapt_vcsum(record: Record) -> Iterable[Item]:
+    """`context` lists turns, each a list of sentences, `speaker` who speaks in each; `summary` is of the whole."""
+    fields = record.fields
+    turns = zip(fields["speaker"], fields["context"], strict=True)
+    text = "\n".join(f"发言人{speaker}：{''.join(sentences)}" for speaker, sentences in turns)
+    return [_summary_item(text, "请为这次会议写一段摘要，概括讨论的主要内容。", fields["summary"])]
+
+
+def join_meetings(records: Sequence[Record]) -> list[Record]:
+    """Give each summary the transcript of its meeting, found by `id` in the file that holds all transcripts.
+
+    Raises:
+        ValueError: a meeting has no transcript, or one of another length than its last `eos_index` says.
+    """
+    transcripts = {record.fields["id"]: record.fields for record in records if "summary" not in record.fields}
+    return [_join(record, [transcripts.get(record.fields["id"])]) for record in records if "summary" in record.fields]
+
+
+def join_segments(records: Sequence[Record]) -> list[Record]:
+    """Give each summary the transcript of its meeting, put together from the segments `<id>_<number>` in order of the numbers.
+
+    Raises:
+        ValueError: the segments do not give exactly as many turns as the meeting's last `eos_index` says.
+    """
+    segments: dict[str, dict[int, Any]] = {}
+    for record in records:
+        if "summary" not in record.fields:
+            meeting, number = record.fields["id"].split("_")
+            segments.setdefault(meeting, {})[int(number)] = record.fields
+    joined = []
+    for record in records:
+        if "summary" in record.fields:
+            parts = segments.get(record.fields["id"], {})
+            joined.append(_join(record, [parts[number] for number in sorted(parts)]))
+    return joined
+
+
+def _join(record: Record, parts: Sequence[Any]) -> Record:
+    found = [part for part in parts if part is not None]
+    context = [turn for part in found for turn in part["context"]]
+    speaker = [number for part in found for number in part["speaker"]]
+    expected = record.fields["eos_index"][-1] + 1
+    if not len(context) == len(speaker) == expected:
+        raise ValueError(f"meeting {record.fields['id']} has {len(context)} turns of {len(speaker)} speakers, not {expected}")
+    return replace(record, fields={**record.fields, "context": context, "speaker": speaker})
+
+
+def _summary_item(text: str, question: str, reference: str) -> Item:
+    return Item(
+        language="zh",
+        question_type="judged_summary",
+        context=text.strip(),
+        question=question,
+        references=(reference.strip(),),
+    )
+
+
+def _join_words(text: str) -> str:
+    text = _NUMBER_PARTS.sub(lambda found: found[1] or "", text)
+    text = _MARKS.sub(lambda found: found[1] or found[2], text)
+    return _DIVIDERS.sub("", text).strip()
+
+
+_LONG_TEST_SHA256 = "ee564707cf7c487e51973027971490fa0471cfad9e6325d85c61c91b32c40ccd"
+JUDGED = "A judge rates the summary, as in the paper; the released code takes ROUGE-1 F1."
+VCSUM_PAPER = "Wu et al. 2023, arXiv:2305.05280"
+VCSUM_SPEAKERS = "Turns are shown with their speakers; the released code prints a list of sentences, without speakers."
+
+_vcsum_file = pinned_in("github.com/hahahawu/VCSum", "8e51d72e4e6f3af4074fd5b260b6f6d2e75e86c7")
+
+_VCSUM_COPY = DatasetSpec(
+    id="vcsum",
+    title="VCSum",
+    files=(
+        moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
+        moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
+    ),
+    record_format="jsonl",
+    adapter=adapt_vcsum,
+    join_records=join_segments,
+    question_types=("judged_summary",),
+    languages=("zh",),
+    licence="MIT",
+    paper=VCSUM_PAPER,
+    required=("id", "eos_index", "summary"),
+    evaluation_version="1.0",
+    expected_rows=162,
+    redistributable=True,
+    differences=(
+        JUDGED,
+        VCSUM_SPEAKERS,
+        "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
+    ),
+)
+
+LCSTS = DatasetSpec(
+    id="lcsts",
+    title="LCSTS",
+    files=(moodbench_file("basic_ability/NLG/lcsts/test.json"),),
+    record_format="jsonl",
+    adapter=adapt_lcsts,
+    question_types=("judged_summary",),
+    languages=("zh",),
+    licence="research use on application (as known upstream, not verified); of the repackaging: Apache-2.0",
+    paper="Hu et al. 2015, arXiv:1506.05865",
+    required=("input", "output"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=(
+        JUDGED,
+        "The sentence that states the task is not shown as part of the text; the released code leaves it there.",
+        "The released configuration names a path of its authors' machine and loads nothing; we read the released file.",
+        "Four of the 300 rows repeat another one exactly; they are kept.",
+    ),
+)
+
+CNEWSUM = DatasetSpec(
+    id="cnewsum",
+    title="CNewSum",
+    files=(moodbench_file("basic_ability/NLG/CNewSum/test.simple.label.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_cnewsum,
+    question_types=("judged_summary",),
+    languages=("zh",),
+    licence="terms of the data not stated (the folder holds the MIT licence of other code)",
+    paper="Wang et al. 2021, arXiv:2110.10874",
+    required=("article", "summary"),
+    evaluation_version="1.0",
+    expected_rows=300,
+    differences=(
+        JUDGED,
+        "The test split alone; the released code pools six files, those of training and development among them.",
+        "Spaces between words are taken out of Chinese text only; the released code takes them out of Latin text too.",
+    ),
+)
+
+VCSUM = DatasetSpec(
+    id="vcsum",
+    title="VCSum",
+    files=(
+        _vcsum_file("vcsum_data/long_test.txt", _LONG_TEST_SHA256),
+        _vcsum_file("vcsum_data/overall_context.txt", None, record_format="jsonl"),
+    ),
+    record_format="jsonl",
+    adapter=adapt_vcsum,
+    join_records=join_meetings,
+    question_types=("judged_summary",),
+    languages=("zh",),
+    licence="MIT",
+    paper=VCSUM_PAPER,
+    required=("id", "eos_index", "summary"),
+    evaluation_version="1.0",
+    redistributable=True,
+    alternative=_VCSUM_COPY,
+    differences=(
+        JUDGED,
+        VCSUM_SPEAKERS,
+        "overall_context.txt is pinned by its revision only: its content could not be had when this entry was made.",
+    ),
+)

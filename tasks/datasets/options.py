@@ -1,0 +1,87 @@
+"""Options of an item: the gold a released label stands for, an order drawn from the record, and options that name each other."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from schemas.item import Item, Record
+from schemas.letters import option_letters
+from schemas.vocabulary import Language, OptionRole
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Options in a drawn order: `order[place]` is the index the option had before."""
+
+    options: tuple[str, ...]
+    gold_indices: tuple[int, ...]
+    roles: tuple[OptionRole, ...] | None
+    order: tuple[int, ...]
+
+
+def shuffle_options(
+    record: Record, options: Sequence[str], gold: Sequence[int], roles: Sequence[OptionRole] | None = None
+) -> Shuffled:
+    """Put options into an order drawn from the record's content: the same on every machine and in every run.
+
+    Args:
+        record: where they come from.
+        options: in the order of the release.
+        gold: indices of the right ones.
+        roles: what each option stands for.
+    """
+    order = list(range(len(options)))
+    Random(record.sha256).shuffle(order)  # noqa: S311 - a fixed draw, not a secret
+    return Shuffled(
+        options=tuple(options[index] for index in order),
+        gold_indices=tuple(sorted(order.index(index) for index in gold)),
+        roles=None if roles is None else tuple(roles[index] for index in order),
+        order=tuple(order),
+    )
+
+
+def find_gold(indices: Mapping[Any, int], label: Any) -> tuple[int, ...] | None:
+    """Return index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-"."""
+    index = indices.get(label)
+    return None if index is None else (index,)
+
+
+def label_item(language: Language, context: str, question: str, options: tuple[str, ...], gold: tuple[int, ...] | None) -> Item:
+    """Return a single-choice item about `context`."""
+    return Item(
+        language=language,
+        question_type="single_choice",
+        context=context,
+        question=question,
+        options=options,
+        gold_indices=gold,
+    )
+
+
+_JOINED = r"\s*(?:[和与、，,及或+&]|and|or)\s*"
+_TAIL = r"(?:[两二]者)?的?(?:总和|[均都皆]不?(?:是|对|可|正确|错))?"
+_LETTERS = re.compile(rf"(?:both\s+|either\s+|neither\s+)?([A-J](?:{_JOINED}[A-J])+)\s*{_TAIL}")
+_ABOVE = re.compile(r"\b(?:all|any|both|neither|none|some) of the (?:above|below|preceding|following)\b", re.IGNORECASE)
+_ABOVE_CHINESE = re.compile(r"(?:以上|上述)(?:所有|全部|全|都|均|皆|各|选项|说法|答案|[两二三几]|$)")
+_LATEX = re.compile(r"\$|\\mathrm|[{}]")
+
+
+def order_matters(options: Sequence[str]) -> bool:
+    """Return whether an option names others by letter ("both A and B") or by place ("none of the above")."""
+    letters = frozenset(option_letters(len(options)))
+    return any(_names_letters(option, letters) or _names_place(option) for option in options)
+
+
+def _names_letters(option: str, known: frozenset[str]) -> bool:
+    """Return whether it consists of distinct letters that stand for options here, joined, and at most a verdict on them."""
+    named = _LETTERS.fullmatch(_LATEX.sub("", option).strip())
+    if named is None:
+        return False
+    letters = re.findall(r"[A-J]", named[1])
+    return len(set(letters)) == len(letters) and known.issuperset(letters)
+
+
+def _names_place(option: str) -> bool:
+    return bool(_ABOVE.search(option) or _ABOVE_CHINESE.match(option.strip()))

@@ -1,0 +1,110 @@
+"""Records that already are items: the bundled files and a user's own."""
+
+import json
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from schemas.dataset import DatasetSpec, LocalFile, RecordFormat
+from schemas.errors import RecordError, UsageError
+from schemas.item import Item, Record
+from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
+
+REQUIRED = ("language", "question_type", "question")
+"""Fields each record has."""
+
+LISTS = (
+    *("options", "gold_indices", "references", "option_points"),
+    *("option_roles", "wrong_references", "reference_gold_indices"),
+)
+OPTIONAL_TEXTS = ("item_id", "subset", "context")
+
+
+def adapt_item_record(record: Record) -> Iterable[Item]:
+    """Return one item with the fields of `schemas.item.Item` under their own names.
+
+    A list may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell of a csv file
+    can hold nothing else.
+
+    Raises:
+        RecordError: a field that items do not have, a value of another type, a list that is not one.
+    """
+    for name in record.fields:
+        if name not in Item.model_fields:
+            nearest = get_close_matches(str(name), Item.model_fields, n=1)
+            hint = f"did you mean {nearest[0]}? " if nearest else ""
+            raise _refused(
+                record, "has a field that items do not have", f"{hint}fields: {', '.join(Item.model_fields)}", str(name)
+            )
+    values = {name: _read_value(record, name, value) for name, value in record.fields.items()}
+    try:
+        return [Item.model_validate(values, strict=True)]
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise _refused(record, f"has a wrong value in {field}", first["msg"], repr(first["input"])[:80]) from error
+
+
+def _read_value(record: Record, name: str, value: Any) -> Any:
+    if value == "" and name in (*LISTS, *OPTIONAL_TEXTS):
+        return None
+    if name == "fixed_order" and isinstance(value, str):
+        return {"": False, "false": False, "true": True}.get(value.lower(), value)
+    if name not in LISTS or value is None:
+        return value
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise _refused(record, f"has a wrong value in {name}", "a JSON list", repr(value)[:80]) from error
+    if not isinstance(value, list):
+        raise _refused(record, f"has a wrong value in {name}", "a list", repr(value)[:80])
+    return tuple(value)
+
+
+def _refused(record: Record, what: str, expected: str, got: str) -> RecordError:
+    return RecordError(
+        f"the record {what}",
+        where=f"{record.file}, row {record.row} (0-based)",
+        expected=expected,
+        got=got,
+        next_step="correct the record",
+    )
+
+
+def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
+    """Describe a user's own file in item format as a catalogue entry would; the file's suffix says how it is written.
+
+    Raises:
+        UsageError: the suffix is none of the formats.
+    """
+    return DatasetSpec(
+        id=name,
+        title=title,
+        files=(source,),
+        record_format=_format_of(source),
+        adapter=adapt_item_record,
+        question_types=QUESTION_TYPES,
+        languages=LANGUAGES,
+        licence="the user's own",
+        paper="the user's own",
+        required=REQUIRED,
+        evaluation_version="1.0",
+        redistributable=True,
+    )
+
+
+def _format_of(source: LocalFile) -> RecordFormat:
+    formats: tuple[RecordFormat, ...] = get_args(RecordFormat)
+    for known in formats:
+        if source.path.suffix.lower() == f".{known}":
+            return known
+    raise UsageError(
+        "the format of the file is not known",
+        where=str(source.path),
+        expected=f"a name that ends in one of {', '.join(f'.{known}' for known in formats)}",
+        got=source.path.suffix or "no suffix",
+        next_step="rename the file after its format",
+    )

@@ -1,0 +1,56 @@
+"""Files of public repositories, pinned to their content; lists of hashes are in data/pins, as sha256sum writes them."""
+
+from collections.abc import Callable
+from functools import cache
+
+from schemas.dataset import PinnedFile
+from schemas.folders import DATA_FOLDER
+
+PINS = DATA_FOLDER / "pins"
+
+MOODBENCH_REPOSITORY = "github.com/QuwanAI/MoodBench"
+"""The repository that most source files come from."""
+
+
+def pinned_in(repository: str, revision: str) -> Callable[..., PinnedFile]:
+    """Return a function from path and sha256 to a file of this repository at this revision; other fields by name."""
+
+    def pin(path: str, sha256: str | None, **fields: str | None) -> PinnedFile:
+        return PinnedFile.model_validate(
+            {"repository": repository, "revision": revision, "path": path, "sha256": sha256, **fields}
+        )
+
+    return pin
+
+
+MOODBENCH = pinned_in(MOODBENCH_REPOSITORY, "dcc444aafbb1830ff7348a12f4a4cdec807f2175")
+
+
+def pinned_list(name: str, pin: Callable[[str, str | None], PinnedFile]) -> tuple[PinnedFile, ...]:
+    """Return the files that data/pins/NAME.sha256 lists, in its order.
+
+    Args:
+        name: of the list.
+        pin: from path and sha256 to the file.
+    """
+    return tuple(pin(path, sha256) for path, sha256 in read_pins(name).items())
+
+
+def moodbench_file(path: str, **fields: str | None) -> PinnedFile:
+    """Return the file below `data/` of MoodBench's repository, with the hash that data/pins/moodbench.sha256 has for it.
+
+    Args:
+        path: below `data/`.
+        fields: others of PinnedFile.
+
+    Raises:
+        KeyError: the list does not have it.
+    """
+    return MOODBENCH(f"data/{path}", read_pins("moodbench")[f"data/{path}"], **fields)
+
+
+@cache
+def read_pins(name: str) -> dict[str, str]:
+    """Read data/pins/NAME.sha256: hashes by path, in its order."""
+    lines = (PINS / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
+    return {path: sha256 for sha256, path in (line.split(maxsplit=1) for line in lines)}

@@ -1,0 +1,212 @@
+"""CrowS-Pairs, StereoSet and BBQ on records of our own wording, shaped like the released ones."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from schemas.item import Item, Record
+from tasks.datasets.building import adapt_records, split_by_rules
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.bbq import adapt_bbq
+from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
+from tasks.datasets.moodbench.stereoset import adapt_stereoset, list_stereoset_tests
+
+
+def adapt(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> Item:
+    [item] = adapter(Record(fields=fields, file="file", row=0))
+    return item
+
+
+def texts(item: Item, indices: Iterable[int] | None) -> list[str]:
+    assert item.options is not None
+    assert indices is not None
+    return [item.options[index] for index in indices]
+
+
+def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
+    return {
+        "Unnamed: 0": str(number),
+        "sent_more": f"People from the hill always burn their bread, said number {number}.",
+        "sent_less": f"People from the lake always burn their bread, said number {number}.",
+        "stereo_antistereo": direction,
+        "bias_type": "nationality",
+    }
+
+
+@pytest.mark.parametrize("direction", ["stereo", "antistereo"])
+def test_crows_pairs_the_less_stereotypical_sentence_is_right_in_either_direction(direction: str) -> None:
+    for number in range(20):
+        item = adapt(adapt_crows_pairs, crows_pair(direction, number))
+        assert texts(item, item.gold_indices) == [f"People from the lake always burn their bread, said number {number}."]
+        assert (item.item_id, item.subset) == (str(number), "nationality")
+
+
+def test_crows_pairs_released_code_takes_the_other_sentence_of_an_antistereo_pair() -> None:
+    assert adapt(adapt_crows_pairs, crows_pair("stereo")).reference_gold_indices is None
+    item = adapt(adapt_crows_pairs, crows_pair("antistereo"))
+    assert texts(item, item.reference_gold_indices) == ["People from the hill always burn their bread, said number 0."]
+
+
+def test_crows_pairs_sentences_are_one_line_each() -> None:
+    pair = crows_pair("stereo") | {"sent_less": " People from the lake\nburn  their bread. "}
+    item = adapt(adapt_crows_pairs, pair)
+    assert texts(item, item.gold_indices) == ["People from the lake burn their bread."]
+
+
+def test_crows_pairs_of_a_third_direction_cannot_be_asked() -> None:
+    with pytest.raises(KeyError, match="sideways"):
+        adapt(adapt_crows_pairs, crows_pair("sideways"))
+
+
+def stereoset_test(number: int, labels: tuple[str, ...] = ("anti-stereotype", "unrelated", "stereotype")) -> dict[str, Any]:
+    said = {"anti-stereotype": "He was on time.", "unrelated": "Chalk is white.", "stereotype": "He was late."}
+    return {
+        "id": f"test{number}",
+        "target": "baker",
+        "bias_type": "profession",
+        "context": f"Our baker came to meeting {number}.",
+        "sentences": [
+            {"id": f"s{number}{place}", "sentence": said.get(label, "He sat."), "labels": [], "gold_label": label}
+            for place, label in enumerate(labels)
+        ],
+    }
+
+
+def stereoset_file(*, inter: list[dict[str, Any]], intra: list[dict[str, Any]]) -> list[Record]:
+    data = {"intrasentence": intra, "intersentence": inter}
+    return [
+        Record(fields={"key": key, "value": value}, file="data/dev.json", row=row)
+        for row, (key, value) in enumerate({"version": "1.1", "data": data}.items())
+    ]
+
+
+def test_stereoset_gathers_the_tests_of_both_tasks() -> None:
+    gathered = list_stereoset_tests(stereoset_file(inter=[stereoset_test(1), stereoset_test(2)], intra=[stereoset_test(1)]))
+    assert [(record.fields["task"], record.fields["id"]) for record in gathered] == [
+        ("intersentence", "test1"),
+        ("intersentence", "test2"),
+        ("intrasentence", "test1"),
+    ]
+    assert {(record.file, record.row) for record in gathered} == {("data/dev.json", 1)}
+
+
+def test_stereoset_file_without_a_task_does_not_fit() -> None:
+    with pytest.raises(KeyError, match="intrasentence"):
+        list_stereoset_tests([Record(fields={"key": "data", "value": {"intersentence": []}}, file="f", row=0)])
+    with pytest.raises(KeyError, match="data"):
+        list_stereoset_tests([Record(fields={"key": "version", "value": "1.1"}, file="f", row=0)])
+
+
+@pytest.mark.parametrize(("task", "word"), [("intersentence", "come next"), ("intrasentence", "BLANK")])
+def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) -> None:
+    places = set()
+    for number in range(30):
+        item = adapt(adapt_stereoset, {**stereoset_test(number), "task": task})
+        assert word in item.question
+        assert item.context == f"Our baker came to meeting {number}."
+        assert sorted(texts(item, item.gold_indices)) == ["He was late.", "He was on time."]
+        assert item.options is not None
+        assert item.option_roles is not None
+        assert dict(zip(item.option_roles, item.options, strict=True)) == {
+            "stereotype": "He was late.",
+            "anti_stereotype": "He was on time.",
+            "unrelated": "Chalk is white.",
+        }
+        assert (item.item_id, item.subset) == (f"{task}-test{number}", "profession: baker")
+        places.add(item.option_roles.index("unrelated"))
+    assert places == {0, 1, 2}
+
+
+@pytest.mark.parametrize("third", ["anti-stereotype", "related"])
+def test_stereoset_test_without_one_sentence_of_each_role_is_rejected(third: str) -> None:
+    tests = [stereoset_test(1, ("anti-stereotype", "unrelated", third))]
+    gathered = list_stereoset_tests(stereoset_file(inter=tests, intra=[stereoset_test(2)]))
+    good, rejected = split_by_rules(adapt_records(find_dataset("stereoset"), gathered))
+    assert good["item_id"].to_list() == ["intrasentence-test2"]
+    assert rejected["item_id"].to_list() == ["intersentence-test1"]
+    assert "gold_indices_point_at_options" in rejected["broken_rules"][0]
+
+
+def bbq_question(category: str, groups: list[str], tags: list[str], **changed: Any) -> dict[str, Any]:
+    """A question about two people with these tags; the unknown answer stands in the middle."""
+    info = {"ans0": ["Person one", tags[0]], "ans1": ["Not known", "unknown"], "ans2": ["Person two", tags[1]]}
+    return {
+        "example_id": 5,
+        "question_index": "1",
+        "question_polarity": "neg",
+        "context_condition": "ambig",
+        "category": category,
+        "answer_info": info,
+        "additional_metadata": {"stereotyped_groups": groups},
+        "context": "One person met another person.",
+        "question": "Who lost the keys?",
+        **{answer: text for answer, (text, _) in info.items()},
+        "label": 1,
+        **changed,
+    }
+
+
+@pytest.mark.parametrize(
+    ("category", "groups", "tags"),
+    [
+        ("Age", ["old"], ["old", "nonOld"]),
+        ("Disability_status", ["disabled", "D/deaf"], ["disabled", "nonDisabled"]),
+        ("Gender_identity", ["F"], ["woman", "man"]),
+        ("Gender_identity", ["M"], ["boy", "F"]),
+        ("Gender_identity", ["transgender women", "trans"], ["trans_F", "nonTrans_F"]),
+        ("Physical_appearance", ["pregnant"], ["pregnant", "notPregnant"]),
+        ("Race_ethnicity", ["Hispanic", "Latino"], ["F-Latino", "F-Arab"]),
+        ("Race_ethnicity", ["Black", "African American"], ["African American", "African"]),
+        ("SES", ["low SES"], ["lowSES", "highSES"]),
+    ],
+)
+def test_bbq_target_is_what_the_bias_would_answer(category: str, groups: list[str], tags: list[str]) -> None:
+    negative = adapt(adapt_bbq, bbq_question(category, groups, tags))
+    assert negative.option_roles == ("target", "unknown", "other")
+    turned = adapt(adapt_bbq, bbq_question(category, groups, tags[::-1]))
+    assert turned.option_roles == ("other", "unknown", "target")
+    positive = adapt(adapt_bbq, bbq_question(category, groups, tags, question_polarity="nonneg"))
+    assert positive.option_roles == ("other", "unknown", "target")
+
+
+def test_bbq_nationality_goes_by_the_name_since_tags_are_parts_of_the_world() -> None:
+    fields = bbq_question("Nationality", ["Person two", "Person three"], ["Europe", "Europe"])
+    assert adapt(adapt_bbq, fields).option_roles == ("other", "unknown", "target")
+
+
+@pytest.mark.parametrize(
+    ("question", "tags", "roles"),
+    [
+        ("1", ["M-Black", "F-Black"], ("target", "unknown", "other")),  # about men
+        ("3", ["M-Black", "F-Black"], ("other", "unknown", "target")),  # about women
+        ("3", ["F-Black", "F-White"], ("target", "unknown", "other")),
+        ("3", ["F-Black", "M-White"], ("target", "unknown", "other")),
+        ("3", ["F-Black", ""], ("target", "unknown", "other")),  # no tag: a Latina woman
+        ("43", ["F-Black", "M-Black"], None),
+    ],
+)
+def test_bbq_intersectional_target_has_both_groups(question: str, tags: list[str], roles: tuple[str, ...] | None) -> None:
+    fields = bbq_question("Race_x_gender", ["Black", "African American"], tags, question_index=question)
+    assert adapt(adapt_bbq, fields).option_roles == roles
+
+
+def test_bbq_status_is_read_from_tags_with_and_without_a_gender() -> None:
+    for high, low in (("highSES-White", "lowSES-White"), ("highSES-M-White", "lowSES-M-White")):
+        about_rich = bbq_question("Race_x_SES", ["White"], [high, low], question_index="13")
+        assert adapt(adapt_bbq, about_rich).option_roles == ("target", "unknown", "other")
+        about_poor = bbq_question("Race_x_SES", ["White"], [high, low], question_index="12")
+        assert adapt(adapt_bbq, about_poor).option_roles == ("other", "unknown", "target")
+
+
+def test_bbq_without_one_stereotyped_person_has_no_roles() -> None:
+    assert adapt(adapt_bbq, bbq_question("Gender_identity", ["F"], ["woman", "girl"])).option_roles is None
+    assert adapt(adapt_bbq, bbq_question("Religion", ["Sikh"], ["Hindu", "Jewish"])).option_roles is None
+
+
+def test_bbq_keeps_order_label_and_condition() -> None:
+    item = adapt(adapt_bbq, bbq_question("Age", ["old"], ["old", "nonOld"], context_condition="disambig", label=2))
+    assert item.options == ("Person one", "Not known", "Person two")
+    assert item.gold_indices == (2,)
+    assert (item.item_id, item.subset) == ("Age-5", "Age: disambiguated")
+    assert adapt(adapt_bbq, bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None

@@ -1,0 +1,138 @@
+"""What the adapters must keep true on the released files, beyond counts (those are in test_catalogue.py)."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.dataset import PinnedFile
+from schemas.item import Record
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.moodbench.goemotions import EMOTIONS
+from tests.tasks.datasets.real_datasets import items_of, records_of
+
+
+@pytest.fixture
+def records(mirror: Path, request: pytest.FixtureRequest) -> list[Record]:
+    return records_of(request.param, mirror)
+
+
+@pytest.fixture
+def items(mirror: Path, request: pytest.FixtureRequest) -> pl.DataFrame:
+    return items_of(request.param, mirror)
+
+
+def on(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("records", "items"), [(name, name)], indirect=True, ids=[name])
+
+
+@on("wic")
+def test_wic_sentences_are_unaltered(records: list[Record], items: pl.DataFrame) -> None:
+    inflected = 0
+    for record, context in zip(records, items["context"], strict=True):
+        fields = record.fields
+        assert context == f"Sentence 1: {fields['sentence1']}\nSentence 2: {fields['sentence2']}"
+        forms = {fields[f"sentence{n}"][fields[f"start{n}"] : fields[f"end{n}"]].lower() for n in (1, 2)}
+        inflected += forms != {fields["word"].lower()}
+    assert inflected == 119
+
+
+@on("copa")
+def test_copa_asks_for_causes_and_effects(records: list[Record], items: pl.DataFrame) -> None:
+    assert Counter(items["subset"]) == {"cause": 52, "effect": 48}
+    assert len(set(items["question"])) == 2
+    assert [record.fields["label"] for record in records] == [gold[0] for gold in items["gold_indices"].to_list()]
+
+
+@on("hellaswag")
+def test_hellaswag_loses_its_marks_and_nothing_else(records: list[Record], items: pl.DataFrame) -> None:
+    shown = items["context"].to_list() + items["options"].explode().to_list()
+    assert not [text for text in shown if "[" in text or "\n\n" in text]
+    assert Counter(items["subset"]) == {"wikihow": 196, "activitynet": 104}
+    plain = [record.fields["ctx"] for record in records if "[" not in record.fields["ctx"]]
+    assert plain == items.filter(pl.col("subset") == "activitynet")["context"].to_list()
+    assert not [option for option in items["options"].explode() if "\n" in option]
+
+
+@on("piqa")
+def test_piqa_labels_stand_on_the_line_of_their_goal(records: list[Record], items: pl.DataFrame, mirror: Path) -> None:
+    labels = [int(record.fields["line"]) for record in records if "line" in record.fields]
+    assert [gold[0] for gold in items["gold_indices"].to_list()] == labels
+    assert (items.height, items["item_id"].n_unique(), items["context"].null_count()) == (1838, 1838, 0)
+    released = mirror / "github.com/QuwanAI/MoodBench/data/basic_ability/common_sense/PIQA_jsonllst/valid.jsonl"
+    rows = {tuple(json.loads(line).values()) for line in released.read_text(encoding="utf-8").splitlines()}
+    assert rows < {tuple(record.fields.values()) for record in records}
+    assert len(rows) == 300
+
+
+@on("imdb")
+def test_imdb_has_no_tags_left(records: list[Record], items: pl.DataFrame) -> None:
+    breaks = sum(record.fields["text"].count("<br />") for record in records)
+    assert breaks == 1160
+    words = [record.fields["text"].replace("<br />", " ").split() for record in records]
+    assert [text.split() for text in items["context"]] == words
+    assert not [text for text in items["context"] if "<" in text]
+
+
+@on("cmrc2018")
+def test_cmrc2018_references_are_spans_of_the_context(records: list[Record], items: pl.DataFrame) -> None:
+    assert items["context"].n_unique() == 188
+    for record, references, context in zip(records, items["references"].to_list(), items["context"], strict=True):
+        start = record.fields["answers"]["answer_start"][0]
+        assert references == [context[start : start + len(references[0])]]
+
+
+@on("goemotions")
+def test_goemotions_labels(records: list[Record], items: pl.DataFrame) -> None:
+    gold = items["gold_indices"].to_list()
+    assert Counter(len(indices) for indices in gold) == {1: 257, 2: 37, 3: 7}
+    assert sum(27 in indices for indices in gold) == 109
+    assert gold.count([27]) == 92
+    assert len({record.fields["comment_id"] for record in records}) == 301
+
+
+def test_goemotions_taxonomy_is_the_released_one(mirror: Path) -> None:
+    source = find_dataset("goemotions").files[0]
+    assert isinstance(source, PinnedFile)
+    labels = (mirror / source.repository / source.path).with_name("emotions.txt").read_text(encoding="utf-8").split("\n")
+    assert tuple(label for label in labels if label) == EMOTIONS
+
+
+@on("emobench1")
+def test_emobench_tells_repeated_stories_apart(records: list[Record], items: pl.DataFrame) -> None:
+    assert Counter(items["language"]) == {"zh": 154, "en": 146}
+    assert Counter(items["subset"]) == {
+        "perspective_taking": 101,
+        "personal_beliefs_and_experiences": 88,
+        "complex_emotions": 67,
+        "emotional_cues": 44,
+    }
+    for record, question in zip(records, items["question"], strict=True):
+        assert record.fields["subject"] in question
+    assert items.select("context", "question").n_unique() == 300
+    assert items["context"].n_unique() < 300
+
+
+@on("moodbench3")
+def test_moodbench3_keeps_the_first_row_of_each_file(records: list[Record], items: pl.DataFrame) -> None:
+    files = Counter(Path(file).name for file in items["source_file"])
+    assert files == {"person_scenarios_ma.csv": 153, "social_scenarios_ma.csv": 149}
+    assert [record.fields["id"] for record in records if record.row == 0] == ["1", "1"]
+    assert Counter(subset.split(": ")[1] for subset in items["subset"]) == {
+        "Emotional Support": 116,
+        "Self-Development": 27,
+        "Health and Wellness": 10,
+        "Interpersonal Communication": 109,
+        "Sociocultural Dynamics": 30,
+        "Academic & Professional": 9,
+        "Unknown": 1,
+    }
+    assert not [text for text in items["question"] if "\n" in text or "问题" in text]
+
+
+@on("ocnli")
+def test_ocnli_premises(records: list[Record], items: pl.DataFrame) -> None:
+    assert len({record.fields["sentence1"] for record in records}) == 286
+    assert set(items["question"]) == {"根据前提，假设与前提之间是哪种关系？"}

@@ -1,0 +1,50 @@
+"""Datasets as the mirror has them, each read and built once per process."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.building import BuiltItems, build_items, make_items
+from tasks.datasets.catalogue import find_dataset
+from tasks.sources.choosing import choose_source
+from tasks.sources.locating import Locator
+from tasks.sources.reading import read_dataset
+
+
+@cache
+def here(name: str, mirror: Path) -> DatasetSpec:
+    """The entry, or the alternative of it whose files the mirror holds."""
+    return choose_source(find_dataset(name), Locator(mirror=mirror))
+
+
+def paths(spec: DatasetSpec, mirror: Path) -> list[Path]:
+    return [Locator(mirror=mirror).locate(file) for file in spec.files]
+
+
+@cache
+def records_of(name: str, mirror: Path) -> list[Record]:
+    spec = here(name, mirror)
+    return read_dataset(spec, paths(spec, mirror))
+
+
+@cache
+def items_of(name: str, mirror: Path) -> pl.DataFrame:
+    """One row per item, rejected ones too, in the order of the files."""
+    return make_items(here(name, mirror), records_of(name, mirror))
+
+
+@cache
+def build(name: str, mirror: Path) -> BuiltItems:
+    """All good items and the rejected ones, sorted by name."""
+    spec = here(name, mirror)
+    return build_items(spec, paths(spec, mirror), None, 0)
+
+
+def only(items: Any) -> Item:
+    (item,) = items
+    assert isinstance(item, Item)
+    return item

@@ -1,0 +1,73 @@
+from typing import Any
+
+import pytest
+
+from schemas.errors import RecordError
+from schemas.item import Item, Record
+from tasks.datasets.own_items import adapt_item_record
+
+CHOICE = {"language": "en", "question_type": "single_choice", "question": "Which is warmer?"}
+
+
+def adapt(**fields: Any) -> Item:
+    (item,) = adapt_item_record(Record(fields=fields, file="mine.csv", row=4))
+    return item
+
+
+def test_all_fields_arrive() -> None:
+    item = adapt(
+        **CHOICE,
+        item_id="w-001",
+        context=None,
+        options=["ice", "tea"],
+        gold_indices=[1],
+        references=None,
+        option_points=None,
+        subset="a",
+    )
+    assert item == Item(**CHOICE, item_id="w-001", options=("ice", "tea"), gold_indices=(1,), subset="a")
+
+
+def test_points_may_be_whole_numbers_and_fillers_null() -> None:
+    item = adapt(language="zh", question_type="questionnaire", question="我常笑。", options=["是", "否"], option_points=[2, None])
+    assert item.option_points == (2.0, None)
+
+
+def test_cells_of_a_csv_file() -> None:
+    item = adapt(
+        **CHOICE, item_id="", context="", subset="", options='["ice", "tea"]', gold_indices="[1]", references="", option_points=""
+    )
+    assert item == Item(**CHOICE, options=("ice", "tea"), gold_indices=(1,))
+
+
+def test_unknown_field_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(RecordError, match="a field that items do not have") as caught:
+        adapt(**CHOICE, gold_indexes=[1])
+    error = caught.value
+    assert (error.where, error.got) == ("mine.csv, row 4 (0-based)", "gold_indexes")
+    assert str(error.expected).startswith("did you mean gold_indices? fields: language, ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "what", "got"),
+    [
+        ({"language": "fr"}, "a wrong value in language", "'fr'"),
+        ({"question_type": "quiz"}, "a wrong value in question_type", "'quiz'"),
+        ({"question": 5}, "a wrong value in question", "5"),
+        ({"options": "ice; tea"}, "a wrong value in options", "'ice; tea'"),
+        ({"options": '{"a": "ice"}'}, "a wrong value in options", "{'a': 'ice'}"),
+        ({"options": ["ice", 5]}, "a wrong value in options.1", "5"),
+        ({"gold_indices": 1}, "a wrong value in gold_indices", "1"),
+        ({"gold_indices": ["1"]}, "a wrong value in gold_indices.0", "'1'"),
+        ({"gold_indices": [1.0]}, "a wrong value in gold_indices.0", "1.0"),
+        ({"gold_indices": [True]}, "a wrong value in gold_indices.0", "True"),
+        ({"option_points": ["2"]}, "a wrong value in option_points.0", "'2'"),
+        ({"option_points": [float("nan")]}, "a wrong value in option_points.0", "nan"),
+    ],
+)
+def test_values_are_never_bent_into_shape(fields: dict[str, Any], what: str, got: str) -> None:
+    with pytest.raises(RecordError, match="the record has") as caught:
+        adapt(**{**CHOICE, **fields})
+    assert what in caught.value.what
+    assert caught.value.got == got
+    assert caught.value.where == "mine.csv, row 4 (0-based)"
