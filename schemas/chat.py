@@ -65,13 +65,22 @@ class ModelEntry(Frozen):
     require_same_model: bool = Field(
         default=False, description="an answer that names another model than the one asked is a failure, not a remark"
     )
-    http2: bool = Field(default=False, description="HTTP/2 where the server speaks it; slower than many HTTP/1.1 connections")
     dialect: ApiCapabilities | None = Field(
         default=None, title="Dialect", description="null = as probed, else as the provider's entry says"
     )
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _http2_has_left(cls, values: Any) -> Any:
+        # Manifests and deployments of version 0.1 have the field.
+        if isinstance(values, dict) and "http2" in values:
+            values = dict(values)
+            if values.pop("http2"):
+                raise ValueError("http2 was removed, since it was slower than HTTP/1.1 over many connections; leave it out")
+        return values
 
     @model_validator(mode="before")
     @classmethod

@@ -47,7 +47,6 @@ class Quirks(Frozen):
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
     reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
-    http2: Literal["yes", "no", "unknown"] = "unknown"
 
 
 class StatementSource(Frozen):

@@ -33,7 +33,6 @@ TRANSPORT = (
     "first_byte_timeout_s",
     "timeout_s",
     "require_same_model",
-    "http2",
 )
 """Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
 

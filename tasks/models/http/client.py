@@ -19,7 +19,7 @@ from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limit_headers import read_pause, read_wait
 from tasks.models.http.rate_limiter import RateLimiter, Slot
 from tasks.models.http.retry import CallRetryPolicy, CircuitBreaker
-from tasks.models.http.transport import Address, AioTransport, HttpAnswer, Transport, TransportError, require_sendable
+from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S
 from tasks.text.scrub_keys import Scrubber
 
@@ -95,7 +95,7 @@ class HttpChat:
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport: Transport = open_transport(entry, self._address)
+        self._transport = Transport(entry, self._address)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -159,7 +159,7 @@ class HttpChat:
         if self._unkept is not None:
             raise self._unkept
         if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._address.place} by the calls before this one"
+            text = f"not sent: no server was found at {self._address.server} by the calls before this one"
             return ChatReply(failure="connect", error=text)
         if closed_s := self._pace.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
@@ -216,12 +216,3 @@ class HttpChat:
         if wait_s is not None and wait_s > BUDGET_S:
             self._pace.pause(wait_s)
         return wait_s
-
-
-def open_transport(entry: ModelEntry, address: Address) -> Transport:
-    """Connections as the entry wants them."""
-    if entry.http2:
-        from tasks.models.http.http2 import Http2Transport  # noqa: PLC0415  few need it
-
-        return Http2Transport(entry, address)
-    return AioTransport(entry, address)
