@@ -20,9 +20,15 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
-from tasks.models.capabilities.choose import choose_capabilities, describe_capabilities
 from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
-from tasks.models.capabilities.providers import entry_for, find_provider, load_providers, provider_at
+from tasks.models.capabilities.providers import (
+    choose_capabilities,
+    describe_capabilities,
+    entry_for,
+    find_provider,
+    load_providers,
+    provider_at,
+)
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 

@@ -10,14 +10,12 @@ from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
 from schemas.vocabulary import FAILURES
 from tasks.lake.local_state import state_folder
-from tasks.models.capabilities.choose import choose_capabilities, needs_probe
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
-from tasks.models.capabilities.providers import provider_at
+from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
 from tasks.models.cost.budget import Budget
-from tasks.models.http.client import CallBudget, HttpChat
+from tasks.models.http.client import CallBudget, CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})

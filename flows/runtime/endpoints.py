@@ -14,10 +14,9 @@ from schemas.plan import Plan
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, serve_embedded
-from tasks.models.http.client import HttpChat
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL

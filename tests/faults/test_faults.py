@@ -10,9 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from schemas.chat import ChatReply, ModelEntry
-from tasks.models.http.client import HttpChat
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import Fault, ModelServer

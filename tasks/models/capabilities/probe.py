@@ -14,9 +14,24 @@ from typing import Any
 
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
-from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry
+from schemas.chat import CallFrame, Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry, frame_call
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
-from tasks.models.capabilities.probe_request import ProbeRequest
+
+
+@dataclass(frozen=True)
+class ProbeRequest(ChatRequest):
+    """A call with exactly these parameters and no others; `parameters` is JSON."""
+
+    parameters: str = "{}"
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body of `POST /chat/completions`."""
+        messages = [message.model_dump() for message in self.messages]
+        return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
+
+    def _frames(self) -> CallFrame:
+        return frame_call(self.body(), self.body(), self.identity, self.repetition)
+
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""

@@ -12,8 +12,7 @@ from tempfile import TemporaryFile
 
 from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256
 from schemas.errors import EndpointError
-from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server
-from tasks.models.embedded.machine import read_machine
+from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server, read_machine
 from tasks.models.embedded.supervision import PATIENCE, RestartPolicy, Supervisor
 from tasks.text.backoff import Retry
 

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
@@ -14,14 +14,46 @@ from pydantic import SecretStr
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.http.adaptive_concurrency import USUAL
-from tasks.models.http.failures import read_error
+from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
-from tasks.models.http.rate_limit_headers import read_pause, read_wait
-from tasks.models.http.rate_limiter import RateLimiter, Slot
-from tasks.models.http.retry import CallRetryPolicy, CircuitBreaker
+from tasks.models.http.rate_limiter import RateLimiter, Slot, read_pause, read_wait
 from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
-from tasks.text.backoff import BUDGET_S
+from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
+
+DEAD_AFTER_CALLS = 3
+NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+
+
+@dataclass(frozen=True)
+class CallRetryPolicy(Backoff[Failure]):
+    """Decides on the next attempt of a call; `sleep` waits for a number of seconds."""
+
+    retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class CircuitBreaker:
+    """Opens for good after calls in a row that found no server, so that a dead one costs seconds and not hours.
+
+    It counts calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
+    Anything that a server answered, an error too, starts the count anew.
+    """
+
+    def __init__(self, threshold: int = DEAD_AFTER_CALLS) -> None:
+        self._threshold = threshold
+        self._in_a_row = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls fail at once, without being sent."""
+        return self._in_a_row >= self._threshold
+
+    def report(self, reply: ChatReply) -> None:
+        """Take note of how a call ended."""
+        if not self.is_open:
+            self._in_a_row = self._in_a_row + 1 if reply.failure in NOT_FOUND else 0
+
 
 LONGEST_ERROR = 400
 KEPT_SHARE = 12

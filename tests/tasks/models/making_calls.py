@@ -8,8 +8,7 @@ from pydantic import SecretStr
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
-from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 
 
 class Pauses:

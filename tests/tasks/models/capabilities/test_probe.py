@@ -14,8 +14,7 @@ from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelP
 from schemas.vocabulary import FAILURES
 from tasks.models.capabilities.probe import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
-from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.text.backoff import Retry
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port

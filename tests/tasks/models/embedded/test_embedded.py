@@ -17,12 +17,11 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatRequest, ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.embedded import serving
-from tasks.models.embedded.machine import Machine
+from tasks.models.embedded.fitting import Machine
 from tasks.models.embedded.serving import RESTART_RETRY, find_weights, serve_embedded
 from tasks.models.embedded.supervision import RestartPolicy
-from tasks.models.http.client import HttpChat
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 from tests.tasks.models.embedded.embedded_parent import restarted
 
