@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
@@ -70,13 +71,24 @@ def counts(taken: files.ImportedReplies) -> tuple[int, int, int, int, int]:
 
 async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite")
-    assert export_replies(ours, tmp_path / "shared.parquet") == (3, 0)
+    assert export_replies(ours, tmp_path / "shared.parquet") == 3
     assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "new" / "theirs.sqlite")) == (3, 3, 0, 0, 0)
     assert rows(tmp_path / "new" / "theirs.sqlite") == rows(ours)
     async with Journal(tmp_path / "new" / "theirs.sqlite") as journal:
         found = {text: journal.get(request(text).key) for text in REPLIES}
     expected = {text: ChatReply(**{**vars(reply), "from_journal": True}) for text, reply in REPLIES.items()}
     assert found == expected
+
+
+async def test_a_file_of_version_0_1_that_holds_probes_gives_its_replies(tmp_path: Path) -> None:
+    ours, file = await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet"
+    export_replies(ours, file)
+    table = pq.read_table(file)
+    probes = json.dumps([{"identity": "http://localhost/v1", "model": "listener", "probe": {"version": 1}}])
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "moodflow_probes": probes}), file)
+    assert counts(import_replies(file, tmp_path / "theirs" / "replies.sqlite")) == (3, 3, 0, 0, 0)
+    assert rows(tmp_path / "theirs" / "replies.sqlite") == rows(ours)
+    assert not (tmp_path / "theirs" / "models").exists()
 
 
 async def test_what_is_exported_is_typed(tmp_path: Path) -> None:
@@ -247,7 +259,7 @@ async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
     other = ChatRequest("talker", "http://localhost/v1", (ChatMessage(role="user", content="full"),), Sampling())
     async with Journal(path) as journal:
         await journal.put(other, ChatReply(text="T"))
-    assert export_replies(path, tmp_path / "talker.parquet", "talker") == (1, 0)
+    assert export_replies(path, tmp_path / "talker.parquet", "talker") == 1
     assert pl.read_parquet(tmp_path / "talker.parquet")["key"].to_list() == [other.key]
     with pytest.raises(UsageError, match="no reply by this model"):
         export_replies(path, tmp_path / "nobody.parquet", "nobody")
