@@ -10,6 +10,9 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 
+HANGS_S = 300.0
+"""Longer than anything takes on a machine however busy: what is not there by then never comes."""
+
 
 class Pauses:
     """Stands in for asyncio.sleep: remembers what it was asked for and waits for nothing."""

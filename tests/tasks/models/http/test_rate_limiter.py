@@ -7,7 +7,7 @@ from multidict import CIMultiDict
 
 from schemas.chat import ChatReply, ModelEntry
 from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep, read_duration, read_pause, read_wait
-from tests.tasks.models.making_calls import Pauses, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, request
 
 
 def pace(sleep: Sleep, **limits: int) -> RateLimiter:
@@ -87,7 +87,7 @@ async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
     await started([])
     assert not second.done()
     pausing.set()
-    assert await asyncio.wait_for(second, 5) is None
+    assert await asyncio.wait_for(second, HANGS_S) is None
 
 
 async def test_two_pauses_are_over_when_the_longer_is() -> None:

@@ -6,6 +6,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tasks.models.http.worker_pool import SPARE, Job, WorkerPool
+from tests.tasks.models.making_calls import HANGS_S
+
+
+async def settle() -> None:
+    """Let everything begin that can."""
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_first() -> None:
@@ -39,9 +46,9 @@ async def test_partitions_share_one_order() -> None:
     async with WorkerPool(1) as crew:
         places = SPARE + 1
         asked = [asyncio.ensure_future(crew.do_all([work(100) for _ in range(places)]))]
-        await asyncio.sleep(0.01)
+        await settle()
         asked += [asyncio.ensure_future(crew.do_all([work(length), work(length + 1)])) for length in (1, 5)]
-        await asyncio.sleep(0.01)
+        await settle()
         # All places are taken, so nothing else has begun, however much waits.
         assert begun == [100] * places
         gate.set()
@@ -62,11 +69,11 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         return Job(1.0, noted)
 
     async def fail() -> None:
-        await asyncio.sleep(0.01)
+        await settle()
         raise ValueError("the disk is full")
 
     async def go_on() -> None:
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
 
     async with WorkerPool(1) as crew:
         running = [work(f"running {number}", go_on) for number in range(SPARE)]
@@ -74,7 +81,7 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         with pytest.raises(ValueError, match="the disk is full"):
             await crew.do_all([work("failing", fail), *running, *waiting])
         # The crew goes on with the work of others.
-        assert await asyncio.wait_for(crew.do_all([work("other", lambda: asyncio.sleep(0))]), 5) == [None]
+        assert await asyncio.wait_for(crew.do_all([work("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
 
@@ -85,20 +92,20 @@ async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
 
         async def do() -> None:
             begun.set()
-            await asyncio.sleep(30)
+            await asyncio.Event().wait()
 
         asked = asyncio.ensure_future(crew.do_all([Job(1.0, do)]))
         await begun.wait()
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert await asyncio.wait_for(crew.do_all([]), 5) == []
+        assert await asyncio.wait_for(crew.do_all([]), HANGS_S) == []
 
 
 async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
     async with WorkerPool(1) as crew:
         for _ in range(200):
-            assert await asyncio.wait_for(crew.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), 5)
+            assert await asyncio.wait_for(crew.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
             # No tick in between: members that have ended must not count as there.
 
 
@@ -130,4 +137,4 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
         with pytest.raises(ValueError, match="lost"):
             await asked[0]
         # They can only meet if every member is still there.
-        await asyncio.wait_for(asked[1], 5)
+        await asyncio.wait_for(asked[1], HANGS_S)
