@@ -15,7 +15,7 @@ from rich.table import Column, Table
 
 from flows.planning.capabilities import probe_model
 from flows.runtime.server_session import say
-from schemas.api_capabilities import USUAL_DIALECT, ApiCapabilities
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
@@ -60,7 +60,7 @@ class ModelCheckResult:
     def dialect(self) -> ApiCapabilities:
         """How a run would call the model, if its entry says nothing else."""
         if not self.probe.server:
-            return USUAL_DIALECT  # the model that comes with the install is known
+            return DEFAULT_CAPABILITIES  # the model that comes with the install is known
         return choose_capabilities(None, self.quirks, self.probe if self.probe.answers else None)
 
 

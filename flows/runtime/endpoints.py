@@ -109,8 +109,8 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         server = await stack.enter_async_context(serve_embedded(say))
         entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         patient = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
-        client = HttpChat(entry, server.base_url, policy=patient, spending=paid)
+        client = HttpChat(entry, server.base_url, policy=patient, budget=paid)
     else:
-        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), spending=paid)
+        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=paid)
     chat = JournaledChat(await stack.enter_async_context(client), journal)
     return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

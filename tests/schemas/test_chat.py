@@ -15,14 +15,14 @@ OTHER: TokenLimit = "max_completion_tokens"
 SCHEMA = '{"type": "object"}'
 
 
-def request(dialect: ApiCapabilities | None = None, **changed: Any) -> ChatRequest:
+def request(capabilities: ApiCapabilities | None = None, **changed: Any) -> ChatRequest:
     fields = {
         "model": "m",
         "identity": "here",
         "messages": (ChatMessage(role="user", content="?"),),
         "sampling": Sampling(seed=3),
     }
-    return ChatRequest(**{**fields, **changed}, dialect=dialect or ApiCapabilities())
+    return ChatRequest(**{**fields, **changed}, capabilities=capabilities or ApiCapabilities())
 
 
 def test_the_usual_body() -> None:
@@ -96,7 +96,7 @@ def test_an_extra_is_merged_into_the_body() -> None:
         ({"token_limit": "limit"}, "token_limit"),
     ],
 )
-def test_a_dialect_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:
+def test_capabilities_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message.replace("[", r"\[")):
         ApiCapabilities.model_validate(fields)
 

@@ -1,4 +1,4 @@
-"""The budget of a run, in tokens and in money: what would exceed it is not sent.
+"""Keep a run within its budget of tokens and cost: a call that would exceed it is not sent.
 
 A call is estimated and reserved before it is sent; the server's counts replace the estimate when its reply is there. What is in
 flight counts as reserved, so that the budget is overshot at most by what the estimates of the calls in flight are wrong.
@@ -31,36 +31,36 @@ class Reservation(NamedTuple):
         return self.expected.prompt_tokens + self.expected.completion_tokens
 
     @property
-    def money(self) -> float:
-        """Nothing where no price is known; a budget in money is not opened then."""
+    def cost(self) -> float:
+        """Zero where no price is known; a cost limit is refused then."""
         return self.rate.cost(self.expected.prompt_tokens, self.expected.completion_tokens) if self.rate else 0.0
 
 
 class Budget:
-    """What a run may spend, shared by all its endpoints, in one event loop.
+    """What a run may use, shared by all its endpoints, in one event loop.
 
     Args:
         tokens: most tokens, prompts and replies together; null = no limit.
-        money: most money, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `money` is limited (`pricing.require_rates`).
+        cost: highest cost, in the currency of the prices; null = no limit.
+        prices: price table; every model must have a price if `cost` is limited (`pricing.require_rates`).
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
     """
 
     def __init__(
         self,
         tokens: int | None = None,
-        money: float | None = None,
+        cost: float | None = None,
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
     ) -> None:
-        self._limits = (tokens, money)
+        self._limits = (tokens, cost)
         self._prices = prices
         self._estimator = estimator or Estimator()
         self._reserved: dict[float, Reservation] = {}
         self._numbers = count(1)
         self._in_flight = [0.0, 0.0]
         self.spent_tokens = 0.0
-        self.spent_money = 0.0
+        self.spent_cost = 0.0
         self.refused = 0
         self.uncounted = 0
 
@@ -70,7 +70,7 @@ class Budget:
         return self._limits != (None, None)
 
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
-        """What the client of an endpoint asks before it sends; `learns` is false for calls unlike a run's, such as a probe's."""
+        """Return the account of one endpoint's client; `learns` is false for calls unlike a run's, such as a probe's."""
         return BudgetAccount(self, entry.base_url, self._prices, learns)
 
     def reserve(self, request: ChatRequest, rate: Rate | None, *, learns: bool = True) -> float | None:
@@ -92,7 +92,7 @@ class Budget:
             return None
         number = next(self._numbers)
         self._reserved[number] = wanted
-        self._in_flight = [self._in_flight[0] + wanted.tokens, self._in_flight[1] + wanted.money]
+        self._in_flight = [self._in_flight[0] + wanted.tokens, self._in_flight[1] + wanted.cost]
         return number
 
     def settle(self, reserved: float, reply: ChatReply) -> None:
@@ -104,11 +104,11 @@ class Budget:
             return
         was = self._reserved.pop(reserved)
         # Without calls in flight exactly zero: sums of floats would leave a rest.
-        rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.money]
+        rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.cost]
         self._in_flight = rest if self._reserved else [0.0, 0.0]
         used = self._estimator.count(was.expected, reply)
         self.spent_tokens += used.prompt + used.completion
-        self.spent_money += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
+        self.spent_cost += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
         self.uncounted += not used.counted
         if was.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
             self._estimator.learn(was.expected.measure, reply.prompt_tokens, reply.completion_tokens)
@@ -116,7 +116,7 @@ class Budget:
     def _exceeds(self, wanted: Reservation) -> bool:
         totals = (
             self.spent_tokens + self._in_flight[0] + wanted.tokens,
-            self.spent_money + self._in_flight[1] + wanted.money,
+            self.spent_cost + self._in_flight[1] + wanted.cost,
         )
         return any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, self._limits, strict=True))
 

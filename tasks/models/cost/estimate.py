@@ -1,7 +1,7 @@
-"""How many tokens a call will use, before a server has counted them.
+"""Estimate how many tokens a call will use, before a server has counted them.
 
-First documented guesses, then what replies have shown: per model and script the ratio of counted to guessed prompt tokens, and
-per model the mean length of its replies, those of a judge apart.
+At first by documented guesses, then by what replies have shown: per model and script the ratio of counted to guessed prompt
+tokens, and per model the mean length of its replies, those of a judge apart.
 """
 
 import re
@@ -60,24 +60,24 @@ class _Sum:
 
 @dataclass
 class Estimator:
-    """Estimates calls, and learns from replies."""
+    """Estimate calls, and learn from replies."""
 
     _prompts: dict[tuple[str, Script], _Sum] = field(default_factory=dict)
     _replies: dict[tuple[str, bool], _Sum] = field(default_factory=dict)
 
     def expect(self, request: ChatRequest) -> Expected:
-        """What a call will use."""
+        """Estimate what a call will use."""
         measure = measure_call(request)
         reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
         return Expected(self.prompt_tokens(measure), reply, measure)
 
     def prompt_tokens(self, measure: Measure) -> float:
-        """Prompt tokens: the guess, times how far guesses were off so far."""
+        """Estimate prompt tokens: the guess, times how far guesses were off so far."""
         seen = self._prompts.get((measure.model, measure.script))
         return measure.guessed * (seen.amount / seen.parts if seen else 1.0)
 
     def mean_reply(self, model: str, *, judged: bool, max_tokens: int) -> float:
-        """Completion tokens of a reply: the mean so far, before that a share of the most there can be."""
+        """Estimate completion tokens of a reply: the mean so far, before that a share of the most there can be."""
         seen = self._replies.get((model, judged))
         return seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * max_tokens
 
@@ -92,7 +92,7 @@ class Estimator:
         replies.parts += 1
 
     def count(self, expected: Expected, reply: ChatReply) -> Tokens:
-        """What a call has used: the server's counts, nothing for a failure without them, else an estimate of what came."""
+        """Return what a call has used: the server's counts, nothing for a failure without them, else an estimate of what came."""
         if reply.prompt_tokens is not None and reply.completion_tokens is not None:
             return Tokens(reply.prompt_tokens, reply.completion_tokens, counted=True)
         if reply.failure is not None:
@@ -100,18 +100,18 @@ class Estimator:
         return Tokens(expected.prompt_tokens, guess_tokens((reply.reasoning or "") + (reply.text or "")), counted=False)
 
     def seen(self, model: str, *, judged: bool) -> int:
-        """Replies of a model that its estimates rest on; 0 = they are guesses."""
+        """Count the replies of a model that its estimates rest on; 0 = they are guesses."""
         replies = self._replies.get((model, judged))
         return int(replies.parts) if replies else 0
 
 
 def measure_call(request: ChatRequest) -> Measure:
-    """Under what a call's tokens are learned. A judge's call is one that asks for a form of reply."""
+    """Return what a call's tokens are learned under. A judge's call is one that asks for a form of reply."""
     return measure_texts(request.model, [message.content for message in request.messages], judged=request.json_schema is not None)
 
 
 def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
-    """The same of a conversation's texts, one per message."""
+    """Return the same for a conversation's texts, one per message."""
     cjk = sum(len(CJK.findall(text)) for text in texts)
     other = sum(len(text) for text in texts) - cjk
     of_cjk, of_other = cjk * TOKENS_PER_CJK_CHARACTER, other / CHARACTERS_PER_TOKEN
@@ -120,6 +120,6 @@ def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
 
 
 def guess_tokens(text: str) -> float:
-    """Tokens of a text, by guess."""
+    """Guess the tokens of a text."""
     cjk = len(CJK.findall(text))
     return cjk * TOKENS_PER_CJK_CHARACTER + (len(text) - cjk) / CHARACTERS_PER_TOKEN

@@ -1,4 +1,4 @@
-"""How large an embedded model server a machine gets. Pure: what the machine has is read in `machine.py`.
+"""Fit the size of the embedded model server to the cores and memory of a machine or container (cgroup version 2).
 
 Measured with xllamacpp 2026.10 and SmolLM2-135M on 2 cores. Memory of the server's process, nothing asked yet:
 
@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from schemas.errors import EndpointError
 
@@ -66,7 +68,7 @@ class ServerSize:
 
 
 def fit_server(cores: int, memory_bytes: int) -> ServerSize:
-    """The embedded server for a machine.
+    """Choose the size of the embedded server for a machine.
 
     Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left.
 
@@ -102,30 +104,20 @@ class Machine(NamedTuple):
 
 
 def read_machine(root: Path = Path("/")) -> Machine:
-    """Cores and memory as they are now.
+    """Read the cores and memory that this process may use now.
 
     Args:
-        root: folder that has `proc` and `sys`.
+        root: folder that has `proc` and `sys` with the control groups.
     """
     groups = list(_groups(root))
     return Machine(
         cores=min([_allowed_cores(), *_quotas(groups)]),
-        memory_bytes=max(0, min([_available_bytes(root), *_rooms(groups)])),
+        memory_bytes=max(0, min([psutil.virtual_memory().available, *_free_bytes(groups)])),
     )
 
 
 def _allowed_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _available_bytes(root: Path) -> int:
-    """What can be had without swapping; where the system does not say so, what is installed."""
-    if text := _text(root / "proc" / "meminfo"):
-        for line in text.splitlines():
-            name, _, value = line.partition(":")
-            if name == "MemAvailable":
-                return int(value.split()[0]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _groups(root: Path) -> Iterator[Path]:
@@ -147,7 +139,7 @@ def _quotas(groups: list[Path]) -> Iterator[int]:
             yield max(1, int(quota) // int(period))
 
 
-def _rooms(groups: list[Path]) -> Iterator[int]:
+def _free_bytes(groups: list[Path]) -> Iterator[int]:
     """Bytes to each limit. Cached files that have not been read again count as free: the kernel drops them first."""
     for group in groups:
         limit, used = _text(group / "memory.max"), _text(group / "memory.current")

@@ -1,4 +1,4 @@
-"""From the body of an OpenAI-compatible server's answer to a reply."""
+"""Parse the body of an OpenAI-compatible server's answer into a reply, and compare the model's name with the one asked."""
 
 import json
 import math
@@ -28,7 +28,7 @@ LARGEST_COUNT = 2**63
 
 
 def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
-    """The reply in the body of a successful answer.
+    """Read the reply in the body of a successful answer.
 
     Args:
         body: the whole body.
@@ -37,9 +37,9 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
         require_same_model: an answer by another model is a failure; a server that names none is believed.
 
     Returns:
-        A reply with text, and a remark if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what the error says
-        that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off), `wrong_model`. Its
-        error text is not shortened. Token counts, log probabilities and such are null if not of the usual type.
+        A reply with text, and a warning (`remark`) if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what
+        the error says that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off),
+        `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
     """
     try:
         document = json.loads(body)
@@ -57,8 +57,8 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
     if found:
         return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
-    remark = _remark(reply, content, asked)
-    return reply if remark is None else replace(reply, remark=remark)
+    warning = _warning(reply, content, asked)
+    return reply if warning is None else replace(reply, remark=warning)
 
 
 def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
@@ -85,7 +85,7 @@ class _Failed(NamedTuple):
 
 
 def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
-    """What keeps a completion from being an answer."""
+    """Return why a completion is no answer."""
     reason = reply.finish_reason or ""
     text = (reply.text or "").strip()
     # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
@@ -109,7 +109,7 @@ def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
     return _Failed("wrong_model", f"asked {asked}, answered by {reply.model}")
 
 
-def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
+def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
     if _other_model(reply, asked):
         return "other_model"
     if LENGTH.fullmatch(reply.finish_reason or ""):
@@ -118,7 +118,7 @@ def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark 
 
 
 def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
-    """The likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
+    """Read the likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
 
     Args:
         choice: one of `choices` in the server's answer.
@@ -137,7 +137,7 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
 
 
 def split_reasoning(content: str) -> tuple[str | None, str]:
-    """Reasoning and answer of a text that holds both.
+    """Split a text into reasoning and answer.
 
     Blocks `<think>...</think>` (or `thinking`) at the start are reasoning. Some chat templates put the opening tag into the
     prompt, so without one everything up to the first closing tag is reasoning. A block at the start that is never closed was cut
@@ -166,7 +166,7 @@ class _Content(NamedTuple):
 
 
 def _read_content(message: dict[str, Any]) -> _Content:
-    """What a message says, and what the server itself keeps apart as reasoning."""
+    """Read the text of a message, and what the server itself keeps apart as reasoning."""
     content = message.get("content")
     text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
     refusal = _string(message.get("refusal"))
@@ -243,7 +243,7 @@ ARK_ENDPOINT = re.compile(r"ep-\d{8,14}-\w+")
 
 @lru_cache(maxsize=256)  # the same two names come with every answer of a run
 def is_same_model(asked: str, named: str) -> bool:
-    """Whether two names mean the same model, as far as names can tell.
+    """Say whether two names mean the same model, as far as names can tell.
 
     Case does not count, nor do tags that choose a server, nor the ending of a file. A path or a provider's prefix may stand
     before either name (`openai/gpt-4o`, `/models/qwen.gguf`); if both have one, the shorter must be the end of the longer. One

@@ -39,7 +39,7 @@ FROM replies GROUP BY 1, 2 ORDER BY 1, 2
 
 @dataclass
 class ImportedReplies:
-    """What became of the rows of a file or journal that was read: `good` and `refused` are all of them.
+    """Counts of the rows of a file or journal that was read: `good` and `refused` are all of them.
 
     Good rows were added, are in our journal as they are (`same`), or are another reply to a call we have one to (`kept_ours`).
     A row that breaks several rules is refused once.
@@ -59,7 +59,7 @@ class ImportedReplies:
 
 
 def summarise(journal: Path) -> list[dict[str, Any]]:
-    """Replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
+    """Sum up replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
 
     Raises:
         UsageError: there is no journal.

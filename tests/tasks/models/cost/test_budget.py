@@ -67,15 +67,15 @@ def test_one_budget_for_all_endpoints() -> None:
 
 def test_money_by_hand() -> None:
     # 50 x 2 + 10 x 10 = 200 millionths per call, estimated at first 100 x 2 + 100 x 10 = 1,200.
-    budget = Budget(money=0.0013, prices=prices())
+    budget = Budget(cost=0.0013, prices=prices())
     account = budget.account(ENTRY)
     assert [spend(account) for _ in range(8)] == [True] * 6 + [False] * 2
-    assert budget.spent_money == pytest.approx(0.0012)
+    assert budget.spent_cost == pytest.approx(0.0012)
 
 
 def test_sums_of_fractions_do_not_cost_a_call() -> None:
     # 10 calls of 0.1 x 3 = 0.3 millionths are exactly the budget, though floats add up to a little more.
-    account = Budget(money=3e-6, prices=prices(0.1, 0)).account(ENTRY)
+    account = Budget(cost=3e-6, prices=prices(0.1, 0)).account(ENTRY)
     call, reply = request("x" * 40), ChatReply(text="B", prompt_tokens=3, completion_tokens=0)
     assert [spend(account, call, reply) for _ in range(11)] == [True] * 10 + [False]
 
@@ -83,7 +83,7 @@ def test_sums_of_fractions_do_not_cost_a_call() -> None:
 def test_the_embedded_model_costs_nothing_but_tokens() -> None:
     entry = ModelEntry(name="smollm2")
     call = replace(CALL, model="smollm2")
-    assert all(spend(Budget(money=1e-9).account(entry), call) for _ in range(3))
+    assert all(spend(Budget(cost=1e-9).account(entry), call) for _ in range(3))
     assert not spend(Budget(tokens=199).account(entry), call)
 
 
@@ -128,7 +128,7 @@ async def test_over_http_the_calls_counted_by_hand_are_sent_and_journaled_ones_a
         entry = ModelEntry(name="listener", base_url=server.base_url, concurrency=1)
         async with (
             Journal(tmp_path / "replies.sqlite") as journal,
-            HttpChat(entry, server.base_url, spending=budget.account(entry)) as client,
+            HttpChat(entry, server.base_url, budget=budget.account(entry)) as client,
         ):
             chat = JournaledChat(client, journal)
             calls = [request(f"How are you, no {number:02}?", base_url=server.base_url) for number in range(8)]

@@ -309,7 +309,7 @@ async def test_a_budget_that_is_spent_stops_calls_before_they_are_sent() -> None
 
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, spending=Two()) as chat:
+        async with HttpChat(model, server.base_url, budget=Two()) as chat:
             replies = [await chat(request(f"call {number}")) for number in range(4)]
     assert [reply.failure for reply in replies] == [None, None, "budget", "budget"]
     assert server.calls == 2
@@ -352,7 +352,7 @@ async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
     pauses = Pauses()
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses), spending=OneCall()) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses), budget=OneCall()) as chat:
             replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
     assert [reply.failure for reply in replies].count("budget") == 59
     assert pauses.seconds == []
@@ -373,7 +373,7 @@ async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_fa
 
     with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
         model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses()), budget=OneAttempt()) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 
@@ -441,13 +441,13 @@ async def test_places_while_replies_are_kept(concurrency: int, places: int) -> N
             async def keep(_: ChatRequest, __: ChatReply) -> None:
                 held.append(1)
                 if len(held) == 3:
-                    held.append(chat._pace._in_flight)
+                    held.append(chat._limiter._in_flight)
                     together.set()
                 await together.wait()
 
             await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), HANGS_S)
             assert held == [1, 1, 1, places]
-            assert chat._pace._in_flight == 0
+            assert chat._limiter._in_flight == 0
 
 
 PLAIN = CallRetryPolicy(draw=lambda: 0.0)

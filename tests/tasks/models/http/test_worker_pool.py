@@ -26,8 +26,8 @@ async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_fi
 
         return Job(length, do)
 
-    async with WorkerPool(1) as crew:
-        results = await crew.do_all([work(length) for length in (3, 1, 2)])
+    async with WorkerPool(1) as pool:
+        results = await pool.do_all([work(length) for length in (3, 1, 2)])
     assert results == [30, 10, 20]
     assert begun == [3, 2, 1]
 
@@ -43,11 +43,11 @@ async def test_partitions_share_one_order() -> None:
 
         return Job(length, do)
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         places = SPARE + 1
-        asked = [asyncio.ensure_future(crew.do_all([work(100) for _ in range(places)]))]
+        asked = [asyncio.ensure_future(pool.do_all([work(100) for _ in range(places)]))]
         await settle()
-        asked += [asyncio.ensure_future(crew.do_all([work(length), work(length + 1)])) for length in (1, 5)]
+        asked += [asyncio.ensure_future(pool.do_all([work(length), work(length + 1)])) for length in (1, 5)]
         await settle()
         # All places are taken, so nothing else has begun, however much waits.
         assert begun == [100] * places
@@ -75,37 +75,37 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
     async def go_on() -> None:
         await asyncio.Event().wait()
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         running = [work(f"running {number}", go_on) for number in range(SPARE)]
         waiting = [work(f"waiting {number}", go_on) for number in range(3)]
         with pytest.raises(ValueError, match="the disk is full"):
-            await crew.do_all([work("failing", fail), *running, *waiting])
-        # The crew goes on with the work of others.
-        assert await asyncio.wait_for(crew.do_all([work("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
+            await pool.do_all([work("failing", fail), *running, *waiting])
+        # The pool goes on with the work of others.
+        assert await asyncio.wait_for(pool.do_all([work("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
 
 
 async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         begun = asyncio.Event()
 
         async def do() -> None:
             begun.set()
             await asyncio.Event().wait()
 
-        asked = asyncio.ensure_future(crew.do_all([Job(1.0, do)]))
+        asked = asyncio.ensure_future(pool.do_all([Job(1.0, do)]))
         await begun.wait()
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert await asyncio.wait_for(crew.do_all([]), HANGS_S) == []
+        assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
 
 
 async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         for _ in range(200):
-            assert await asyncio.wait_for(crew.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
+            assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
             # No tick in between: members that have ended must not count as there.
 
 
@@ -119,9 +119,9 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
         await gate.wait()
         raise ValueError("lost")
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         # All of them wake in the same tick: one fails, the others end when their results are wanted no more.
-        asked = [asyncio.ensure_future(crew.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
+        asked = [asyncio.ensure_future(pool.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
         begun: list[int] = []
         together = asyncio.Event()
 
@@ -131,7 +131,7 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
                 together.set()
             await together.wait()
 
-        asked.append(asyncio.ensure_future(crew.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
+        asked.append(asyncio.ensure_future(pool.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
         await asyncio.sleep(0)
         gate.set()
         with pytest.raises(ValueError, match="lost"):

@@ -16,11 +16,10 @@ import pytest
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest
 from schemas.errors import LakeError, UsageError
-from schemas.tables.journal import JournalReplies
 from tasks.models.journal import files
 from tasks.models.journal.files import export_replies, import_replies, merge_replies, summarise
 from tasks.models.journal.journal import Journal
-from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, recompute_key
+from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, JournalReplies, recompute_key
 from tests.tasks.models.making_calls import request
 
 NOON = datetime(2026, 1, 2, 12, 30, 0, 250_000, tzinfo=UTC)
@@ -39,7 +38,7 @@ FULL = ChatReply(
     attempts=3,
 )
 REPLIES = {"full": FULL, "bare": ChatReply(text=""), "none likely": ChatReply(text="C", top_logprobs=(), remark="length")}
-DIALECTS = {
+CAPABILITIES = {
     "usual": ApiCapabilities(),
     "otherwise named": ApiCapabilities(token_limit="max_completion_tokens", unsent=("temperature", "top_p")),  # noqa: S106
     "effort": ApiCapabilities(reasoning_effort="low", effort_path="reasoning.effort"),
@@ -126,9 +125,9 @@ def test_every_field_of_a_reply_has_a_column() -> None:
     assert set(JournalReplies.column_names()) == columns | call
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
+@pytest.mark.parametrize("capabilities", CAPABILITIES.values(), ids=CAPABILITIES.keys())
 @pytest.mark.parametrize("seed", [None, 7])
-def test_the_key_follows_from_what_was_sent(dialect: ApiCapabilities, seed: int | None) -> None:
+def test_the_key_follows_from_what_was_sent(capabilities: ApiCapabilities, seed: int | None) -> None:
     call = ChatRequest(
         model="listener",
         identity="http://localhost/v1",
@@ -137,7 +136,7 @@ def test_the_key_follows_from_what_was_sent(dialect: ApiCapabilities, seed: int 
         repetition=3,
         json_schema='{"type": "object", "properties": {"b": {}, "a": {}}}',
         top_logprobs=5,
-        dialect=dialect,
+        capabilities=capabilities,
     )
     assert recompute_key(call.identity, json.loads(call.body_json), call.repetition) == call.key
 

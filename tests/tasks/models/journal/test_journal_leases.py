@@ -12,10 +12,10 @@ from threading import Event
 
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest
+from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.journal import Journal, JournaledChat, Keep
+from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.leases import Leases
 from tests.model_server import ModelServer
 from tests.tasks.models.journal.journal_asker import CALLS, CONCURRENCY, calls
