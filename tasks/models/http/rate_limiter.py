@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from tasks.models.cost.estimate import Estimator, Expected
+from tasks.models.cost.budget import Estimator, Expected
 from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
 from tasks.text.backoff import BUDGET_S, read_retry_after
 
