@@ -14,7 +14,7 @@ from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
-from tests.model_server import Fault, ModelServer
+from tests.model_server import FIXED, Fault, ModelServer
 from tests.tasks.models.making_calls import Pauses, request
 
 ITEMS = 300
@@ -101,12 +101,16 @@ async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_
 
 @pytest.mark.parametrize("fault", [fault for fault in QUICK if fault != "late"])
 async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
+    pauses = Pauses()
     with ModelServer(answer, fault=lambda _: fault) as server:
         model = ModelEntry(name="listener", base_url=server.base_url, require_same_model=True)
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses())) as chat:
+        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses)) as chat:
             reply = await chat(request())
     assert (reply.failure, reply.text) == (NAMED[fault], None)
-    assert reply.attempts == server.calls == RETRIES[NAMED[fault]].attempts
+    assert reply.attempts == server.calls == len(pauses.seconds) + 1 == RETRIES[NAMED[fault]].attempts
+    statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
+    assert reply.http_status == statuses.get(fault, 200)
+    assert reply.error
 
 
 async def test_a_refusal_is_an_answer_with_a_remark() -> None:
