@@ -235,7 +235,7 @@ async def test_as_many_calls_are_in_flight_as_are_allowed_and_no_more(first: int
     assert max(levels) == concurrency
 
 
-async def test_nobody_starts_a_call_while_the_server_wants_to_be_left_alone() -> None:
+async def test_no_call_starts_while_the_server_wants_none() -> None:
     # The first call is told to wait 17 s; the second comes meanwhile and is not sent before that is over.
     order: list[str] = []
     told, over = asyncio.Event(), asyncio.Event()
@@ -374,11 +374,11 @@ async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> No
 
 
 @pytest.mark.parametrize(
-    ("concurrency", "places"),
-    # Up to 64 every call keeps its place; of 24 more, two may be without one while their replies are written.
+    ("concurrency", "slots"),
+    # Up to 64 every call keeps its slot; of 24 more, two may be without one while their replies are written.
     [(64, 3), (88, 1)],
 )
-async def test_places_while_replies_are_kept(concurrency: int, places: int) -> None:
+async def test_slots_while_replies_are_kept(concurrency: int, slots: int) -> None:
     held: list[int] = []
     together = asyncio.Event()
 
@@ -393,7 +393,7 @@ async def test_places_while_replies_are_kept(concurrency: int, places: int) -> N
                 await together.wait()
 
             await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), HANGS_S)
-            assert held == [1, 1, 1, places]
+            assert held == [1, 1, 1, slots]
             assert chat._limiter._in_flight == 0
 
 

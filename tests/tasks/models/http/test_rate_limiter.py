@@ -1,4 +1,4 @@
-"""Places, limits per minute and pauses of one endpoint."""
+"""Slots, limits per minute and pauses of one endpoint."""
 
 import asyncio
 
@@ -10,39 +10,39 @@ from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep, read
 from tests.tasks.models.making_calls import HANGS_S, Pauses, request
 
 
-def pace(sleep: Sleep, **limits: int) -> RateLimiter:
-    entry = ModelEntry.model_validate({"name": "paced", "base_url": "http://localhost/v1", **limits})
+def limited(sleep: Sleep, **limits: int) -> RateLimiter:
+    entry = ModelEntry.model_validate({"name": "limited", "base_url": "http://localhost/v1", **limits})
     return RateLimiter(entry, lambda: 0.0, sleep)
 
 
 async def started(tasks: list[asyncio.Task[None]]) -> list[int]:
-    """Which of the tasks have got their place."""
+    """Which of the tasks have got their slot."""
     for _ in range(5):
         await asyncio.sleep(0)
     return [number for number, task in enumerate(tasks) if task.done()]
 
 
-def enter(paced: RateLimiter, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
-    return [asyncio.ensure_future(paced.enter(again=again)) for _ in range(calls)]
+def enter(limiter: RateLimiter, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
+    return [asyncio.ensure_future(limiter.enter(again=again)) for _ in range(calls)]
 
 
-async def test_no_more_calls_start_than_the_window_has_places() -> None:
-    paced = pace(Pauses(), concurrency=2)
-    tasks = enter(paced, 4)
+async def test_no_more_calls_start_than_there_are_slots() -> None:
+    limiter = limited(Pauses(), concurrency=2)
+    tasks = enter(limiter, 4)
     assert await started(tasks) == [0, 1]
-    paced.leave()
+    limiter.leave()
     assert await started(tasks) == [0, 1, 2]
-    paced.leave()
+    limiter.leave()
     assert await started(tasks) == [0, 1, 2, 3]
 
 
 async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
-    paced = pace(Pauses(), concurrency=1)
-    first, second = enter(paced, 2)
+    limiter = limited(Pauses(), concurrency=1)
+    first, second = enter(limiter, 2)
     await started([first, second])
-    (again,) = enter(paced, 1, again=True)
+    (again,) = enter(limiter, 1, again=True)
     await started([again])
-    paced.leave()
+    limiter.leave()
     assert await started([second, again]) == [1]
 
 
@@ -60,29 +60,29 @@ class Gate:
 
 async def test_a_pause_holds_back_every_call_until_it_is_over() -> None:
     gate = Gate()
-    paced = pace(gate, concurrency=8)
-    pause = paced.pause(20)
-    tasks = enter(paced, 2)
+    limiter = limited(gate, concurrency=8)
+    pause = limiter.pause(20)
+    tasks = enter(limiter, 2)
     assert await started(tasks) == []
-    assert (paced.is_paused, gate.seconds) == (True, [20])
+    assert (limiter.is_paused, gate.seconds) == (True, [20])
     gate.over.set()
     await pause
     assert await started(tasks) == [0, 1]
-    assert not paced.is_paused
+    assert not limiter.is_paused
 
 
 async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
-    # It has its place and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
+    # It has its slot and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
     pausing, spacing = asyncio.Event(), asyncio.Event()
 
     async def sleep(seconds: float) -> None:
         await {6.0: spacing, 20.0: pausing}[seconds].wait()
 
-    paced = pace(sleep, requests_per_minute=10)
-    await paced.keep_to_limits(request())
-    second = asyncio.ensure_future(paced.keep_to_limits(request()))
+    limiter = limited(sleep, requests_per_minute=10)
+    await limiter.keep_to_limits(request())
+    second = asyncio.ensure_future(limiter.keep_to_limits(request()))
     await started([])
-    paced.pause(20.0)
+    limiter.pause(20.0)
     spacing.set()
     await started([])
     assert not second.done()
@@ -92,15 +92,15 @@ async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
 
 async def test_two_pauses_are_over_when_the_longer_is() -> None:
     gates = {5.0: asyncio.Event(), 9.0: asyncio.Event()}
-    paced = pace(lambda seconds: wait(gates[seconds]), concurrency=8)
-    pauses = [paced.pause(seconds) for seconds in gates]
+    limiter = limited(lambda seconds: wait(gates[seconds]), concurrency=8)
+    pauses = [limiter.pause(seconds) for seconds in gates]
     await started([])
     gates[5.0].set()
     await pauses[0]
-    assert paced.is_paused
+    assert limiter.is_paused
     gates[9.0].set()
     await pauses[1]
-    assert not paced.is_paused
+    assert not limiter.is_paused
 
 
 async def wait(event: asyncio.Event) -> None:
@@ -109,28 +109,28 @@ async def wait(event: asyncio.Event) -> None:
 
 async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
     now_s = [100.0]
-    paced = RateLimiter(ModelEntry(name="paced", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
-    await paced.pause(3600)
-    assert (paced.is_paused, paced.closed_for_s) == (False, 3600)
+    limiter = RateLimiter(ModelEntry(name="limited", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
+    await limiter.pause(3600)
+    assert (limiter.is_paused, limiter.closed_for_s) == (False, 3600)
     now_s[0] += 3000
-    assert paced.closed_for_s == 600
+    assert limiter.closed_for_s == 600
     now_s[0] += 600
-    assert paced.closed_for_s == 0
+    assert limiter.closed_for_s == 0
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_place_taken() -> None:
-    paced = pace(Pauses(), concurrency=1)
-    first, second, third = enter(paced, 3)
+async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_slot_taken() -> None:
+    limiter = limited(Pauses(), concurrency=1)
+    first, second, third = enter(limiter, 3)
     await started([first])
     second.cancel()
-    paced.leave()
+    limiter.leave()
     assert await started([third]) == [0]
-    # The moment between getting the place and being told of it.
-    waiting = enter(paced, 1)[0]
+    # The moment between getting the slot and being told of it.
+    waiting = enter(limiter, 1)[0]
     await started([])
-    paced.leave()
+    limiter.leave()
     waiting.cancel()
-    assert await started(enter(paced, 1)) == [0]
+    assert await started(enter(limiter, 1)) == [0]
 
 
 def test_requests_per_minute_are_spread_evenly() -> None:
@@ -160,22 +160,22 @@ def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
 
 async def test_the_stricter_limit_decides() -> None:
     pauses = Pauses()
-    paced = pace(pauses, requests_per_minute=60, tokens_per_minute=600)
-    booked = await paced.keep_to_limits(request("w" * 384))
+    limiter = limited(pauses, requests_per_minute=60, tokens_per_minute=600)
+    booked = await limiter.keep_to_limits(request("w" * 384))
     # 384 letters are 96 tokens and the message 4, by guess; the reply a quarter of its limit of 16.
     assert booked is not None
     assert booked.prompt_tokens + booked.completion_tokens == 104
-    await paced.keep_to_limits(request())
+    await limiter.keep_to_limits(request())
     # 1 s for the request, 10.4 s for the tokens of the first call.
     assert pauses.seconds == [pytest.approx(10.4)]
 
 
 async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() -> None:
     pauses = Pauses()
-    paced = pace(pauses, tokens_per_minute=600)
-    booked = await paced.keep_to_limits(request("w" * 384))
-    paced.note_reply(ChatReply(text="B", prompt_tokens=200, completion_tokens=10), booked)
-    again = await paced.keep_to_limits(request("w" * 384))
+    limiter = limited(pauses, tokens_per_minute=600)
+    booked = await limiter.keep_to_limits(request("w" * 384))
+    limiter.note_reply(ChatReply(text="B", prompt_tokens=200, completion_tokens=10), booked)
+    again = await limiter.keep_to_limits(request("w" * 384))
     # 210 tokens of 600 a minute: 21 s. The same prompt is now known to have 200 tokens, and its reply 10.
     assert pauses.seconds == [pytest.approx(21.0)]
     assert again is not None

@@ -1,4 +1,4 @@
-"""What is begun when: bounded, the longest first, nothing after a failure."""
+"""Jobs are begun in a bounded number, the longest first, and none after a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,10 +15,10 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_first() -> None:
+async def test_results_come_in_the_order_of_the_jobs_and_the_longest_is_begun_first() -> None:
     begun: list[int] = []
 
-    def work(length: int) -> Job:
+    def job(length: int) -> Job:
         async def do() -> int:
             begun.append(length)
             await asyncio.sleep(0)
@@ -27,7 +27,7 @@ async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_fi
         return Job(length, do)
 
     async with WorkerPool(1) as pool:
-        results = await pool.do_all([work(length) for length in (3, 1, 2)])
+        results = await pool.do_all([job(length) for length in (3, 1, 2)])
     assert results == [30, 10, 20]
     assert begun == [3, 2, 1]
 
@@ -36,7 +36,7 @@ async def test_partitions_share_one_order() -> None:
     begun: list[int] = []
     gate = asyncio.Event()
 
-    def work(length: int) -> Job:
+    def job(length: int) -> Job:
         async def do() -> None:
             begun.append(length)
             await gate.wait()
@@ -44,23 +44,23 @@ async def test_partitions_share_one_order() -> None:
         return Job(length, do)
 
     async with WorkerPool(1) as pool:
-        places = SPARE + 1
-        asked = [asyncio.ensure_future(pool.do_all([work(100) for _ in range(places)]))]
+        workers = SPARE + 1
+        asked = [asyncio.ensure_future(pool.do_all([job(100) for _ in range(workers)]))]
         await settle()
-        asked += [asyncio.ensure_future(pool.do_all([work(length), work(length + 1)])) for length in (1, 5)]
+        asked += [asyncio.ensure_future(pool.do_all([job(length), job(length + 1)])) for length in (1, 5)]
         await settle()
-        # All places are taken, so nothing else has begun, however much waits.
-        assert begun == [100] * places
+        # All workers are busy, so nothing else has begun, however much waits.
+        assert begun == [100] * workers
         gate.set()
         await asyncio.gather(*asked)
-    assert begun[places:] == [6, 5, 2, 1]
+    assert begun[workers:] == [6, 5, 2, 1]
 
 
 async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
     begun: list[str] = []
     ended: list[str] = []
 
-    def work(name: str, do: Callable[[], Awaitable[None]]) -> Job:
+    def job(name: str, do: Callable[[], Awaitable[None]]) -> Job:
         async def noted() -> None:
             begun.append(name)
             await do()
@@ -76,17 +76,17 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         await asyncio.Event().wait()
 
     async with WorkerPool(1) as pool:
-        running = [work(f"running {number}", go_on) for number in range(SPARE)]
-        waiting = [work(f"waiting {number}", go_on) for number in range(3)]
+        running = [job(f"running {number}", go_on) for number in range(SPARE)]
+        waiting = [job(f"waiting {number}", go_on) for number in range(3)]
         with pytest.raises(ValueError, match="the disk is full"):
-            await pool.do_all([work("failing", fail), *running, *waiting])
-        # The pool goes on with the work of others.
-        assert await asyncio.wait_for(pool.do_all([work("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
+            await pool.do_all([job("failing", fail), *running, *waiting])
+        # The pool goes on with the jobs of others.
+        assert await asyncio.wait_for(pool.do_all([job("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
 
 
-async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
+async def test_work_that_waits_ends_with_the_caller() -> None:
     async with WorkerPool(1) as pool:
         begun = asyncio.Event()
 
@@ -102,14 +102,14 @@ async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
         assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
 
 
-async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
+async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
     async with WorkerPool(1) as pool:
         for _ in range(200):
             assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
-            # No tick in between: members that have ended must not count as there.
+            # No tick in between: workers that have ended must not count as there.
 
 
-async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
+async def test_an_error_leaves_every_worker_for_the_jobs_of_others() -> None:
     gate = asyncio.Event()
 
     async def wait() -> None:
@@ -136,5 +136,5 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
         gate.set()
         with pytest.raises(ValueError, match="lost"):
             await asked[0]
-        # They can only meet if every member is still there.
+        # They can only meet if every worker is still there.
         await asyncio.wait_for(asked[1], HANGS_S)
