@@ -77,7 +77,6 @@ def _stage_command(
     unsent: model_opt.Unsent = None,
     extra_body: model_opt.ExtraBody = None,
     require_same_model: model_opt.RequireSameModel = False,
-    http2: model_opt.Http2 = False,
     timeout: model_opt.ReplyTimeout = None,
     requests_per_minute: model_opt.RequestsPerMinute = None,
     tokens_per_minute: model_opt.TokensPerMinute = None,

@@ -1,4 +1,4 @@
-"""How a model is called: sampling parameters, and what it wants otherwise than the usual OpenAI chat API has it."""
+"""Sampling parameters of a model, and how its API differs from the usual OpenAI chat API."""
 
 import json
 from typing import Any, NoReturn, Self
@@ -9,7 +9,7 @@ from schemas.base import Frozen
 from schemas.provider import TokenLimit, Unsent
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
-"""Fields of a body that no setting may replace: without them it would be another call, or an answer nobody reads."""
+"""Fields of a body that no setting may replace: without them it would be another call, or an answer that is not read."""
 
 SWITCH = {"true": True, "false": False}
 """Where reasoning is switched on and off instead of measured out, the body has a truth value."""
@@ -28,7 +28,7 @@ class Sampling(Frozen):
 
 
 class ApiCapabilities(Frozen):
-    """What a model wants otherwise than the usual OpenAI chat API has it."""
+    """How a model's API differs from the usual OpenAI chat API."""
 
     token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
     unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
@@ -82,7 +82,7 @@ def _depth(value: Any) -> int:
 
 
 def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Both, objects within them likewise; elsewhere `extra` wins."""
+    """Merge two objects, and objects within them likewise; elsewhere `extra` wins."""
     inner = {
         name: merge_objects(body[name], value)
         for name, value in extra.items()
@@ -91,4 +91,4 @@ def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]
     return body | extra | inner
 
 
-USUAL_DIALECT = ApiCapabilities()
+DEFAULT_CAPABILITIES = ApiCapabilities()

@@ -1,7 +1,8 @@
-"""Talking to a model: what is sent, what comes back, and the protocol between the two."""
+"""Requests to a model, its replies, and the protocols of clients, worker pools and progress listeners."""
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -10,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import require_plain_address
-from schemas.api_capabilities import SWITCH, USUAL_DIALECT, ApiCapabilities, Sampling, merge_objects
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
 from schemas.provider import ReasoningPlace
@@ -65,13 +66,22 @@ class ModelEntry(Frozen):
     require_same_model: bool = Field(
         default=False, description="an answer that names another model than the one asked is a failure, not a remark"
     )
-    http2: bool = Field(default=False, description="HTTP/2 where the server speaks it; slower than many HTTP/1.1 connections")
     dialect: ApiCapabilities | None = Field(
         default=None, title="Dialect", description="null = as probed, else as the provider's entry says"
     )
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _http2_has_left(cls, values: Any) -> Any:
+        # Manifests and deployments of version 0.1 have the field.
+        if isinstance(values, dict) and "http2" in values:
+            values = dict(values)
+            if values.pop("http2"):
+                raise ValueError("http2 was removed, since it was slower than HTTP/1.1 over many connections; leave it out")
+        return values
 
     @model_validator(mode="before")
     @classmethod
@@ -110,17 +120,20 @@ class ModelEntry(Frozen):
 
     @property
     def meaning(self) -> dict[str, Any]:
-        """What changes the model's replies, as settings of a partition; a parameter that is not sent is null.
+        """Settings of a partition that change the model's replies; a parameter that is not sent is null.
 
         Transport settings are no part of it, nor is the name of the limit.
         """
-        dialect = self.dialect or USUAL_DIALECT
+        capabilities = self.dialect or DEFAULT_CAPABILITIES
         sent = self.sampling.model_dump(mode="json")
-        meaning = {"identity": self.identity, "sampling": {name: None if name in dialect.unsent else sent[name] for name in sent}}
-        if dialect.reasoning_effort is not None:
-            meaning["reasoning_effort"] = {dialect.effort_path: dialect.reasoning_effort}
-        if dialect.extra is not None:
-            meaning["extra"] = json.loads(dialect.extra)
+        meaning = {
+            "identity": self.identity,
+            "sampling": {name: None if name in capabilities.unsent else sent[name] for name in sent},
+        }
+        if capabilities.reasoning_effort is not None:
+            meaning["reasoning_effort"] = {capabilities.effort_path: capabilities.reasoning_effort}
+        if capabilities.extra is not None:
+            meaning["extra"] = json.loads(capabilities.extra)
         return meaning
 
 
@@ -137,13 +150,13 @@ class ChatRequest:
     """JSON schema (as text) the reply is asked to follow, where the endpoint can enforce one."""
     top_logprobs: int | None = None
     """How many of the likeliest tokens are asked for at each place of the reply, with their log probabilities."""
-    dialect: ApiCapabilities = USUAL_DIALECT
+    capabilities: ApiCapabilities = DEFAULT_CAPABILITIES
 
     def body(self) -> dict[str, Any]:
         """The JSON body of `POST /chat/completions`."""
         body = self._meant()
-        if self.dialect.token_limit != "max_tokens":  # noqa: S105  a parameter's name
-            body = {self.dialect.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
+        if self.capabilities.token_limit != "max_tokens":  # noqa: S105  a parameter's name
+            body = {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in body.items()}
         return body
 
     def _meant(self) -> dict[str, Any]:
@@ -151,19 +164,19 @@ class ChatRequest:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in self.messages],
-            **self.sampling.model_dump(exclude_none=True, exclude=set[str](self.dialect.unsent)),
+            **self.sampling.model_dump(exclude_none=True, exclude=set[str](self.capabilities.unsent)),
         }
-        if self.json_schema is not None and "json_schema" not in self.dialect.unsent:
+        if self.json_schema is not None and "json_schema" not in self.capabilities.unsent:
             schema = {"name": "reply", "strict": True, "schema": json.loads(self.json_schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
-        if (effort := self.dialect.reasoning_effort) is not None:
+        if (effort := self.capabilities.reasoning_effort) is not None:
             added: Any = SWITCH.get(effort, effort)
-            for name in reversed(self.dialect.effort_path.split(".")):
+            for name in reversed(self.capabilities.effort_path.split(".")):
                 added = {name: added}
             body |= added
-        return body if self.dialect.extra is None else merge_objects(body, json.loads(self.dialect.extra))
+        return body if self.capabilities.extra is None else merge_objects(body, json.loads(self.capabilities.extra))
 
     @cached_property
     def body_json(self) -> str:
@@ -182,19 +195,19 @@ class ChatRequest:
         return sha256(self.messages_json.join(self._frames().meaning).encode()).hexdigest()
 
     def _frames(self) -> "CallFrame":
-        settings = (self.sampling, self.json_schema, self.top_logprobs, self.dialect)
+        settings = (self.sampling, self.json_schema, self.top_logprobs, self.capabilities)
         return _usual_frames(self.model, self.identity, self.repetition, settings)
 
 
 class CallFrame(NamedTuple):
-    """What stands before and after the conversation, in a call's body and in what its key is the hash of."""
+    """Texts before and after the conversation, in a call's body and in what its key is the hash of."""
 
     body: tuple[str, str]
     meaning: tuple[str, str]
 
 
 def frame_call(body: dict[str, Any], meant: dict[str, Any], identity: str, repetition: int) -> CallFrame:
-    """The frames of a call; `meant` is its body by the usual names."""
+    """Return the frames of a call; `meant` is its body by the usual names."""
     meaning = {"identity": identity, "body": {**meant, "messages": None}, "repetition": repetition}
     sent = json.dumps({**body, "messages": None}, ensure_ascii=False)
     return CallFrame(_around(sent), _around(json.dumps(meaning, ensure_ascii=False, sort_keys=True)))
@@ -208,14 +221,14 @@ def _around(text: str) -> tuple[str, str]:
 @lru_cache(maxsize=1024)
 def _usual_frames(model: str, identity: str, repetition: int, settings: tuple[Any, ...]) -> CallFrame:
     # All calls of a partition share them: only the conversation is encoded for each call, once for body, key and row.
-    sampling, json_schema, top_logprobs, dialect = settings
-    call = ChatRequest(model, identity, (), sampling, repetition, json_schema, top_logprobs, dialect)
+    sampling, json_schema, top_logprobs, capabilities = settings
+    call = ChatRequest(model, identity, (), sampling, repetition, json_schema, top_logprobs, capabilities)
     return frame_call(call.body(), call._meant(), identity, repetition)  # noqa: SLF001
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What became of one call.
+    """The outcome of one call.
 
     Either `failure` is null and `text` holds the answer (`reasoning` what the model thought before it, kept apart), or `failure`
     says which way the call failed and `error` the details. Token counts are the server's, null where it sends none.
@@ -239,6 +252,10 @@ class ChatReply:
     latency_s: float = 0.0
     attempts: int = 1
     from_journal: bool = False
+
+
+Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
+"""Writes an answer to disk."""
 
 
 class Chat(Protocol):

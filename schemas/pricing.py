@@ -1,4 +1,4 @@
-"""What tokens cost: a table the user writes. None ships with MoodFlow, since prices change and cannot be verified here."""
+"""Price table of tokens, written by the user. None ships with MoodFlow, since prices change and cannot be verified here."""
 
 from datetime import date
 from fnmatch import fnmatchcase
@@ -12,18 +12,18 @@ MILLION = 1_000_000
 
 
 class Rate(Frozen):
-    """What a million tokens cost, sent and received."""
+    """Price of a million tokens, sent and received."""
 
     input_per_million: float = Field(ge=0, description="prompt tokens")
     output_per_million: float = Field(ge=0, description="completion tokens, those of reasoning included")
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Price of so many tokens, in the currency of the table."""
+        """Return the price of tokens, in the currency of the table."""
         return (prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million) / MILLION
 
 
 FREE = Rate(input_per_million=0, output_per_million=0)
-"""Of the embedded model: it runs on the user's own machine."""
+"""Rate of the embedded model: it runs on the user's own machine."""
 
 
 class Price(Rate):
@@ -35,7 +35,7 @@ class Price(Rate):
     source: str = Field(min_length=1, description="where the price was read")
 
     def is_of(self, model: str, base_url: str) -> bool:
-        """Whether it is the price of this model at this server."""
+        """Say whether it is the price of this model at this server."""
         # At a slash, or else port 80 would be the beginning of port 8000.
         served = self.base_url is None or f"{base_url.rstrip('/')}/".startswith(f"{self.base_url.rstrip('/')}/")
         return served and fnmatchcase(model, self.model)
@@ -48,5 +48,5 @@ class PriceTable(Frozen):
     prices: tuple[Price, ...]
 
     def find(self, model: str, base_url: str) -> Price | None:
-        """The price of a model at a server, or null: not known, which is not the same as nothing."""
+        """Find the price of a model at a server, or null: not known, which is not the same as nothing."""
         return next((price for price in self.prices if price.is_of(model, base_url)), None)

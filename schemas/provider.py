@@ -1,4 +1,4 @@
-"""What is known of a provider of models before the first call, and what a probe of a model finds out."""
+"""Facts about providers of models, known before the first call, and findings of a probe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,6 @@ class Quirks(Frozen):
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
     reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
-    http2: Literal["yes", "no", "unknown"] = "unknown"
 
 
 class StatementSource(Frozen):
@@ -61,7 +60,7 @@ class Provider(Frozen):
     """One provider, or one kind of local server.
 
     What is stated is in `sources`, except the fields that `not_verified` names: those are common knowledge that no document at
-    hand confirms. What nobody knows is `unknown`, and found out by a probe.
+    hand confirms. What is not known is `unknown`, and found out by a probe.
     """
 
     id: str = Field(pattern="^[a-z][a-z0-9_]*$")
@@ -93,7 +92,7 @@ class Provider(Frozen):
         return self
 
     def quirks_of(self, model: str) -> Quirks:
-        """Quirks of one model: those of the provider, and what the first matching entry of `models` says otherwise."""
+        """Return the quirks of one model: those of the provider, and what the first matching entry of `models` says otherwise."""
         special = next((entry for entry in self.models if any(fnmatchcase(model, pattern) for pattern in entry.match)), None)
         changes: dict[str, Any] = special.model_dump(exclude={"match"}, exclude_none=True) if special else {}
         return self.quirks.model_copy(update=changes)

@@ -1,4 +1,4 @@
-"""Tokens and money: what the numbers of a run rest on, and what the run itself has sent."""
+"""Calls, tokens and cost behind the numbers of a run, and of what the run itself has sent."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -9,7 +9,7 @@ from pydantic import Field
 from schemas.base import Frozen
 
 Role = Literal["tested", "judge", "sage", "critic"]
-"""What a model does in a run."""
+"""Part of a model in a run."""
 
 
 class Amounts(Frozen):
@@ -34,7 +34,7 @@ class Amounts(Frozen):
 
 
 class Usage(Amounts):
-    """What one model did for one dataset, over all settings."""
+    """Usage of one model for one dataset, over all settings."""
 
     dataset: str
     model: str
@@ -42,14 +42,14 @@ class Usage(Amounts):
 
 
 class ModelUsage(Amounts):
-    """What one model did in a run, over all datasets."""
+    """Usage of one model in a run, over all datasets."""
 
     model: str
     role: Role
 
 
 class Expectation(Frozen):
-    """What remains to be asked, before it is: counts are exact, tokens and cost are estimates."""
+    """Calls that remain to be sent: counts are exact, tokens and cost are estimates."""
 
     calls: int = Field(default=0, ge=0, description="to be sent")
     in_journal: int = Field(default=0, ge=0, description="answered by the journal; not paid again")
@@ -72,7 +72,7 @@ class Expectation(Frozen):
 
 
 class Forecast(Frozen):
-    """What one model remains to be asked about one dataset."""
+    """Calls that remain for one model and one dataset."""
 
     dataset: str
     model: str
@@ -87,10 +87,10 @@ COSTS = {"cost": "prompt_tokens", "paid_cost": "paid_prompt_tokens"}
 
 
 def total(rows: Sequence[Amounts]) -> Amounts:
-    """Sum of amounts.
+    """Sum amounts.
 
     Tokens are null if none were counted although there were answers. A cost is null as soon as tokens of one row have no price: a
-    part of the money is not the whole.
+    part of the cost is not the whole.
     """
     counts = {name: sum(getattr(row, name) for row in rows) for name in COUNTS}
     tokens = {name: _tokens([getattr(row, name) for row in rows]) for name in TOKENS}
@@ -99,28 +99,28 @@ def total(rows: Sequence[Amounts]) -> Amounts:
 
 
 def merge(rows: Iterable[Usage]) -> tuple[Usage, ...]:
-    """One row per dataset, model and role, sorted by these."""
-    ordered = sorted(rows, key=_place)
+    """Merge into one row per dataset, model and role, sorted by these."""
+    ordered = sorted(rows, key=_group)
     return tuple(
         Usage(dataset=dataset, model=model, role=role, **total(list(group)).model_dump())
-        for (dataset, model, role), group in groupby(ordered, key=_place)
+        for (dataset, model, role), group in groupby(ordered, key=_group)
     )
 
 
 def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
-    """One row per model and role, tested models first."""
-    ordered = sorted(rows, key=_actor)
+    """Merge into one row per model and role, tested models first."""
+    ordered = sorted(rows, key=_model)
     return tuple(
         ModelUsage(model=model, role=role, **total(list(group)).model_dump())
-        for (_, model, role), group in groupby(ordered, key=_actor)
+        for (_, model, role), group in groupby(ordered, key=_model)
     )
 
 
-def _place(row: Usage) -> tuple[str, str, Role]:
+def _group(row: Usage) -> tuple[str, str, Role]:
     return row.dataset, row.model, row.role
 
 
-def _actor(row: Usage) -> tuple[int, str, Role]:
+def _model(row: Usage) -> tuple[int, str, Role]:
     return get_args(Role).index(row.role), row.model, row.role
 
 

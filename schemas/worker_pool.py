@@ -1,24 +1,38 @@
-"""Who does work that consists of many calls to one endpoint."""
+"""Protocols of a worker pool that runs jobs of many calls, and of a listener to their progress."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
+
+from schemas.chat import ChatReply
 
 ResultT = TypeVar("ResultT")
 
 
 class RunJobs(Protocol):
-    """Somebody who begins as much at once as is of use, and the rest when there is room for it."""
+    """Begins as many jobs at once as is of use, and the rest when there is room."""
 
-    async def __call__(self, works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
-        """Do all of it.
+    async def __call__(self, jobs: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
+        """Run all jobs.
 
         Args:
-            works: expected length of each, in any unit, and what does it; the longest is begun first.
+            jobs: expected length of each, in any unit, and what does it; the longest is begun first.
 
         Returns:
-            The results, in the order of `works`.
+            The results, in the order of `jobs`.
 
         Raises:
-            The first error; what was not begun by then is not begun.
+            Exception: the first error; what was not begun by then is not begun.
         """
+        ...
+
+
+class ProgressListener(Protocol):
+    """Is told of every reply, such as a progress bar."""
+
+    def expect(self, calls: int) -> None:
+        """More calls are coming."""
+        ...
+
+    def on_reply(self, reply: ChatReply) -> None:
+        """One call ended."""
         ...

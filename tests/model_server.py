@@ -71,7 +71,7 @@ ODD: dict[Fault, dict[str, Any]] = {
 """Faults that are another choice in an answer that is whole."""
 
 LATE_S = 0.3
-SLOW_S = 5.0
+SLOW_S = 60.0
 DRIP_S = 0.05
 
 

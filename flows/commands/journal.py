@@ -42,8 +42,7 @@ def export_journal(
     if as_json:
         print_json(document)
     else:
-        written = f"{document['replies']:,} replies and {document['probes']:,} probes of models"
-        terminal().print(f"{written} written to {document['file']}", markup=False)
+        terminal().print(f"{document['replies']:,} replies written to {document['file']}", markup=False)
 
 
 @journal_app.command("import")
@@ -69,4 +68,4 @@ def _print_taken(document: dict[str, Any], *, as_json: bool) -> None:
         print_json(document)
     else:
         terminal().print(*journal.taken_lines(document), sep="\n")
-    raise typer.Exit(int(document["refused"] + document["probes"]["refused"] > 0))
+    raise typer.Exit(int(document["refused"] > 0))

@@ -52,14 +52,14 @@ def show_shown(document: dict[str, Any]) -> Sequence[RenderableType]:
 
 
 def export_document(file: Path, lake: Folder, model: str | None) -> dict[str, Any]:
-    """Write the replies of the lake, or of one model, to a new Parquet file, with what probes found about the models.
+    """Write the replies of the lake, or of one model, to a new Parquet file.
 
     Raises:
         UsageError: nothing to export, or the file exists already or cannot be written.
         LakeError: the journal cannot be read.
     """
     exported = export_replies(state_folder(lake) / JOURNAL, file, model)
-    return {"file": str(file), **exported._asdict(), "file_bytes": file.stat().st_size}
+    return {"file": str(file), "replies": exported, "file_bytes": file.stat().st_size}
 
 
 def import_document(file: Path, lake: Folder) -> dict[str, Any]:
@@ -95,35 +95,15 @@ def _taken_document(source: Path, lake: Folder, taken: ImportedReplies) -> dict[
         "added": taken.added,
         "same": taken.same,
         "kept_ours": taken.kept_ours,
-        "probes": {
-            "read": taken.probes.read,
-            "refused": taken.probes.refused,
-            "rules": dict(taken.probes.rules),
-            "added": taken.probes.added,
-            "same": taken.probes.same,
-            "kept_ours": taken.probes.kept_ours,
-        },
     }
 
 
 def taken_lines(document: dict[str, Any]) -> list[str]:
     """What became of the rows that were read, for a terminal."""
     good = f"{document['good']:,} good: {document['added']:,} added, {document['same']:,} here already"
-    lines = [
+    return [
         f"{document['read']:,} rows read from {escape(document['source'])}",
         f"{good}, {document['kept_ours']:,} another reply than ours, which stays",
         f"{document['refused']:,} refused",
+        *(f"  {escape(rule)}: {count:,}" for rule, count in document["rules"].items()),
     ]
-    return [*lines, *_rules(document), *_probe_lines(document["probes"])]
-
-
-def _probe_lines(probes: dict[str, Any]) -> list[str]:
-    if not probes["read"]:
-        return ["no probes of models came with them"]
-    good = f"{probes['added']:,} added, {probes['same']:,} here already"
-    said = f"{good}, {probes['kept_ours']:,} other findings than ours, which stay, {probes['refused']:,} refused"
-    return [f"{probes['read']:,} probes of models: {said}", *_rules(probes)]
-
-
-def _rules(document: dict[str, Any]) -> list[str]:
-    return [f"  {escape(rule)}: {count:,}" for rule, count in document["rules"].items()]

@@ -28,7 +28,6 @@ ReplyTimeout = Annotated[float | None, typer.Option("--timeout", help="seconds t
 RequireSameModel = Annotated[
     bool, typer.Option("--require-same-model", help="an answer that names another model than the one asked is a failure")
 ]
-Http2 = Annotated[bool, typer.Option("--http2", help="HTTP/2 where the server speaks it")]
 
 MODEL_FIELDS: Mapping[str, tuple[str, ...]] = {
     "provider": ("provider",),
@@ -39,7 +38,6 @@ MODEL_FIELDS: Mapping[str, tuple[str, ...]] = {
     "tokens_per_minute": ("tokens_per_minute",),
     "timeout": ("timeout_s",),
     "require_same_model": ("require_same_model",),
-    "http2": ("http2",),
     "token_probabilities": ("token_probabilities",),
     "temperature": ("sampling", "temperature"),
     "max_tokens": ("sampling", "max_tokens"),

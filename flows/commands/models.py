@@ -15,14 +15,20 @@ from rich.table import Column, Table
 
 from flows.planning.capabilities import probe_model
 from flows.runtime.server_session import say
-from schemas.api_capabilities import USUAL_DIALECT, ApiCapabilities
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
-from tasks.models.capabilities.choose import choose_capabilities, describe_capabilities
 from tasks.models.capabilities.probe_records import list_probes, probe_file, recall, remember
-from tasks.models.capabilities.providers import entry_for, find_provider, load_providers, provider_at
+from tasks.models.capabilities.providers import (
+    choose_capabilities,
+    describe_capabilities,
+    entry_for,
+    find_provider,
+    load_providers,
+    provider_at,
+)
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 
@@ -54,7 +60,7 @@ class ModelCheckResult:
     def dialect(self) -> ApiCapabilities:
         """How a run would call the model, if its entry says nothing else."""
         if not self.probe.server:
-            return USUAL_DIALECT  # the model that comes with the install is known
+            return DEFAULT_CAPABILITIES  # the model that comes with the install is known
         return choose_capabilities(None, self.quirks, self.probe if self.probe.answers else None)
 
 

@@ -10,14 +10,12 @@ from schemas.plan import Plan
 from schemas.provider import ModelProbe, Quirks
 from schemas.vocabulary import FAILURES
 from tasks.lake.local_state import state_folder
-from tasks.models.capabilities.choose import choose_capabilities, needs_probe
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
-from tasks.models.capabilities.providers import provider_at
+from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
 from tasks.models.cost.budget import Budget
-from tasks.models.http.client import CallBudget, HttpChat
+from tasks.models.http.client import CallBudget, CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_api_key
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
@@ -96,8 +94,8 @@ async def _probe_once(lake: Path, entry: ModelEntry, environ: Mapping[str, str],
     async with alone(lake, entry):
         if recall(lake, entry) is not None:  # found by another run, while this one waited
             return True
-        spending = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
-        found = await probe_model(entry, environ, quirks_for(entry), spending=spending)
+        account = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
+        found = await probe_model(entry, environ, quirks_for(entry), budget=account)
         if found.answers:
             remember(lake, entry, found)
         return found.answers
@@ -109,7 +107,7 @@ async def probe_model(
     quirks: Quirks | None,
     *,
     base_url: str | None = None,
-    spending: CallBudget | None = None,
+    budget: CallBudget | None = None,
 ) -> ModelProbe:
     """Probe one model, each call of it sent once.
 
@@ -118,7 +116,7 @@ async def probe_model(
         environ: where its key is looked up.
         quirks: what is known of it, so that the likely is tried first.
         base_url: where its server is, if its entry does not say; the embedded one must be running.
-        spending: who pays for the calls.
+        budget: of the calls; null = no limit.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
@@ -128,6 +126,6 @@ async def probe_model(
         raise ValueError(f"where {entry.name} is served is not known")
     key = resolve_api_key(entry, environ)
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
-    async with HttpChat(alone, url, key, policy=AT_ONCE, spending=spending) as chat:
+    async with HttpChat(alone, url, key, policy=AT_ONCE, budget=budget) as chat:
         hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)

@@ -8,12 +8,11 @@ from schemas.chat import ChatReply, ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
-from schemas.progress import ProgressListener
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Role, Usage, merge
+from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Budget
-from tasks.models.cost.estimate import Estimator
+from tasks.models.cost.budget import Budget, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
 from tasks.solvers import forecast as forecasting
 

@@ -21,11 +21,10 @@ from flows.planning.usage import UsageCounter, usage_of
 from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
-from schemas.progress import ProgressListener
 from schemas.retrieval import Retriever
 from schemas.tables.items import Items
 from schemas.usage import Usage
-from schemas.worker_pool import RunJobs
+from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.steps import JudgeJob, judge_partition
 from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.models.journal.table import JOURNAL
@@ -160,7 +159,7 @@ async def _judge(
 def in_worker_pool(crew: WorkerPool) -> RunJobs:
     """The crew as stages know it that do not know the infer stage."""
 
-    async def do_all(works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
-        return await crew.do_all([Job(length, do) for length, do in works])
+    async def do_all(jobs: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
+        return await crew.do_all([Job(length, do) for length, do in jobs])
 
     return do_all

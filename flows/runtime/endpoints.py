@@ -14,10 +14,9 @@ from schemas.plan import Plan
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, serve_embedded
-from tasks.models.http.client import HttpChat
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tasks.models.http.failures import RETRIES
-from tasks.models.http.retry import CallRetryPolicy
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
@@ -33,7 +32,6 @@ TRANSPORT = (
     "first_byte_timeout_s",
     "timeout_s",
     "require_same_model",
-    "http2",
 )
 """Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
 
@@ -111,8 +109,8 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         server = await stack.enter_async_context(serve_embedded(say))
         entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         patient = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
-        client = HttpChat(entry, server.base_url, policy=patient, spending=paid)
+        client = HttpChat(entry, server.base_url, policy=patient, budget=paid)
     else:
-        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), spending=paid)
+        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=paid)
     chat = JournaledChat(await stack.enter_async_context(client), journal)
     return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

@@ -21,7 +21,7 @@ CALL = (
     "http2",
     "api_key_env",
 )
-"""Fields of a model's entry that change how it is called, not what it answers."""
+"""Fields of a model's entry that change how it is called, not what it answers; manifests of version 0.1 have `http2`."""
 
 WHY = {
     "seed": "other items are drawn",

@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.api_capabilities import USUAL_DIALECT, Sampling
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
@@ -80,7 +80,7 @@ class Judge:
                 sampling=self._sampling(),
                 repetition=number,
                 json_schema=contract.json_schema,
-                dialect=self.entry.dialect or USUAL_DIALECT,
+                capabilities=self.entry.dialect or DEFAULT_CAPABILITIES,
             )
             reply = await self.chat(request)
             self.on_reply(reply)

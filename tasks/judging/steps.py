@@ -8,11 +8,10 @@ import polars as pl
 
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import ProgressListener
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from schemas.worker_pool import RunJobs
+from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.agreement import agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from schemas.api_capabilities import USUAL_DIALECT
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from tasks.solvers.prompts import Prompts, build_messages, choose_sampling, choose_top_logprobs
@@ -42,6 +42,6 @@ async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, re
         sampling=choose_sampling(entry, item.question_type, prompts),
         repetition=repetition,
         top_logprobs=choose_top_logprobs(entry, item),
-        dialect=entry.dialect or USUAL_DIALECT,
+        capabilities=entry.dialect or DEFAULT_CAPABILITIES,
     )
     return (Call(request, await chat(request)),)

@@ -17,7 +17,7 @@ from schemas.pricing import Rate
 from schemas.tables.items import Items
 from schemas.usage import Expectation
 from tasks.lake.files import parquet_source
-from tasks.models.cost.estimate import Estimator, Measure, measure_texts
+from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import journal_errors
 from tasks.solvers.base import direct
 from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order

@@ -7,10 +7,10 @@ from typing import Any
 from schemas.chat import Chat, ModelEntry
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import ProgressListener
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
+from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, plan_epochs

@@ -1,11 +1,11 @@
 """Delays before a call or a download is tried again."""
 
-import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from random import Random
 from typing import Generic, TypeVar
 
 KindT = TypeVar("KindT", bound=str)
@@ -19,6 +19,9 @@ BUDGET_S = 300.0
 
 JITTER = 0.5
 """Share of a delay that is left to chance, so that what failed together does not come back together."""
+
+_RANDOM = Random()  # noqa: S311
+"""Of our own: delays are drawn in threads, where the global generator would disturb whoever has seeded it."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Backoff(Generic[KindT]):
 
     retries: Mapping[KindT, Retry]
     budget_s: float = BUDGET_S
-    draw: Callable[[], float] = random.random
+    draw: Callable[[], float] = _RANDOM.random
 
     def delay_s(self, failure: KindT, attempt: int, retry_after_s: float | None, waited_s: float) -> float | None:
         """Return the seconds to wait before the next attempt, or None if there is none.

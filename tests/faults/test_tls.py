@@ -8,8 +8,7 @@ import trustme
 from pydantic import SecretStr
 
 from schemas.chat import ModelEntry
-from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, request
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from tasks.models.http import retry as limits
+from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
 from tests.faults.faulty import KINDS, derived, one_in
 from tests.flows.command import moodflow

@@ -1,5 +1,6 @@
 """Replies that are shared are scored without a key and without a call, whatever the models want otherwise."""
 
+import json
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -38,6 +39,13 @@ def evaluate(capsys: pytest.CaptureFixture[str], stage: str, base_url: str, lake
     return moodflow(capsys, stage, "moodbench-mini", *model, *wanted, *more, "--json")
 
 
+def stated(plan: dict[str, Any]) -> dict[str, Any]:
+    """The entries of a manifest as a configuration: what was found about each model, and no key."""
+    names = ("name", "base_url", "dialect")
+    model, judge = ({name: entry[name] for name in names} for entry in (*plan["models"], plan["judge"]))
+    return {"models": [model], "judge": judge}
+
+
 def is_probe(body: dict[str, Any]) -> bool:
     return bool(body["messages"][-1]["content"] == QUESTION)
 
@@ -50,15 +58,17 @@ def test_shared_replies_are_scored_with_the_server_closed(
     with ProbedServer(picky("temperature")) as server:
         paid = evaluate(capsys, "run", server.base_url, tmp_path / "ours", *FEW, *WITH_KEY)
         sent = sum(not is_probe(body) and "temperature" not in body for body in server.bodies)
-        base_url = server.base_url
     monkeypatch.delenv("MODEL_KEY")
     file = tmp_path / "shared.parquet"
     exported = moodflow(capsys, "journal", "export", file, "--lake", tmp_path / "ours", "--json")
-    assert (exported.document["replies"], exported.document["probes"]) == (sent, 2)
+    assert exported.document["replies"] == sent
     assert KEY.encode() not in file.read_bytes()
     taken = moodflow(capsys, "journal", "import", file, "--lake", tmp_path / "theirs", "--json")
-    assert taken.document["probes"] == {"read": 2, "refused": 0, "rules": {}, "added": 2, "same": 0, "kept_ours": 0}
-    free = evaluate(capsys, "run", base_url, tmp_path / "theirs", *FEW)
+    assert (taken.status, taken.document["added"]) == (0, sent)
+    config = tmp_path / "entries.json"
+    config.write_text(json.dumps(stated(json.loads(Path(paid.document["manifest"]).read_text(encoding="utf-8"))["plan"])))
+    wanted = ("--datasets", ",".join(DATASETS), "--lake", tmp_path / "theirs")
+    free = moodflow(capsys, "run", "moodbench-mini", "--config", config, *wanted, *FEW, "--json")
     assert (free.status, paid.status) == (0, 0)
     assert paid.document["calls"] == {"sent": sent, "answered": sent, "from_journal": 0, "failed": 0}
     assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0}

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
-from schemas.chat import ChatMessage, ChatRequest
+from schemas.chat import ChatMessage, ChatRequest, ModelEntry
 from schemas.provider import TokenLimit
 
 USUAL: TokenLimit = "max_tokens"
@@ -15,14 +15,14 @@ OTHER: TokenLimit = "max_completion_tokens"
 SCHEMA = '{"type": "object"}'
 
 
-def request(dialect: ApiCapabilities | None = None, **changed: Any) -> ChatRequest:
+def request(capabilities: ApiCapabilities | None = None, **changed: Any) -> ChatRequest:
     fields = {
         "model": "m",
         "identity": "here",
         "messages": (ChatMessage(role="user", content="?"),),
         "sampling": Sampling(seed=3),
     }
-    return ChatRequest(**{**fields, **changed}, dialect=dialect or ApiCapabilities())
+    return ChatRequest(**{**fields, **changed}, capabilities=capabilities or ApiCapabilities())
 
 
 def test_the_usual_body() -> None:
@@ -96,6 +96,14 @@ def test_an_extra_is_merged_into_the_body() -> None:
         ({"token_limit": "limit"}, "token_limit"),
     ],
 )
-def test_a_dialect_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:
+def test_capabilities_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message.replace("[", r"\[")):
         ApiCapabilities.model_validate(fields)
+
+
+def test_an_entry_of_version_0_1_is_read_without_its_http2() -> None:
+    stored = {"name": "m", "base_url": "http://localhost/v1", "http2": False}
+    assert ModelEntry.model_validate(stored) == ModelEntry(name="m", base_url="http://localhost/v1")
+    assert stored["http2"] is False
+    with pytest.raises(ValidationError, match="http2 was removed, since it was slower"):
+        ModelEntry.model_validate({**stored, "http2": True})

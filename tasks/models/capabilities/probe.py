@@ -1,4 +1,4 @@
-"""Finding out what an endpoint accepts and returns, in as few tiny calls as possible.
+"""Probe what an endpoint accepts and returns, in as few tiny calls as possible.
 
 The first call sends every parameter a run may send. Only if it is refused do others follow, each with one parameter less: the one
 the refusal names, or where it names none, one after the other. What fell victim to another's refusal is offered again.
@@ -14,9 +14,24 @@ from typing import Any
 
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
-from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry
+from schemas.chat import CallFrame, Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry, frame_call
 from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelProbe, TokenLimit, Verdict
-from tasks.models.capabilities.probe_request import ProbeRequest
+
+
+@dataclass(frozen=True)
+class ProbeRequest(ChatRequest):
+    """A call with exactly these parameters and no others; `parameters` is JSON."""
+
+    parameters: str = "{}"
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body of `POST /chat/completions`."""
+        messages = [message.model_dump() for message in self.messages]
+        return {"model": self.model, "messages": messages, **json.loads(self.parameters)}
+
+    def _frames(self) -> CallFrame:
+        return frame_call(self.body(), self.body(), self.identity, self.repetition)
+
 
 PROBE_VERSION = 1
 """Of what is asked and how it is judged; what an older version found is found out anew."""
@@ -37,18 +52,8 @@ OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "rea
 SUCCESS, CLIENT_ERROR = 2, 4
 """Hundreds of HTTP statuses."""
 
-NOT_ABOUT_PARAMETERS = frozenset(
-    {
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.PAYMENT_REQUIRED,
-        HTTPStatus.FORBIDDEN,
-        HTTPStatus.NOT_FOUND,
-        HTTPStatus.PROXY_AUTHENTICATION_REQUIRED,
-        HTTPStatus.REQUEST_TIMEOUT,
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        HTTPStatus.TOO_MANY_REQUESTS,
-    }
-)
+NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 413, 429})
+"""HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class Trial:
     calls: int = 0
 
     async def call(self, parameters: tuple[Parameter, ...]) -> ChatReply:
-        """Ask the question with these parameters."""
+        """Send the question with these parameters."""
         self.calls += 1
         body: dict[str, Any] = {}
         for parameter in parameters:
@@ -131,7 +136,7 @@ class Trial:
         return await self._offer_again(reply) if _has_answered(reply) else reply
 
     def words(self, reply: ChatReply) -> str:
-        """What the server said, without the model's name: that may hold a parameter's, such as doubao-seed."""
+        """Return what the server said, without the model's name: that may hold a parameter's, such as doubao-seed."""
         return re.sub(rf"(?<!\w){re.escape(self.entry.name)}(?!\w)", "", reply.error or "", flags=re.ASCII)
 
     def give_up(self, suspects: tuple[Parameter, ...], error: str) -> None:
@@ -144,7 +149,7 @@ class Trial:
         self.offered = (*self.offered[:place], *others[:1], *self.offered[place + 1 :])
 
     def doubtful(self) -> list[Parameter]:
-        """Parameters given up for an error that could as well mean one given up later."""
+        """Return parameters given up for an error that could as well mean one given up later."""
         given_up = [refusal.parameter for refusal in self.refusals]
         return [
             refusal.parameter for place, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[place + 1 :])
@@ -174,7 +179,7 @@ async def probe(
     hide: Callable[[str], str] = str,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ModelProbe:
-    """Find out what a model accepts and returns.
+    """Probe what a model accepts and returns.
 
     Args:
         entry: the model.
@@ -187,20 +192,20 @@ async def probe(
     reply = await trial.run()
     found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
 
-    def shown(text: str) -> str:
+    def printable(text: str) -> str:
         line = "".join(sign if sign.isprintable() else " " for sign in hide(text))
         return line if len(line) <= LONGEST_EVIDENCE else f"{line[:LONGEST_EVIDENCE]}..."
 
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
-        server=shown(hide_credentials(entry.base_url or "")),
+        server=printable(hide_credentials(entry.base_url or "")),
         probed_at=now().isoformat(timespec="seconds"),
         calls=trial.calls,
         latency_s=reply.latency_s if _has_answered(reply) else None,
-        echoed_model=None if reply.model is None else shown(reply.model),
+        echoed_model=None if reply.model is None else printable(reply.model),
         reasoning_in=reply.reasoning_in,
-        findings={name: replace(found[name], evidence=shown(found[name].evidence)) for name in CAPABILITIES},
+        findings={name: replace(found[name], evidence=printable(found[name].evidence)) for name in CAPABILITIES},
     )
 
 
@@ -263,20 +268,16 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
 
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
-    return _hundreds(reply) == SUCCESS and bool(reply.text or reply.reasoning or reply.finish_reason == "length")
+    return (reply.http_status or 0) // 100 == SUCCESS and bool(reply.text or reply.reasoning or reply.finish_reason == "length")
 
 
 def _is_refusal(reply: ChatReply) -> bool:
-    """Whether the server took offence at the request itself; llama.cpp says 501 of what it was not started for."""
+    """Whether the server refuses the request itself; llama.cpp says 501 of what it was not started for."""
     if reply.failure in {"auth", "quota"}:  # some servers say so with a 400
         return False
     if reply.http_status == HTTPStatus.NOT_IMPLEMENTED:
         return True
-    return _hundreds(reply) == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
-
-
-def _hundreds(reply: ChatReply) -> int:
-    return (reply.http_status or 0) // 100
+    return (reply.http_status or 0) // 100 == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
 
 
 def _follows_schema(text: str) -> bool:

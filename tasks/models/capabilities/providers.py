@@ -1,4 +1,4 @@
-"""Finding and reading providers: where their servers are, how their keys are named, how they differ."""
+"""Read the list of providers, and choose a model's API capabilities from its entry, its provider and a probe."""
 
 from difflib import get_close_matches
 from functools import cache
@@ -8,9 +8,10 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
-from schemas.provider import Provider
+from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, TokenLimit, Unsent
 
 PROVIDERS = DATA_FOLDER / "providers.yaml"
 """The providers that ship with MoodFlow."""
@@ -20,7 +21,7 @@ _LIST = TypeAdapter(tuple[Provider, ...])
 
 @cache
 def load_providers(path: Path = PROVIDERS) -> tuple[Provider, ...]:
-    """All providers, in the order of the file.
+    """Read all providers, in the order of the file.
 
     Raises:
         UsageError: if the file cannot be read, an entry breaks a rule or two have the same id.
@@ -40,7 +41,7 @@ def load_providers(path: Path = PROVIDERS) -> tuple[Provider, ...]:
 
 
 def find_provider(name: str, path: Path = PROVIDERS) -> Provider:
-    """The provider with this id.
+    """Find the provider with this id.
 
     Raises:
         UsageError: if there is none; names the nearest.
@@ -59,13 +60,13 @@ def find_provider(name: str, path: Path = PROVIDERS) -> Provider:
 
 
 def provider_at(base_url: str | None, path: Path = PROVIDERS) -> Provider | None:
-    """The provider whose server this is; None if it is no provider's, or the embedded one."""
+    """Find the provider whose server this is; None if it is no provider's, or the embedded one."""
     here = (base_url or "").rstrip("/")
     return next((provider for provider in load_providers(path) if provider.base_url == here), None)
 
 
 def entry_for(provider: Provider, model: str) -> dict[str, Any]:
-    """Fields of a `ModelEntry` for a model of this provider; what the user says otherwise goes over them.
+    """Return the fields of a `ModelEntry` for a model of this provider; what the user says otherwise goes over them.
 
     The base URL is the identity of the endpoint, so that naming the provider or its URL means the same calls.
     """
@@ -80,3 +81,56 @@ def _unreadable(path: Path, got: str) -> UsageError:
         got=got,
         next_step="correct the file, or name the server with --base-url",
     )
+
+
+def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, found: ModelProbe | None) -> ApiCapabilities:
+    """Choose the API capabilities of a model's calls; every field is set.
+
+    Args:
+        stated: what the user's entry says. Fields it sets win, and only those: to ask for much reasoning says nothing about
+            the name of a limit.
+        quirks: what the provider's entry says of the model.
+        found: what a probe of the model found.
+
+    Returns:
+        By field, the first that knows: what is stated, what was found, the quirks, the usual.
+    """
+    said = stated.model_dump(include=stated.model_fields_set) if stated else {}
+    chosen = {
+        "token_limit": _token_limit(quirks, found),
+        "unsent": tuple(name for name in UNSENT if _is_refused(name, quirks, found)),
+        "reasoning_effort": None,
+        "effort_path": (quirks and quirks.reasoning_effort) or DEFAULT_CAPABILITIES.effort_path,
+        "extra": None,
+    }
+    return ApiCapabilities.model_validate(chosen | said)
+
+
+def needs_probe(stated: ApiCapabilities | None) -> bool:
+    """Say whether a probe could find anything that the user's entry does not."""
+    return stated is None or not {"token_limit", "unsent"} <= stated.model_fields_set
+
+
+def describe_capabilities(capabilities: ApiCapabilities) -> str:
+    """Describe API capabilities in words, for a terminal."""
+    parts = [f"limit {capabilities.token_limit}"]
+    if capabilities.unsent:
+        parts.append(f"without {', '.join(capabilities.unsent)}")
+    if capabilities.reasoning_effort is not None:
+        parts.append(f"{capabilities.effort_path} {capabilities.reasoning_effort}")
+    if capabilities.extra is not None:
+        parts.append(f"with {capabilities.extra}")
+    return ", ".join(parts)
+
+
+def _token_limit(quirks: Quirks | None, found: ModelProbe | None) -> TokenLimit:
+    if found and found.token_limit:
+        return found.token_limit
+    return quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit
+
+
+def _is_refused(name: Unsent, quirks: Quirks | None, found: ModelProbe | None) -> bool:
+    verdict = found.findings[name].verdict if found else "unknown"
+    if verdict == "unknown" and quirks:
+        return bool(getattr(quirks, name) == "no")
+    return verdict == "no"

@@ -1,18 +1,136 @@
-"""The budget of a run, in tokens and in money: what would exceed it is not sent.
+"""Estimate the tokens of calls, and keep a run within its budget of tokens and cost: a call that would exceed it is not sent.
+
+Estimates are documented guesses at first, then what replies have shown: per model and script the ratio of counted to guessed
+prompt tokens, and per model the mean length of its replies, those of a judge apart.
 
 A call is estimated and reserved before it is sent; the server's counts replace the estimate when its reply is there. What is in
 flight counts as reserved, so that the budget is overshot at most by what the estimates of the calls in flight are wrong.
 Replies from the journal never come here: they are paid for.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.pricing import PriceTable, Rate
-from tasks.models.cost.estimate import Estimator, Expected
 from tasks.models.cost.pricing import find_rate
+
+CHARACTERS_PER_TOKEN = 4.0
+"""Of Latin and other alphabetic text, by guess."""
+
+TOKENS_PER_CJK_CHARACTER = 1.0
+"""Of Chinese, Japanese and Korean characters and their punctuation, by guess; vocabularies made for Chinese need fewer."""
+
+TOKENS_PER_MESSAGE = 4.0
+"""For the role and the marks around a message, by guess."""
+
+FIRST_REPLY_SHARE = 0.25
+"""Of `max_tokens`: length of a reply before one was seen, by guess."""
+
+CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+
+Script = Literal["cjk", "other"]
+
+
+class Measure(NamedTuple):
+    """What a call's estimate is learned under. `guessed` is the guess for its prompt, in tokens."""
+
+    model: str
+    judged: bool
+    script: Script
+    guessed: float
+
+
+class Expected(NamedTuple):
+    """Tokens a call will use as far as is known."""
+
+    prompt_tokens: float
+    completion_tokens: float
+    measure: Measure
+
+
+class Tokens(NamedTuple):
+    """Tokens a call has used; `counted` says whether by the server."""
+
+    prompt: float
+    completion: float
+    counted: bool
+
+
+@dataclass
+class _Sum:
+    amount: float = 0.0
+    parts: float = 0.0
+
+
+@dataclass
+class Estimator:
+    """Estimate calls, and learn from replies."""
+
+    _prompts: dict[tuple[str, Script], _Sum] = field(default_factory=dict)
+    _replies: dict[tuple[str, bool], _Sum] = field(default_factory=dict)
+
+    def expect(self, request: ChatRequest) -> Expected:
+        """Estimate what a call will use."""
+        measure = measure_call(request)
+        reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
+        return Expected(self.prompt_tokens(measure), reply, measure)
+
+    def prompt_tokens(self, measure: Measure) -> float:
+        """Estimate prompt tokens: the guess, times how far guesses were off so far."""
+        seen = self._prompts.get((measure.model, measure.script))
+        return measure.guessed * (seen.amount / seen.parts if seen else 1.0)
+
+    def mean_reply(self, model: str, *, judged: bool, max_tokens: int) -> float:
+        """Estimate completion tokens of a reply: the mean so far, before that a share of the most there can be."""
+        seen = self._replies.get((model, judged))
+        return seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * max_tokens
+
+    def learn(self, measure: Measure, prompt_tokens: int, completion_tokens: int) -> None:
+        """Take the server's counts of an answered call into account."""
+        if measure.guessed:
+            prompts = self._prompts.setdefault((measure.model, measure.script), _Sum())
+            prompts.amount += prompt_tokens
+            prompts.parts += measure.guessed
+        replies = self._replies.setdefault((measure.model, measure.judged), _Sum())
+        replies.amount += completion_tokens
+        replies.parts += 1
+
+    def count(self, expected: Expected, reply: ChatReply) -> Tokens:
+        """Return what a call has used: the server's counts, nothing for a failure without them, else an estimate of what came."""
+        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            return Tokens(reply.prompt_tokens, reply.completion_tokens, counted=True)
+        if reply.failure is not None:
+            return Tokens(0, 0, counted=True)
+        return Tokens(expected.prompt_tokens, guess_tokens((reply.reasoning or "") + (reply.text or "")), counted=False)
+
+    def seen(self, model: str, *, judged: bool) -> int:
+        """Count the replies of a model that its estimates rest on; 0 = they are guesses."""
+        replies = self._replies.get((model, judged))
+        return int(replies.parts) if replies else 0
+
+
+def measure_call(request: ChatRequest) -> Measure:
+    """Return what a call's tokens are learned under. A judge's call is one that asks for a form of reply."""
+    return measure_texts(request.model, [message.content for message in request.messages], judged=request.json_schema is not None)
+
+
+def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
+    """Return the same for a conversation's texts, one per message."""
+    cjk = sum(len(CJK.findall(text)) for text in texts)
+    other = sum(len(text) for text in texts) - cjk
+    of_cjk, of_other = cjk * TOKENS_PER_CJK_CHARACTER, other / CHARACTERS_PER_TOKEN
+    script: Script = "cjk" if of_cjk > of_other else "other"
+    return Measure(model, judged, script, of_cjk + of_other + TOKENS_PER_MESSAGE * len(texts))
+
+
+def guess_tokens(text: str) -> float:
+    """Guess the tokens of a text."""
+    cjk = len(CJK.findall(text))
+    return cjk * TOKENS_PER_CJK_CHARACTER + (len(text) - cjk) / CHARACTERS_PER_TOKEN
+
 
 ROUNDING = 1e-9
 """Share of the budget that sums of fractions of a cent may be off."""
@@ -31,36 +149,36 @@ class Reservation(NamedTuple):
         return self.expected.prompt_tokens + self.expected.completion_tokens
 
     @property
-    def money(self) -> float:
-        """Nothing where no price is known; a budget in money is not opened then."""
+    def cost(self) -> float:
+        """Zero where no price is known; a cost limit is refused then."""
         return self.rate.cost(self.expected.prompt_tokens, self.expected.completion_tokens) if self.rate else 0.0
 
 
 class Budget:
-    """What a run may spend, shared by all its endpoints, in one event loop.
+    """What a run may use, shared by all its endpoints, in one event loop.
 
     Args:
         tokens: most tokens, prompts and replies together; null = no limit.
-        money: most money, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `money` is limited (`pricing.require_rates`).
+        cost: highest cost, in the currency of the prices; null = no limit.
+        prices: price table; every model must have a price if `cost` is limited (`pricing.require_rates`).
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
     """
 
     def __init__(
         self,
         tokens: int | None = None,
-        money: float | None = None,
+        cost: float | None = None,
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
     ) -> None:
-        self._limits = (tokens, money)
+        self._limits = (tokens, cost)
         self._prices = prices
         self._estimator = estimator or Estimator()
         self._reserved: dict[float, Reservation] = {}
         self._numbers = count(1)
         self._in_flight = [0.0, 0.0]
         self.spent_tokens = 0.0
-        self.spent_money = 0.0
+        self.spent_cost = 0.0
         self.refused = 0
         self.uncounted = 0
 
@@ -70,7 +188,7 @@ class Budget:
         return self._limits != (None, None)
 
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
-        """What the client of an endpoint asks before it sends; `learns` is false for calls unlike a run's, such as a probe's."""
+        """Return the account of one endpoint's client; `learns` is false for calls unlike a run's, such as a probe's."""
         return BudgetAccount(self, entry.base_url, self._prices, learns)
 
     def reserve(self, request: ChatRequest, rate: Rate | None, *, learns: bool = True) -> float | None:
@@ -92,7 +210,7 @@ class Budget:
             return None
         number = next(self._numbers)
         self._reserved[number] = wanted
-        self._in_flight = [self._in_flight[0] + wanted.tokens, self._in_flight[1] + wanted.money]
+        self._in_flight = [self._in_flight[0] + wanted.tokens, self._in_flight[1] + wanted.cost]
         return number
 
     def settle(self, reserved: float, reply: ChatReply) -> None:
@@ -104,11 +222,11 @@ class Budget:
             return
         was = self._reserved.pop(reserved)
         # Without calls in flight exactly zero: sums of floats would leave a rest.
-        rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.money]
+        rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.cost]
         self._in_flight = rest if self._reserved else [0.0, 0.0]
         used = self._estimator.count(was.expected, reply)
         self.spent_tokens += used.prompt + used.completion
-        self.spent_money += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
+        self.spent_cost += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
         self.uncounted += not used.counted
         if was.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
             self._estimator.learn(was.expected.measure, reply.prompt_tokens, reply.completion_tokens)
@@ -116,7 +234,7 @@ class Budget:
     def _exceeds(self, wanted: Reservation) -> bool:
         totals = (
             self.spent_tokens + self._in_flight[0] + wanted.tokens,
-            self.spent_money + self._in_flight[1] + wanted.money,
+            self.spent_cost + self._in_flight[1] + wanted.cost,
         )
         return any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, self._limits, strict=True))
 

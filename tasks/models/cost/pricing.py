@@ -1,4 +1,4 @@
-"""Reading price tables, finding a model's price, and pricing what was used."""
+"""Read price tables, find a model's price, and price what was used."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from schemas.usage import Usage
 
 
 def load_prices(path: Path) -> PriceTable:
-    """A price table from a YAML file.
+    """Read a price table from a YAML file.
 
     Raises:
         UsageError: if the file cannot be read or an entry breaks a rule.
@@ -30,14 +30,14 @@ def load_prices(path: Path) -> PriceTable:
 
 
 def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rate | None:
-    """What a model's tokens cost; null if the table does not say. A model without a server is the embedded one and free."""
+    """Find what a model's tokens cost; null if the table does not say. A model without a server is the embedded one and free."""
     if base_url is None:
         return FREE
     return table.find(model, base_url) if table else None
 
 
 def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> None:
-    """Refuse a budget in money where a price is not known: what cannot be counted cannot be limited.
+    """Refuse a cost limit where a price is not known: what cannot be counted cannot be limited.
 
     Raises:
         UsageError: naming the models without a price.
@@ -45,7 +45,7 @@ def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> No
     unknown = [entry.name for entry in entries if find_rate(entry.name, entry.base_url, table) is None]
     if unknown:
         raise UsageError(
-            f"a budget in money needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
+            f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
             where="--budget",
             expected="an entry under `prices` that fits each model's name and server",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
@@ -54,10 +54,10 @@ def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> No
 
 
 def check_budget(plan: Plan) -> PriceTable | None:
-    """Make sure that the plan's budget can be kept; returns its price table.
+    """Check that the plan's budget can be kept; return its price table.
 
     Raises:
-        UsageError: if the price table cannot be read, or money is limited and a model has no price.
+        UsageError: if the price table cannot be read, or cost is limited and a model has no price.
     """
     table = load_prices(plan.prices) if plan.prices else None
     if plan.budget is not None:
@@ -66,7 +66,7 @@ def check_budget(plan: Plan) -> PriceTable | None:
 
 
 def price_usage(rows: Iterable[Usage], rates: Mapping[tuple[str, str], Rate | None]) -> tuple[Usage, ...]:
-    """The same rows with their costs.
+    """Return the same rows with their costs.
 
     Args:
         rows: usage, priced or not.

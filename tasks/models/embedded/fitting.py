@@ -1,4 +1,4 @@
-"""How large an embedded model server a machine gets. Pure: what the machine has is read in `machine.py`.
+"""Fit the size of the embedded model server to the cores and memory of a machine or container (cgroup version 2).
 
 Measured with xllamacpp 2026.10 and SmolLM2-135M on 2 cores. Memory of the server's process, nothing asked yet:
 
@@ -16,7 +16,13 @@ machine, and beside about four other busy processes (replies of 24 tokens, their
 Prompts cost the same in 1, 2 and 4 slots. Beyond 2 cores nothing was measured: two slots per core is an extrapolation.
 """
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
 
 from schemas.errors import EndpointError
 
@@ -62,7 +68,7 @@ class ServerSize:
 
 
 def fit_server(cores: int, memory_bytes: int) -> ServerSize:
-    """The embedded server for a machine.
+    """Choose the size of the embedded server for a machine.
 
     Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left.
 
@@ -88,3 +94,62 @@ def fit_server(cores: int, memory_bytes: int) -> ServerSize:
             next_step="free memory, or name a server with --base-url",
         )
     return ServerSize(1, slot_tokens, threads)
+
+
+class Machine(NamedTuple):
+    """Whole cores, 1 or more, and available memory."""
+
+    cores: int
+    memory_bytes: int
+
+
+def read_machine(root: Path = Path("/")) -> Machine:
+    """Read the cores and memory that this process may use now.
+
+    Args:
+        root: folder that has `proc` and `sys` with the control groups.
+    """
+    groups = list(_groups(root))
+    return Machine(
+        cores=min([_allowed_cores(), *_quotas(groups)]),
+        memory_bytes=max(0, min([psutil.virtual_memory().available, *_free_bytes(groups)])),
+    )
+
+
+def _allowed_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _groups(root: Path) -> Iterator[Path]:
+    """Folders of this process's control group and of those around it: each of their limits holds."""
+    top = root / "sys" / "fs" / "cgroup"
+    for line in (_text(root / "proc" / "self" / "cgroup") or "").splitlines():
+        if line.startswith("0::/"):
+            names = [name for name in line[4:].split("/") if name]
+            # Seen from inside a container, a group may lie outside of what is mounted.
+            depth = 0 if ".." in names else len(names)
+            yield from (top.joinpath(*names[:length]) for length in range(depth + 1))
+
+
+def _quotas(groups: list[Path]) -> Iterator[int]:
+    """Whole cores: threads that share a fraction of one wait for each other."""
+    for group in groups:
+        quota, _, period = (_text(group / "cpu.max") or "max").partition(" ")
+        if quota.strip() != "max":
+            yield max(1, int(quota) // int(period))
+
+
+def _free_bytes(groups: list[Path]) -> Iterator[int]:
+    """Bytes to each limit. Cached files that have not been read again count as free: the kernel drops them first."""
+    for group in groups:
+        limit, used = _text(group / "memory.max"), _text(group / "memory.current")
+        if limit is not None and used is not None and limit.strip() != "max":
+            statistics = dict(line.split() for line in (_text(group / "memory.stat") or "").splitlines())
+            yield int(limit) - int(used) + int(statistics.get("inactive_file", 0))
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return None

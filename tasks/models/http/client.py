@@ -1,42 +1,71 @@
-"""The one client of model servers: when a call starts, what is tried again, and what became of it."""
+"""Send calls to a model server: wait for a slot, retry failures, stop at the budget, and read the reply."""
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 import httpx
 from pydantic import SecretStr
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.http.adaptive_concurrency import USUAL
-from tasks.models.http.failures import read_error
+from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
-from tasks.models.http.rate_limit_headers import read_pause, read_wait
-from tasks.models.http.rate_limiter import RateLimiter, Slot
-from tasks.models.http.retry import CallRetryPolicy, CircuitBreaker
-from tasks.models.http.transport import Address, AioTransport, HttpAnswer, Transport, TransportError, require_sendable
-from tasks.text.backoff import BUDGET_S
+from tasks.models.http.rate_limiter import RateLimiter, Slot, read_pause, read_wait
+from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
+from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
+
+DEAD_AFTER_CALLS = 3
+NOT_FOUND: tuple[Failure, ...] = ("connect", "timeout_connect")
+
+
+@dataclass(frozen=True)
+class CallRetryPolicy(Backoff[Failure]):
+    """Decide on the next attempt of a call; `sleep` waits for a number of seconds."""
+
+    retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class CircuitBreaker:
+    """Opens for good after calls in a row that found no server, so that a dead one costs seconds and not hours.
+
+    It counts calls, not attempts: each has been retried for some seconds, so a server that restarts quickly is not given up.
+    Anything that a server answered, an error too, starts the count anew.
+    """
+
+    def __init__(self, threshold: int = DEAD_AFTER_CALLS) -> None:
+        self._threshold = threshold
+        self._in_a_row = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls fail at once, without being sent."""
+        return self._in_a_row >= self._threshold
+
+    def report(self, reply: ChatReply) -> None:
+        """Count how a call ended."""
+        if not self.is_open:
+            self._in_a_row = self._in_a_row + 1 if reply.failure in NOT_FOUND else 0
+
 
 LONGEST_ERROR = 400
 KEPT_SHARE = 12
-"""A limit above the usual one has a twelfth of the rest in replies that are being kept and have left their places: writing them
-takes some milliseconds, in which the server has nothing to do with them. Up to the usual limit a call keeps its place until its
+"""A limit above the usual one has a twelfth of the rest in replies that are being kept and have left their slots: writing them
+takes some milliseconds, in which the server has nothing to do with them. Up to the usual limit a call keeps its slot until its
 reply is on disk, so that a crash costs no more than what the server was at work on."""
 
-NO_MONEY = "not sent: the budget of this run is spent; run again with a larger one"
-
-Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
-"""Takes an answer into safety."""
+BUDGET_SPENT = "not sent: the budget of this run is spent; run again with a larger one"
 
 
 class CallBudget(Protocol):
-    """Who pays for the calls."""
+    """Limits what the calls may cost."""
 
     def reserve(self, request: ChatRequest) -> float | None:
         """Set aside what a call may cost; None if that is more than is left."""
@@ -48,7 +77,7 @@ class CallBudget(Protocol):
 
 
 class Attempt(NamedTuple):
-    """What became of one attempt, how long the server wants to be left alone, and whether anything was sent."""
+    """The outcome of one attempt, how long the server wants no call, and whether anything was sent."""
 
     reply: ChatReply
     retry_after_s: float | None = None
@@ -58,15 +87,15 @@ class Attempt(NamedTuple):
 class HttpChat:
     """Answers requests from one endpoint; never raises for a failed call. Used as an async context manager.
 
-    A call gives up its place while it waits for its next attempt; if the server names the time to wait, nobody starts a call
-    before it is over.
+    A call gives up its slot while it waits for its next attempt; if the server names the time to wait, no call starts before it
+    is over.
 
     Args:
         entry: the model; its limits hold for all calls.
         base_url: server, up to and including `/v1`.
         key: sent as a bearer token and written nowhere else, not even where the server repeats it.
         policy: what is retried.
-        spending: who pays; null = nobody counts.
+        budget: of the calls; null = no limit.
         clock: seconds, monotonic.
 
     Raises:
@@ -80,29 +109,29 @@ class HttpChat:
         key: SecretStr | None = None,
         *,
         policy: CallRetryPolicy | None = None,
-        spending: CallBudget | None = None,
+        budget: CallBudget | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
         self._address = Address(base_url, key)
         self._policy = policy or CallRetryPolicy()
-        self._spending = spending
+        self._budget = budget
         self._clock = clock
         self._breaker = CircuitBreaker()
-        self._pace = RateLimiter(entry, clock, self._policy.sleep)
+        self._limiter = RateLimiter(entry, clock, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport: Transport = open_transport(entry, self._address)
+        self._transport = Transport(entry, self._address)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._pace.close()
+        self._limiter.close()
         await self._transport.__aexit__(kind, error, trace)
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
@@ -110,10 +139,10 @@ class HttpChat:
 
         Args:
             request: what to ask.
-            keep: takes an answer into safety, before the call gives up its place unless KEPT_SHARE says otherwise.
+            keep: writes an answer to disk, before the call gives up its slot unless KEPT_SHARE says otherwise.
 
         Raises:
-            What `keep` raises; after that nothing more is sent, since it would be paid for and lost.
+            Exception: what `keep` raises; after that nothing more is sent, since it would be paid for and lost.
         """
         tried: Counter[Failure] = Counter()
         waited_s, last = 0.0, None
@@ -130,45 +159,45 @@ class HttpChat:
                 self._breaker.report(reply)
                 return reply
             # A pause the server asked for outlives a call that is cancelled meanwhile.
-            await (self._policy.sleep(delay_s) if retry_after_s is None else asyncio.shield(self._pace.pause(delay_s)))
+            await (self._policy.sleep(delay_s) if retry_after_s is None else asyncio.shield(self._limiter.pause(delay_s)))
             waited_s, last = waited_s + delay_s, reply
 
     async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
-        await self._pace.enter(again=attempt > 1)
-        place = Slot(self._pace)
+        await self._limiter.enter(again=attempt > 1)
+        slot = Slot(self._limiter)
         try:
-            if unsent := self._refuse():
-                return Attempt(unsent, sent=False)
-            reserved = self._spending.reserve(request) if self._spending else 0.0
+            if refusal := self._refuse():
+                return Attempt(refusal, sent=False)
+            reserved = self._budget.reserve(request) if self._budget else 0.0
             if reserved is None:
-                return Attempt(ChatReply(failure="budget", error=NO_MONEY), sent=False)
+                return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
             found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
             try:
                 found = await self._send(request, attempt)
             finally:
-                if self._spending:
-                    self._spending.settle(reserved, found.reply)
+                if self._budget:
+                    self._budget.settle(reserved, found.reply)
             if keep is not None and found.reply.failure is None:
-                await self._keep(keep, request, found.reply, place)
+                await self._keep(keep, request, found.reply, slot)
             return found
         finally:
-            place.leave()
+            slot.leave()
 
     def _refuse(self) -> ChatReply | None:
-        """Why nothing is sent at all any more, or for now."""
+        """Return why nothing is sent any more, or for now."""
         if self._unkept is not None:
             raise self._unkept
         if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._address.place} by the calls before this one"
+            text = f"not sent: no server was found at {self._address.server} by the calls before this one"
             return ChatReply(failure="connect", error=text)
-        if closed_s := self._pace.closed_for_s:
+        if closed_s := self._limiter.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
 
-    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, place: Slot) -> None:
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, slot: Slot) -> None:
         leaves_first = self._being_kept < self._most_being_kept
         if leaves_first:
-            place.leave()
+            slot.leave()
         self._being_kept += leaves_first
         try:
             await keep(request, reply)
@@ -179,10 +208,10 @@ class HttpChat:
             self._being_kept -= leaves_first
 
     async def _send(self, request: ChatRequest, attempt: int) -> Attempt:
-        expected = await self._pace.keep_to_limits(request)
+        expected = await self._limiter.keep_to_limits(request)
         # Much may have happened while it waited.
-        if unsent := self._refuse():
-            return Attempt(unsent, sent=False)
+        if refusal := self._refuse():
+            return Attempt(refusal, sent=False)
         started_s = self._clock()
         try:
             answer = await self._transport.post(request.body_json.encode())
@@ -195,7 +224,7 @@ class HttpChat:
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."
         reply = replace(reply, error=error_text, latency_s=self._clock() - started_s, attempts=attempt)
-        self._pace.note_reply(reply, expected)
+        self._limiter.note_reply(reply, expected)
         return Attempt(reply, retry_after_s)
 
     def _read(self, answer: HttpAnswer, request: ChatRequest) -> ChatReply:
@@ -205,23 +234,14 @@ class HttpChat:
         return read_completion(answer.body, answer.status, asked=request.model, require_same_model=same)
 
     def _heed(self, answer: HttpAnswer, reply: ChatReply) -> float | None:
-        """What the headers say of waiting: before this call is tried again, or before anybody's next call."""
-        pause_s = read_pause(answer.headers, self._pace.mean_tokens)
+        """Read from the headers how long to wait before this call is tried again, or before any next call."""
+        pause_s = read_pause(answer.headers, self._limiter.mean_tokens)
         if reply.failure is None:
-            if pause_s and not self._pace.is_paused:
-                self._pace.pause(pause_s)
+            if pause_s and not self._limiter.is_paused:
+                self._limiter.pause(pause_s)
             return None
         wait_s = read_wait(answer.headers)
         wait_s = pause_s if wait_s is None and reply.failure == "http_429" else wait_s
         if wait_s is not None and wait_s > BUDGET_S:
-            self._pace.pause(wait_s)
+            self._limiter.pause(wait_s)
         return wait_s
-
-
-def open_transport(entry: ModelEntry, address: Address) -> Transport:
-    """Connections as the entry wants them."""
-    if entry.http2:
-        from tasks.models.http.http2 import Http2Transport  # noqa: PLC0415  few need it
-
-        return Http2Transport(entry, address)
-    return AioTransport(entry, address)

@@ -1,4 +1,4 @@
-"""What can be known to be wrong about an endpoint before the first call."""
+"""Check an endpoint before the first call: its key, its URL, and whether its host can be reached."""
 
 import asyncio
 import socket
@@ -34,7 +34,7 @@ class EndpointLocation(NamedTuple):
 
 
 def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr | None:
-    """The key of a model from the environment variable it names.
+    """Read the key of a model from the environment variable it names.
 
     Raises:
         EndpointError: if that variable is not set, empty or holds what cannot be sent. White space around the key is dropped.
@@ -55,7 +55,7 @@ def resolve_api_key(entry: ModelEntry, environ: Mapping[str, str]) -> SecretStr 
 
 
 async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = None) -> None:
-    """Prove that a base URL names a host that can be reached.
+    """Check that a base URL names a host that can be reached.
 
     A host that answers and refuses the connection passes: the server is down now, which is a failure of calls and not a wrong
     option (see docs/decisions/0001). Where a proxy stands in between, only the proxy can be checked: it looks up the name.
@@ -71,22 +71,22 @@ async def check_endpoint(entry: ModelEntry, proxies: Mapping[str, str] | None = 
     if entry.base_url is None:
         return
     require_plain_address(entry.base_url, "base_url")
-    url, place = _parse(entry, entry.base_url)
+    url, location = _parse(entry, entry.base_url)
     if proxy := _proxy_of(url, getproxies() if proxies is None else proxies):
-        _, place = _parse(entry, proxy)
+        _, location = _parse(entry, proxy)
     try:
-        found = await asyncio.wait_for(_look_up(place), PROBE_TIMEOUT_S)
+        found = await asyncio.wait_for(_look_up(location), PROBE_TIMEOUT_S)
     except TimeoutError as error:
-        raise _unreachable(entry, f"no address of host name {place.host} within {PROBE_TIMEOUT_S:g} s") from error
+        raise _unreachable(entry, f"no address of host name {location.host} within {PROBE_TIMEOUT_S:g} s") from error
     except socket.gaierror as error:
-        raise _unreachable(entry, f"host name {place.host} has no address ({error.strerror})") from error
+        raise _unreachable(entry, f"host name {location.host} has no address ({error.strerror})") from error
     except UnicodeError as error:
         # DNS cannot spell an empty or overlong label.
-        raise _unreachable(entry, f"host name {place.host}: {error}") from error
+        raise _unreachable(entry, f"host name {location.host}: {error}") from error
     # A name may have several addresses, and some may lead nowhere: one that leads to the host is enough.
     faults = await asyncio.gather(*(_probe(address) for address in found))
     if all(faults):
-        raise _unreachable(entry, f"{place}: {', '.join(dict.fromkeys(fault for fault in faults if fault))}")
+        raise _unreachable(entry, f"{location}: {', '.join(dict.fromkeys(fault for fault in faults if fault))}")
 
 
 def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
@@ -97,7 +97,7 @@ def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-async def _look_up(place: EndpointLocation) -> list[EndpointLocation]:
+async def _look_up(location: EndpointLocation) -> list[EndpointLocation]:
     """Addresses of a host name."""
     loop = asyncio.get_running_loop()
     found: asyncio.Future[list[EndpointLocation]] = loop.create_future()
@@ -114,11 +114,11 @@ async def _look_up(place: EndpointLocation) -> list[EndpointLocation]:
         addresses: list[EndpointLocation] = []
         fault: Exception | None = None
         try:
-            answers = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-            addresses = [EndpointLocation(str(address[0]), place.port) for *_, address in answers]
+            answers = socket.getaddrinfo(location.host, location.port, type=socket.SOCK_STREAM)
+            addresses = [EndpointLocation(str(address[0]), location.port) for *_, address in answers]
         except (OSError, UnicodeError) as error:
             fault = error
-        with suppress(RuntimeError):  # nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(deliver, addresses, fault)
 
     # Not the loop's own resolver: the program would wait for it at its end, which takes as long as DNS does.

@@ -1,6 +1,6 @@
-"""How servers say what is wrong: words and wordings by which a refusal is told from others of the same HTTP status.
+"""Patterns in servers' error messages that tell apart failures of the same HTTP status.
 
-Every mark has an example in `tests/tasks/models/http/test_failures.py`.
+Every pattern has an example in `tests/tasks/models/http/test_failures.py`.
 """
 
 import re
@@ -10,7 +10,7 @@ from schemas.vocabulary import Failure
 
 
 class ErrorPattern(NamedTuple):
-    """One sign of one kind of failure.
+    """A pattern that shows one kind of failure.
 
     `place` is `code` (the whole of an error's code, type or status, whatever its case) or `message` (somewhere in its text).
     """
@@ -19,10 +19,10 @@ class ErrorPattern(NamedTuple):
     place: Literal["code", "message"]
     pattern: str
     servers: str
-    """Who is known to write so."""
+    """Servers known to write so."""
 
     def is_in(self, codes: tuple[str, ...], message: str) -> bool:
-        """Whether an error with these codes and this message bears the mark."""
+        """Say whether an error has these codes or this message."""
         if self.place == "code":
             return any(re.fullmatch(self.pattern, code, re.IGNORECASE) for code in codes)
         return re.search(self.pattern, message, re.IGNORECASE) is not None

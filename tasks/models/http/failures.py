@@ -1,4 +1,4 @@
-"""Every way a call can fail: what it means, how often it is tried again, what helps; and which of them a server's error is."""
+"""List the ways a call can fail, with retries and remedies, and name the one that a server's error is."""
 
 import json
 import re
@@ -156,7 +156,7 @@ class ServerError(NamedTuple):
 
 
 def read_error(status: int, body: bytes) -> ChatReply:
-    """The failure in an answer that is not a success.
+    """Read the failure in an answer that is not a success.
 
     Args:
         status: HTTP status; of a success only if the body is an error nevertheless, as some gateways send it.
@@ -180,7 +180,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
 
 
 def name_failure(status: int, error: ServerError) -> Failure:
-    """Which failure an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
+    """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
     meant = error.status if status // 100 == SUCCESS and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_in(error.codes, error.message):
         return PASSING.failure
@@ -190,7 +190,7 @@ def name_failure(status: int, error: ServerError) -> Failure:
 
 
 def find_error(document: Any) -> ServerError | None:
-    """The error that a JSON document states, or null.
+    """Return the error that a JSON document states, or null.
 
     Forms: `{"error": {...}}` or `{"error": "..."}`, in a list (Gemini), in a choice (OpenRouter), flat with `"object": "error"`
     or a code and a message (SGLang, DashScope), and `{"base_resp": {"status_code": ...}}` (MiniMax).
@@ -213,7 +213,7 @@ def find_error(document: Any) -> ServerError | None:
 
 
 def describe_error(body: bytes) -> str:
-    """The server's own message about a request it refused, on one line; the body if it is not in the usual form."""
+    """Return the server's own message about a request it refused, on one line; the body if it is not in the usual form."""
     text = body.decode("utf-8", "replace")
     try:
         error = find_error(json.loads(text))
@@ -227,7 +227,7 @@ def describe_error(body: bytes) -> str:
 
 
 def read_max_context(text: str) -> int | None:
-    """The longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
+    """Return the longest context in tokens that an error's text states, or null; with some servers that of the prompt alone."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     found = (re.search(pattern, plain, re.IGNORECASE) for pattern in LONGEST_CONTEXT)
     return next((int(match[1]) for match in found if match), None)

@@ -1,16 +1,16 @@
-"""From the body of an OpenAI-compatible server's answer to a reply."""
+"""Parse the body of an OpenAI-compatible server's answer into a reply, and compare the model's name with the one asked."""
 
 import json
 import math
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.failures import describe_error, find_error, read_error
-from tasks.models.http.model_names import is_same_model
 
 BLOCK = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 END_ONLY = re.compile(r"(.*?)</think(?:ing)?>\s*", re.DOTALL)
@@ -28,7 +28,7 @@ LARGEST_COUNT = 2**63
 
 
 def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
-    """The reply in the body of a successful answer.
+    """Read the reply in the body of a successful answer.
 
     Args:
         body: the whole body.
@@ -37,9 +37,9 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
         require_same_model: an answer by another model is a failure; a server that names none is believed.
 
     Returns:
-        A reply with text, and a remark if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what the error says
-        that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off), `wrong_model`. Its
-        error text is not shortened. Token counts, log probabilities and such are null if not of the usual type.
+        A reply with text, and a warning (`remark`) if it is odd; or with a failure: `invalid_json`, `missing_choices` (or what
+        the error says that came instead), `tool_call`, `content_filter`, `length`, `empty_content`, `http_5xx` (broken off),
+        `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
     """
     try:
         document = json.loads(body)
@@ -57,8 +57,8 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     found = _failure(reply, message) or _other_model(reply, asked if require_same_model else None)
     if found:
         return replace(reply, text=None, top_logprobs=None, failure=found.failure, error=found.error)
-    remark = _remark(reply, content, asked)
-    return reply if remark is None else replace(reply, remark=remark)
+    warning = _warning(reply, content, asked)
+    return reply if warning is None else replace(reply, remark=warning)
 
 
 def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
@@ -85,7 +85,7 @@ class _Failed(NamedTuple):
 
 
 def _failure(reply: ChatReply, message: dict[str, Any]) -> _Failed | None:
-    """What keeps a completion from being an answer."""
+    """Return why a completion is no answer."""
     reason = reply.finish_reason or ""
     text = (reply.text or "").strip()
     # An answer that the filter or a failing server cut off is not what the model has to say, as one cut off at the limit is.
@@ -109,7 +109,7 @@ def _other_model(reply: ChatReply, asked: str | None) -> _Failed | None:
     return _Failed("wrong_model", f"asked {asked}, answered by {reply.model}")
 
 
-def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
+def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
     if _other_model(reply, asked):
         return "other_model"
     if LENGTH.fullmatch(reply.finish_reason or ""):
@@ -118,7 +118,7 @@ def _remark(reply: ChatReply, content: "_Content", asked: str | None) -> Remark 
 
 
 def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, float], ...] | None:
-    """The likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
+    """Read the likeliest tokens at the first place of an answer that is not blank, with their log probabilities.
 
     Args:
         choice: one of `choices` in the server's answer.
@@ -137,7 +137,7 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
 
 
 def split_reasoning(content: str) -> tuple[str | None, str]:
-    """Reasoning and answer of a text that holds both.
+    """Split a text into reasoning and answer.
 
     Blocks `<think>...</think>` (or `thinking`) at the start are reasoning. Some chat templates put the opening tag into the
     prompt, so without one everything up to the first closing tag is reasoning. A block at the start that is never closed was cut
@@ -166,7 +166,7 @@ class _Content(NamedTuple):
 
 
 def _read_content(message: dict[str, Any]) -> _Content:
-    """What a message says, and what the server itself keeps apart as reasoning."""
+    """Read the text of a message, and what the server itself keeps apart as reasoning."""
     content = message.get("content")
     text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
     refusal = _string(message.get("refusal"))
@@ -225,3 +225,55 @@ def _finite(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError(f"expected a finite number, got {value!r}")
     return float(value)
+
+
+VERSION = re.compile(
+    r"(?P<stem>.+?)[-_.@]"
+    r"(?P<version>latest|v\d+(?:\.\d+)*|\d{4}-\d{2}-\d{2}|(?:preview-)?\d{2}-\d{2}(?:-\d{4})?|\d{8}|\d{6}|\d{4}|\d{3})"
+)
+"""A name and the date or version after it: gpt-4o-2024-08-06, doubao-pro-32k-240615, gpt-4-0613, gemini-1.5-pro-002."""
+
+LATEST = "latest"
+ROUTES = re.compile(r":(?:latest|free|nitro|floor|exacto|extended)$")
+"""Tags that choose a server and not a model; others, such as `llama3:8b`, are part of the name."""
+
+FILE = re.compile(r"(?:-\d{5}-of-\d{5})?\.gguf$")
+ARK_ENDPOINT = re.compile(r"ep-\d{8,14}-\w+")
+
+
+@lru_cache(maxsize=256)  # the same two names come with every answer of a run
+def is_same_model(asked: str, named: str) -> bool:
+    """Say whether two names mean the same model, as far as names can tell.
+
+    Case does not count, nor do tags that choose a server, nor the ending of a file. A path or a provider's prefix may stand
+    before either name (`openai/gpt-4o`, `/models/qwen.gguf`); if both have one, the shorter must be the end of the longer. One
+    name may say which date or version it is and the other not, or `latest`; two different versions are two models. An endpoint
+    of Ark (`ep-...`) is an alias that can stand for any model, so nothing contradicts it.
+
+    Args:
+        asked: name sent to the server.
+        named: name in its answer.
+    """
+    if ARK_ENDPOINT.fullmatch(asked):
+        return True
+    ours, theirs = _path(asked), _path(named)
+    shared = min(len(ours), len(theirs))
+    if ours[-shared:-1] != theirs[-shared:-1]:
+        return False
+    if ours[-1] == theirs[-1]:
+        return True
+    (stem, version), (other_stem, other_version) = _split(ours[-1]), _split(theirs[-1])
+    if stem == other_stem:
+        return version == other_version or {version, other_version} & {None, LATEST} != set()
+    # What looks like a version may be a part of the name that the other name, too, goes on after.
+    return stem == theirs[-1] or other_stem == ours[-1]
+
+
+def _path(name: str) -> list[str]:
+    bare = FILE.sub("", ROUTES.sub("", name.strip().casefold()))
+    return [part for part in re.split(r"[/\\]", bare) if part] or [bare]
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    match = VERSION.fullmatch(name)
+    return (match["stem"], match["version"]) if match else (name, None)

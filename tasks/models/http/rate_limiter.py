@@ -1,13 +1,21 @@
-"""When the next call to an endpoint may start: window, limits per minute, pauses the server asks for."""
+"""Limit the rate of calls to an endpoint: calls in flight, limits per minute, and pauses the server asks for in its headers.
+
+Forms of such headers: `x-ratelimit-remaining-requests` / `-tokens` with `x-ratelimit-reset-...` as a duration such as `6m0s` or
+`120ms` (OpenAI and those that follow it) or in seconds, `anthropic-ratelimit-requests-remaining` with a point in time, and
+requests alone in `x-ratelimit-remaining` (OpenRouter, with milliseconds since 1970) or `ratelimit-remaining` (in seconds).
+"""
 
 import asyncio
+import re
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from tasks.models.cost.estimate import Estimator, Expected
+from tasks.models.cost.budget import Estimator, Expected
 from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
-from tasks.text.backoff import BUDGET_S
+from tasks.text.backoff import BUDGET_S, read_retry_after
 
 MINUTE_S = 60.0
 NEWEST = 0.05
@@ -17,7 +25,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class EvenSpacing:
-    """Spreads an amount per minute evenly, so that no minute has more than that.
+    """Spread an amount per minute evenly, so that no minute has more than that.
 
     Bursts would be faster to begin with, and twice the limit within a minute of the server's.
     """
@@ -27,18 +35,18 @@ class EvenSpacing:
         self._free_at_s = 0.0
 
     def book(self, amount: float, now_s: float) -> float:
-        """Take an amount; seconds to wait before it may be used."""
+        """Take an amount; return the seconds to wait before it may be used."""
         start_s = max(now_s, self._free_at_s)
         self._free_at_s = start_s + amount * self._s_each
         return start_s - now_s
 
     def correct(self, by: float) -> None:
-        """What was taken turned out to be more (or less) than booked."""
+        """Book more (or less) for what was taken than was booked at first."""
         self._free_at_s += by * self._s_each
 
 
 class RateLimiter:
-    """Shared by all calls to one endpoint.
+    """Limit the calls to one endpoint, which all share it.
 
     Args:
         entry: the limits.
@@ -47,7 +55,7 @@ class RateLimiter:
     """
 
     def __init__(self, entry: ModelEntry, clock: Callable[[], float], sleep: Sleep) -> None:
-        self._window = AdaptiveConcurrency(entry.concurrency)
+        self._concurrency = AdaptiveConcurrency(entry.concurrency)
         self._requests = EvenSpacing(entry.requests_per_minute) if entry.requests_per_minute else None
         self._tokens = EvenSpacing(entry.tokens_per_minute) if entry.tokens_per_minute else None
         self._estimator = Estimator()
@@ -63,8 +71,8 @@ class RateLimiter:
 
     @property
     def is_full(self) -> bool:
-        """Whether the window is used up."""
-        return self._in_flight >= self._window.size
+        """Whether as many calls are in flight as may be."""
+        return self._in_flight >= self._concurrency.size
 
     @property
     def closed_for_s(self) -> float:
@@ -72,7 +80,7 @@ class RateLimiter:
         return max(0.0, self._closed_until_s - self._clock())
 
     async def enter(self, *, again: bool = False) -> None:
-        """Wait for a place.
+        """Wait for a slot.
 
         Args:
             again: a further attempt goes before calls that were not tried yet.
@@ -80,25 +88,25 @@ class RateLimiter:
         if self._open.is_set() and not self.is_full and not self._waiting:
             self._in_flight += 1
             return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if again:
-            self._waiting.appendleft(place)
+            self._waiting.appendleft(slot)
         else:
-            self._waiting.append(place)
+            self._waiting.append(slot)
         try:
-            await place
+            await slot
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self.leave()  # the place was given in the same moment
+            if slot.done() and not slot.cancelled():
+                self.leave()  # the slot was given in the same moment
             raise
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Give the slot back."""
         self._in_flight -= 1
         self._admit()
 
     async def keep_to_limits(self, request: ChatRequest) -> Expected | None:
-        """Wait, with a place, until the limits per minute allow the call and no pause has begun meanwhile.
+        """Wait, with a slot, until the limits per minute allow the call and no pause has begun meanwhile.
 
         Returns:
             The tokens that were booked, for `note_reply`; null if tokens are not limited.
@@ -131,13 +139,13 @@ class RateLimiter:
         return not self._open.is_set()
 
     def note_reply(self, reply: ChatReply, expected: Expected | None) -> None:
-        """Take note of what became of a call."""
+        """Adapt to the outcome of a call."""
         if reply.failure is None:
             full = bool(self._waiting) or self.is_full
-            self._window.note_answer(reply.latency_s, self._clock(), full=full)
+            self._concurrency.note_answer(reply.latency_s, self._clock(), full=full)
             self._admit()
         else:
-            self._window.note_failure(reply.failure)
+            self._concurrency.note_failure(reply.failure)
         if reply.prompt_tokens is not None and reply.completion_tokens is not None:
             used = reply.prompt_tokens + reply.completion_tokens
             self.mean_tokens += (used - self.mean_tokens) * (NEWEST if self.mean_tokens else 1.0)
@@ -146,7 +154,7 @@ class RateLimiter:
                 self._estimator.learn(expected.measure, reply.prompt_tokens, reply.completion_tokens)
 
     def close(self) -> None:
-        """End all pauses; nobody waits any more."""
+        """End all pauses."""
         for pause in self._pauses:
             pause.cancel()
 
@@ -163,25 +171,105 @@ class RateLimiter:
 
     def _admit(self) -> None:
         while self._waiting and self._open.is_set() and not self.is_full:
-            place = self._waiting.popleft()
-            if not place.done():
+            slot = self._waiting.popleft()
+            if not slot.done():
                 self._in_flight += 1
-                place.set_result(None)
+                slot.set_result(None)
 
 
 class Slot:
-    """A place of one call, given back once.
+    """The slot of one call, given back once.
 
     Args:
-        pace: gave it.
+        limiter: gave it.
     """
 
-    def __init__(self, pace: RateLimiter) -> None:
-        self._pace = pace
+    def __init__(self, limiter: RateLimiter) -> None:
+        self._limiter = limiter
         self._left = False
 
     def leave(self) -> None:
         """Give it back, if that was not done before."""
         if not self._left:
             self._left = True
-            self._pace.leave()
+            self._limiter.leave()
+
+
+KINDS = ("requests", "tokens", "input-tokens", "output-tokens")
+PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+LARGEST_DURATION_S = 1e6
+"""Numbers beyond it are points in time, in seconds or milliseconds since 1970."""
+
+
+def read_pause(headers: Mapping[str, str], tokens: float) -> float | None:
+    """Return the seconds until the server takes another call, if an answer says that none is left now.
+
+    Args:
+        headers: of the answer; looked up without regard to case.
+        tokens: of an ordinary call, prompt and reply; fewer left than these are none.
+
+    Returns:
+        None if calls are left, or the headers do not tell, or not when there will be more.
+    """
+    if not any("ratelimit" in name.lower() for name in headers):
+        return None
+    pauses = [pause for kind in KINDS if (pause := _pause_of(headers, kind, 1.0 if kind == "requests" else tokens)) is not None]
+    return max(pauses, default=None)
+
+
+def read_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds a server that refused a call wants no other; `retry-after-ms` is finer than `Retry-After`."""
+    text = headers.get("retry-after-ms", "").strip()
+    return float(text) / 1000 if NUMBER.fullmatch(text) else read_retry_after(headers)
+
+
+def _pause_of(headers: Mapping[str, str], kind: str, needed: float) -> float | None:
+    plain = (("x-ratelimit-remaining", "x-ratelimit-reset"), ("ratelimit-remaining", "ratelimit-reset"))
+    for remaining, reset in (
+        (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
+        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
+        *(plain if kind == "requests" else ()),
+    ):
+        left = headers.get(remaining, "").strip()
+        # What is overdrawn is below zero.
+        if NUMBER.fullmatch(left.removeprefix("-")) and float(left) < needed:
+            return read_duration(headers.get(reset, ""), headers.get("Date", ""))
+    return None
+
+
+def read_duration(text: str, date: str = "") -> float | None:
+    """Return the seconds in `6m0s`, `120ms`, `7.5` or until a point in time; None if it is none of these.
+
+    Args:
+        text: of the header.
+        date: the answer's own date; points in time are taken against the server's clock.
+    """
+    text = text.strip()
+    parts = PART.findall(text)
+    if parts and "".join(number + unit for number, unit in parts) == text:
+        return sum(float(number) * SECONDS[unit] for number, unit in parts)
+    try:
+        if not NUMBER.fullmatch(text):
+            return _until(datetime.fromisoformat(text), date)
+        return float(text) if float(text) < LARGEST_DURATION_S else _until(_since_1970(float(text)), date)
+    except ValueError:
+        return None
+
+
+def _since_1970(number: float) -> datetime:
+    """Raises: ValueError if no calendar has it."""
+    try:
+        return datetime.fromtimestamp(number / 1000 if number > LARGEST_DURATION_S**2 else number, UTC)
+    except (OverflowError, OSError) as error:
+        raise ValueError(f"{number:g} is no point in time") from error
+
+
+def _until(moment: datetime, date: str) -> float | None:
+    try:
+        now = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware - (now if now.tzinfo else now.replace(tzinfo=UTC))).total_seconds())

@@ -1,7 +1,4 @@
-"""Journals as files to be shared: summed up, exported to Parquet, imported from it, merged.
-
-What probes found about the models goes with the replies: it is part of how they are called.
-"""
+"""Sum up journals, export their replies to Parquet, import them from it, and merge two journals."""
 
 import os
 import sqlite3
@@ -10,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import polars as pl
@@ -18,15 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
-from tasks.models.capabilities.probe_sharing import (
-    METADATA_KEY,
-    TakenProbes,
-    find_probes,
-    folder_beside,
-    merge_probes,
-    take_shared,
-    write_shared,
-)
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
 from tasks.models.journal.table import (
     COLUMNS,
@@ -51,10 +39,10 @@ FROM replies GROUP BY 1, 2 ORDER BY 1, 2
 
 @dataclass
 class ImportedReplies:
-    """What became of the rows of a file or journal that was read: `good` and `refused` are all of them.
+    """Counts of the rows of a file or journal that was read: `good` and `refused` are all of them.
 
     Good rows were added, are in our journal as they are (`same`), or are another reply to a call we have one to (`kept_ours`).
-    A row that breaks several rules is refused once. `probes` came with the rows.
+    A row that breaks several rules is refused once.
     """
 
     read: int = 0
@@ -63,7 +51,6 @@ class ImportedReplies:
     kept_ours: int = 0
     refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
-    probes: TakenProbes = field(default_factory=TakenProbes)
 
     @property
     def good(self) -> int:
@@ -72,7 +59,7 @@ class ImportedReplies:
 
 
 def summarise(journal: Path) -> list[dict[str, Any]]:
-    """Replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
+    """Sum up replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last.
 
     Raises:
         UsageError: there is no journal.
@@ -84,15 +71,8 @@ def summarise(journal: Path) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-class ExportedReplies(NamedTuple):
-    """How many replies and probes a file was given."""
-
-    replies: int
-    probes: int
-
-
-def export_replies(journal: Path, file: Path, model: str | None = None) -> ExportedReplies:
-    """Write a journal's replies to a new Parquet file, sorted by key, and what probes found about the models that gave them.
+def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
+    """Write a journal's replies to a new Parquet file, sorted by key; return how many there are.
 
     Args:
         journal: the SQLite file; a run may be writing into it.
@@ -101,15 +81,15 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> Expor
 
     Raises:
         UsageError: there is no journal, the file exists already or cannot be written, or no reply is by this model.
-        LakeError: the journal, or what was found about a model, cannot be read.
+        LakeError: the journal cannot be read.
     """
     if file.exists():
         raise UsageError("the file exists already", where=str(file), next_step="name another one, or move it away")
     temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
     try:
         with _reading(journal) as connection:
-            written = _write_file(temporary, _frames(connection, journal, model), folder_beside(journal))
-        if not written.replies and model is not None:
+            written = _write_file(temporary, _frames(connection, journal, model))
+        if not written and model is not None:
             raise UsageError(
                 "the journal has no reply by this model", where=str(journal), got=model, next_step="moodflow journal show"
             )
@@ -124,19 +104,17 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> Expor
 def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal.
 
-    What was found about the models is remembered beside the journal, where nothing is.
+    Probes of models, which files of version 0.1 have in their metadata, are not taken.
 
     Raises:
         UsageError: the file cannot be read, or is no table of replies.
-        LakeError: the journal cannot be written, or a row or probe of ours is damaged.
+        LakeError: the journal cannot be written, or a row of ours is damaged.
     """
     try:
         with pq.ParquetFile(file) as opened:
             _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
             batches = opened.iter_batches(batch_size=ROWS_AT_ONCE)
-            taken = _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
-            taken.probes = take_shared((opened.metadata.metadata or {}).get(METADATA_KEY), folder_beside(journal))
-            return taken
+            return _take((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), journal)
     except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
         raise UsageError(
             "the file cannot be read",
@@ -147,31 +125,15 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
 
 
 def merge_replies(other: Path, journal: Path) -> ImportedReplies:
-    """Add the replies of another journal, each verified as on import, and what was found about their models.
-
-    The other journal stays as it is.
+    """Add the replies of another journal, each verified as on import; the other journal stays as it is.
 
     Raises:
         UsageError: there is no other journal.
-        LakeError: one of the two cannot be used, or a row or probe of ours is damaged.
+        LakeError: one of the two cannot be used, or a row of ours is damaged.
     """
-    taken, models = ImportedReplies(), _Models()
+    taken = ImportedReplies()
     with _reading(other) as connection:
-        _take(models.note(_readable_frames(connection, other, taken)), journal, taken)
-    taken.probes = merge_probes(folder_beside(other), models.found, folder_beside(journal))
-    return taken
-
-
-class _Models:
-    """Takes down the models of rows that go by, by endpoint identity and name."""
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], None] = {}
-
-    def note(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        for frame in frames:
-            self.found.update(dict.fromkeys(frame.select("identity", "model").unique(maintain_order=True).iter_rows()))
-            yield frame
+        return _take(_readable_frames(connection, other, taken), journal, taken)
 
 
 def _frames(connection: sqlite3.Connection, journal: Path, model: str | None) -> Iterator[pl.DataFrame]:
@@ -238,19 +200,16 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
             yield [JournalRow(*row) for row in found]
 
 
-def _write_file(path: Path, frames: Iterable[pl.DataFrame], probes: Path) -> ExportedReplies:
-    written, models = 0, _Models()
+def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
+    written = 0
     with path.open("wb") as file:
         with pq.ParquetWriter(file, _arrow(to_frame([])).schema, compression="zstd") as writer:
-            for frame in models.note(frames):
+            for frame in frames:
                 writer.write_table(_arrow(frame))
                 written += frame.height
-            found = list(find_probes(probes, models.found))
-            if found:
-                writer.add_key_value_metadata({METADATA_KEY: write_shared(found)})
         file.flush()
         os.fsync(file.fileno())
-    return ExportedReplies(written, len(found))
+    return written
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:

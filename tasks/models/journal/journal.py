@@ -1,4 +1,4 @@
-"""The journal: every reply is on disk before it is used, so that nobody pays for it twice.
+"""Keep every reply on disk before it is used, so that none is paid for twice.
 
 SQLite in WAL mode with `synchronous=FULL`, written by one thread: while a commit is on its way to the disk, further replies
 gather and go into the next, so that a busy run needs no fsync per call and a quiet one does not wait. It is a thread and not a
@@ -6,7 +6,7 @@ task, since a task could be cancelled with replies in its hands. Failed calls ar
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 from weakref import WeakValueDictionary
 
-from schemas.chat import ChatReply, ChatRequest
+from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
@@ -37,7 +37,7 @@ class Journal:
 
     Attributes:
         leases: claims on calls, so that no other process sends them too.
-        queue: of those who wait for a call that another process has claimed.
+        queue: of callers that wait for a call that another process has claimed.
 
     Raises:
         LakeError: on entering, if the file cannot be written or is no journal; on `put`, if the disk refuses; on `get`, if the
@@ -73,7 +73,7 @@ class Journal:
         self._opened.close()
 
     def get(self, key: str) -> ChatReply | None:
-        """The journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
+        """Return the journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
         with journal_errors(self._path):
             row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
@@ -84,11 +84,11 @@ class Journal:
             raise damaged_row(self._path, key, error) from error
 
     async def put(self, request: ChatRequest, reply: ChatReply) -> None:
-        """Keep a reply; returns when it is on disk. The first reply to a call stays."""
+        """Keep a reply; return when it is on disk. The first reply to a call stays."""
         await asyncio.shield(self.write(request, reply))
 
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
-        """Keep a reply, whoever waits for it: the future is done when it is on disk. It must not be cancelled."""
+        """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled."""
         with journal_errors(self._path):
             body, text = request.body_json, write_reply(reply)
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.
@@ -125,9 +125,9 @@ class Journal:
 
 
 def _settle(batch: list[_Entry], error: LakeError | None) -> None:
-    """Tell those who wait, with one call into their loop: waking it costs more than a reply does."""
+    """Wake the waiting callers, with one call into their loop: waking it costs more than a reply does."""
     if batch:
-        # A loop that is closed has nobody left who waits.
+        # In a loop that is closed no caller waits.
         with suppress(RuntimeError):
             batch[0].durable.get_loop().call_soon_threadsafe(_end, [entry.durable for entry in batch], error)
 
@@ -142,10 +142,6 @@ def _end(futures: list[asyncio.Future[None]], error: LakeError | None) -> None:
             durable.set_exception(error)
 
 
-Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
-"""Takes an answer into safety."""
-
-
 class KeepingChat(Protocol):
     """A client that holds a call's slot until its answer is kept: what a crash can cost is what was in flight, no more."""
 
@@ -158,7 +154,7 @@ class JournaledChat:
     """A client that asks the journal first and keeps what the server answers; counts its calls.
 
     Of equal calls at the same time one is sent, in this process or in another on the same journal, and the others find its reply
-    in the journal; if it fails, the next one is sent. Who waits for another call holds no slot of the client.
+    in the journal; if it fails, the next one is sent. A caller that waits for another call holds no slot of the client.
     """
 
     def __init__(self, chat: KeepingChat, journal: Journal) -> None:
@@ -181,7 +177,7 @@ class JournaledChat:
         return reply
 
     async def _find_or_claim(self, key: str) -> ChatReply | None:
-        """The journaled reply; None if there is none and the call is ours to send."""
+        """Return the journaled reply; None if there is none and the call is ours to send."""
         leases, queue = self._journal.leases, self._journal.queue
         waited = False
         while not leases.claim(key):
@@ -192,7 +188,7 @@ class JournaledChat:
         if waited:
             queue.wake_next()
         try:
-            # Only now it is certain: a lease ends after its reply is in the journal, so that either it is there or nobody has it.
+            # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             known = self._journal.get(key)
         except LakeError:
             leases.release(key)
@@ -212,7 +208,7 @@ class JournaledChat:
             return await self._chat(request, keep)
         finally:
             if written and not written[0].done():
-                # Nobody waits for the reply any more, but it is on its way to the disk.
+                # The caller waits no more, but the reply is on its way to the disk.
                 written[0].add_done_callback(lambda _: self._journal.leases.release(request.key))
             else:
                 self._journal.leases.release(request.key)

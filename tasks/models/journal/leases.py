@@ -1,4 +1,4 @@
-"""Leases: a call is claimed before it is sent, so that two processes on one lake never send the same call.
+"""Claim calls before they are sent, so that two processes on one lake never send the same call.
 
 A claim is a lock of the operating system on one byte of a file; the call's key says which byte of which file. Such a lock ends
 with the process that holds it, however that dies: nothing is left to be cleaned up, no process has to prove that it lives, and it
@@ -25,10 +25,10 @@ FILES = 32
 """The kernel goes through all locks of a file to set one: with 12,000 claims in one file it takes 400 microseconds, in 32 ten."""
 
 POLL_S = 0.2
-"""How often those who wait for another process look whether its reply has come."""
+"""Seconds between two looks of waiting callers whether another process's reply has come."""
 
 TRIED_AT_ONCE = 50
-"""Of those who wait, so many see at each look whether their call was given up; if one was, the next sees too, and so on."""
+"""Waiting callers that try at each look whether their call was given up; if one was, the next tries too, and so on."""
 
 _OPEN: "WeakSet[Leases]" = WeakSet()
 
@@ -73,10 +73,10 @@ class Leases:
         """Claim a call; takes about 10 microseconds.
 
         Returns:
-            Whether it is ours now. False: somebody else has it, be it another caller of this object.
+            Whether it is ours now. False: another process has it, or another caller of this object.
 
         Raises:
-            LakeError: the lock files are gone, so that nobody knows what others claim.
+            LakeError: the lock files are gone, so that claims of others are not known.
         """
         if not self._files:
             raise RuntimeError("Leases is used as a context manager, and only in the process that entered it")
@@ -111,7 +111,7 @@ class Leases:
             raise LakeError(
                 "calls cannot be claimed, so that another run might send them too",
                 where=str(self._folder),
-                expected="a folder this user may write, which nobody deletes while a run goes on",
+                expected="a folder this user may write, and that stays while a run goes on",
                 got=f"{type(error).__name__}: {error}",
                 next_step="end all runs on this lake, mend or delete the folder and run again; kept replies are not paid twice",
             ) from error
@@ -141,7 +141,7 @@ class LeaseUpdate(NamedTuple):
 
 
 class Queue:
-    """Callers that wait for a call somebody else is making. In one event loop; one task looks for all of them.
+    """Callers that wait for a call that another process is making. In one event loop; one task looks for all of them.
 
     Args:
         read_news: what came after a row; without one, only which row is the last.
@@ -168,11 +168,11 @@ class Queue:
         await woken
 
     def wake_next(self) -> None:
-        """Let the caller see who has waited longest: what was claimed before is being given up."""
+        """Wake the caller that has waited longest: what was claimed before is being given up."""
         self._wake(list(islice(self._waiting, 1)))
 
     def close(self) -> None:
-        """Look no more; who still waits is cancelled."""
+        """Look no more; cancel callers that still wait."""
         if self._looking is not None:
             self._looking.cancel()
         for woken in [woken for futures in self._waiting.values() for woken in futures]:

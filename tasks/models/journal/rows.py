@@ -1,16 +1,18 @@
-"""Rows of a journal to rows of the table that is shared, and back; what makes such a row trustworthy."""
+"""Convert rows of a journal to rows of the table that is shared, and back, and verify them."""
 
 import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
+import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply
-from schemas.tables.journal import JournalReplies
+from schemas.provider import ReasoningPlace
+from schemas.vocabulary import REMARKS
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
 
 OTHERWISE_NAMED = {"model": "answered_by"}
@@ -18,6 +20,47 @@ OTHERWISE_NAMED = {"model": "answered_by"}
 
 NOT_SHARED = ("failure", "error", "from_journal")
 """Fields of a reply without a column: only answers are shared."""
+
+
+class JournalReplies(dy.Schema):
+    """Key: key. One answered call per row.
+
+    Closed sets of words are plain strings, so that other programs can read and write them.
+    """
+
+    key = dy.String(primary_key=True, regex=r"^[0-9a-f]{64}$", description="SHA-256 of identity, request and repetition")
+    identity = dy.String(min_length=1, description="of the endpoint: its base URL, or a name for it")
+    model = dy.String(min_length=1, description="that was asked; as in the request")
+    repetition = dy.Int64(min=0)
+    request = dy.String(min_length=2, description="JSON body of the call, as it was sent")
+    text = dy.String(description="the answer")
+    reasoning = dy.String(nullable=True)
+    finish_reason = dy.String(nullable=True)
+    prompt_tokens = dy.Int64(nullable=True, min=0)
+    completion_tokens = dy.Int64(nullable=True, min=0)
+    top_logprobs = dy.List(
+        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}),
+        nullable=True,
+        description="likeliest tokens at the answer's first place, natural logarithms; null = not asked for or not sent",
+    )
+    answered_by = dy.String(nullable=True, description="the model's name as the server gives it")
+    reasoning_in = dy.String(nullable=True)
+    remark = dy.String(nullable=True, description="what is odd about the answer; null = nothing")
+    http_status = dy.Int64(nullable=True)
+    latency_s = dy.Float64(min=0)
+    attempts = dy.Int64(min=1)
+    created = dy.Datetime(time_unit="ms", time_zone="UTC", description="when the reply was kept")
+
+    @dy.rule()
+    def remark_is_known(cls) -> pl.Expr:
+        """Hold for a warning of the closed set, or none."""
+        return pl.col("remark").is_null() | pl.col("remark").is_in(list(REMARKS))
+
+    @dy.rule()
+    def place_of_reasoning_is_known(cls) -> pl.Expr:
+        """Hold for a place of the closed set, or none."""
+        return pl.col("reasoning_in").is_null() | pl.col("reasoning_in").is_in(list(get_args(ReasoningPlace)))
+
 
 REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not in NOT_SHARED)
 SCHEMA = JournalReplies.create_empty().schema
@@ -32,7 +75,7 @@ class CheckedRows(NamedTuple):
 
 
 def to_record(row: JournalRow) -> dict[str, Any]:
-    """A row of the journal as a row of `JournalReplies`.
+    """Convert a row of the journal to a row of `JournalReplies`.
 
     Raises:
         ValueError, TypeError: the row is damaged, or no answer.
@@ -56,7 +99,7 @@ def to_record(row: JournalRow) -> dict[str, Any]:
 
 
 def from_record(record: dict[str, Any]) -> JournalRow:
-    """A row of `JournalReplies` as a row of the journal."""
+    """Convert a row of `JournalReplies` to a row of the journal."""
     fields = {name: record[OTHERWISE_NAMED.get(name, name)] for name in REPLY_FIELDS}
     if fields["top_logprobs"] is not None:
         fields["top_logprobs"] = tuple((pair["token"], pair["logprob"]) for pair in fields["top_logprobs"])
@@ -109,7 +152,7 @@ def _broken_rule(record: dict[str, Any]) -> str | None:
 
 
 def recompute_key(identity: str, body: dict[str, Any], repetition: int) -> str:
-    """The key of a call (`ChatRequest.key`) from what was sent.
+    """Compute the key of a call (`ChatRequest.key`) from what was sent.
 
     The meaning of a call has the limit of its length by its usual name, whatever the endpoint calls it.
     """
@@ -121,5 +164,5 @@ def recompute_key(identity: str, body: dict[str, Any], repetition: int) -> str:
 
 
 def to_frame(records: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Rows as a frame with the columns of `JournalReplies`."""
+    """Return rows as a frame with the columns of `JournalReplies`."""
     return pl.DataFrame(records, schema=SCHEMA, orient="row")

@@ -1,4 +1,4 @@
-"""The table behind the journal: its SQLite file, its rows, and what can be wrong with them."""
+"""Read and write the SQLite table of a journal, and report what is wrong with it."""
 
 import json
 import sqlite3
@@ -48,7 +48,7 @@ class JournalRow(NamedTuple):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection to a journal, made if it is not there; what is committed survives a power cut.
+    """Connect to a journal, made if it is not there; what is committed survives a power cut.
 
     Raises:
         sqlite3.Error: if the file cannot be written or is no journal.
@@ -65,7 +65,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
-    """Add rows, in the caller's transaction; the first reply to a call stays. Returns how many were new.
+    """Add rows, in the caller's transaction; the first reply to a call stays. Return how many were new.
 
     Many rows go into one statement: between two statements the thread has to wait for its turn in the interpreter, and a busy
     event loop makes it wait for milliseconds.
@@ -80,12 +80,12 @@ def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
 
 
 def write_reply(reply: ChatReply) -> str:
-    """The reply as JSON text."""
+    """Return the reply as JSON text."""
     return json.dumps(vars(reply), ensure_ascii=False)
 
 
 def read_reply(text: str) -> ChatReply:
-    """The reply of a row, marked as journaled; fields the row lacks, since it is older than they are, have their default.
+    """Read the reply of a row, marked as journaled; fields the row lacks, since it is older than they are, have their default.
 
     Raises:
         ValueError: if the text is no answer, or a field has a value of another type.
@@ -114,7 +114,7 @@ def row_errors(path: Path, key: str) -> Iterator[None]:
 
 
 def damaged_row(path: Path, key: str, error: Exception) -> LakeError:
-    """The error about one row; all others can be saved without it."""
+    """Return the error about one row; all others can be saved without it."""
     return LakeError(
         "a reply in the journal is damaged",
         where=f"{path}, key {key}",

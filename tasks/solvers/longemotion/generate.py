@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from schemas.api_capabilities import USUAL_DIALECT
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import ChatMessage, ChatRequest
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.context import RoleModel
@@ -36,7 +36,7 @@ async def ask(player: RoleModel, messages: Sequence[ChatMessage], limit: int, re
         messages=tuple(messages),
         sampling=sampling,
         repetition=repetition,
-        dialect=entry.dialect or USUAL_DIALECT,
+        capabilities=entry.dialect or DEFAULT_CAPABILITIES,
     )
     return Call(request, await player.chat(request))
 

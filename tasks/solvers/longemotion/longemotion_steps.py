@@ -12,12 +12,12 @@ from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.progress import ProgressListener
 from schemas.retrieval import Retriever
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
+from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.solvers.base import Transcript

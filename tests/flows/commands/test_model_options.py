@@ -34,7 +34,7 @@ def test_without_options_an_entry_is_the_usual_one(plans: list[Plan], capsys: py
 def test_every_option_has_its_field(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
     words = (
         "--api-key-env KEY --concurrency 7 --requests-per-minute 60 --tokens-per-minute 9000 --timeout 30 --require-same-model "
-        "--http2 --temperature 0.5 --max-tokens 2000 --reasoning-effort low --token-limit max_completion_tokens "
+        "--temperature 0.5 --max-tokens 2000 --reasoning-effort low --token-limit max_completion_tokens "
         '--unsent top_p,seed --extra-body {"top_k":1} --judge j --judge-provider deepseek'
     )
     assert run(capsys, *SERVER, *words.split()).status == 0
@@ -54,7 +54,6 @@ def test_every_option_has_its_field(plans: list[Plan], capsys: pytest.CaptureFix
             tokens_per_minute=9000,
             timeout_s=30,
             require_same_model=True,
-            http2=True,
             sampling=Sampling(temperature=0.5, max_tokens=2000),
             dialect=ApiCapabilities.model_validate(dialect),
         ),

@@ -8,8 +8,10 @@ from pydantic import SecretStr
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
-from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.client import CallRetryPolicy, HttpChat
+
+HANGS_S = 300.0
+"""Longer than anything takes on a machine however busy: what is not there by then never comes."""
 
 
 class Pauses:

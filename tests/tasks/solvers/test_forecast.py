@@ -9,7 +9,7 @@ from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
 from schemas.pricing import Rate
 from schemas.tables.items import Items
-from tasks.models.cost.estimate import Estimator, measure_texts
+from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
 from tasks.solvers.option_order import Epochs

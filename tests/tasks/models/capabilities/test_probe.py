@@ -14,8 +14,7 @@ from schemas.provider import CAPABILITIES, Capability, CapabilityFinding, ModelP
 from schemas.vocabulary import FAILURES
 from tasks.models.capabilities.probe import LONGEST_EVIDENCE, PROBE_VERSION, probe
 from tasks.models.capabilities.probe_records import alone, list_probes, probe_file, recall, remember
-from tasks.models.http.client import HttpChat
-from tasks.models.http.retry import CallRetryPolicy
+from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.text.backoff import Retry
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
@@ -53,7 +52,7 @@ async def test_where_everything_works_one_call_says_so() -> None:
     assert (found.answers, found.token_limit, found.unsent, found.reasoning_in) == (True, "max_tokens", (), None)
     assert (found.model, found.echoed_model, found.probed_at) == ("listener", "listener", "2026-11-21T12:00:00+00:00")
     assert found.latency_s is not None
-    assert 0 < found.latency_s < 10
+    assert found.latency_s > 0
     assert found.findings["usage"].evidence == "14 tokens in, 9 out"
     assert found.findings["logprobs"].evidence == "2 tokens at the first place"
 
@@ -215,7 +214,7 @@ async def test_a_spent_account_is_no_matter_of_parameters_whatever_the_status() 
 
 
 async def test_a_slow_server_is_not_waited_for() -> None:
-    found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=1.0), timeout_s=0.2)
+    found, _ = await probed_with(lambda body, _: Answer(200, completed(body).document, delay_s=60.0), timeout_s=0.2)
     assert found.findings["answers"] == CapabilityFinding("no", "no whole answer within 0.2 s")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from schemas.api_capabilities import Sampling
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.pricing import Price, PriceTable
-from tasks.models.cost.budget import Budget, BudgetAccount
+from tasks.models.cost.budget import Budget, BudgetAccount, Estimator, guess_tokens, measure_call
 from tasks.models.http.client import HttpChat
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.model_server import ModelServer
@@ -67,15 +67,15 @@ def test_one_budget_for_all_endpoints() -> None:
 
 def test_money_by_hand() -> None:
     # 50 x 2 + 10 x 10 = 200 millionths per call, estimated at first 100 x 2 + 100 x 10 = 1,200.
-    budget = Budget(money=0.0013, prices=prices())
+    budget = Budget(cost=0.0013, prices=prices())
     account = budget.account(ENTRY)
     assert [spend(account) for _ in range(8)] == [True] * 6 + [False] * 2
-    assert budget.spent_money == pytest.approx(0.0012)
+    assert budget.spent_cost == pytest.approx(0.0012)
 
 
 def test_sums_of_fractions_do_not_cost_a_call() -> None:
     # 10 calls of 0.1 x 3 = 0.3 millionths are exactly the budget, though floats add up to a little more.
-    account = Budget(money=3e-6, prices=prices(0.1, 0)).account(ENTRY)
+    account = Budget(cost=3e-6, prices=prices(0.1, 0)).account(ENTRY)
     call, reply = request("x" * 40), ChatReply(text="B", prompt_tokens=3, completion_tokens=0)
     assert [spend(account, call, reply) for _ in range(11)] == [True] * 10 + [False]
 
@@ -83,7 +83,7 @@ def test_sums_of_fractions_do_not_cost_a_call() -> None:
 def test_the_embedded_model_costs_nothing_but_tokens() -> None:
     entry = ModelEntry(name="smollm2")
     call = replace(CALL, model="smollm2")
-    assert all(spend(Budget(money=1e-9).account(entry), call) for _ in range(3))
+    assert all(spend(Budget(cost=1e-9).account(entry), call) for _ in range(3))
     assert not spend(Budget(tokens=199).account(entry), call)
 
 
@@ -128,7 +128,7 @@ async def test_over_http_the_calls_counted_by_hand_are_sent_and_journaled_ones_a
         entry = ModelEntry(name="listener", base_url=server.base_url, concurrency=1)
         async with (
             Journal(tmp_path / "replies.sqlite") as journal,
-            HttpChat(entry, server.base_url, spending=budget.account(entry)) as client,
+            HttpChat(entry, server.base_url, budget=budget.account(entry)) as client,
         ):
             chat = JournaledChat(client, journal)
             calls = [request(f"How are you, no {number:02}?", base_url=server.base_url) for number in range(8)]
@@ -140,3 +140,54 @@ async def test_over_http_the_calls_counted_by_hand_are_sent_and_journaled_ones_a
         # The five are free now; the other three need 39.
         assert await run(39) == [None] * 8
         assert (server.calls, server.repeated) == (8, 0)
+
+
+LATIN = replace(request("x" * 400), sampling=Sampling(max_tokens=200))
+CHINESE = replace(LATIN, messages=(ChatMessage(role="user", content="心" * 100),))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("abcdefgh", 2), ("心情", 2), ("心情。abcd", 4), ("カナ한글", 4), ("𠀀", 1)]
+)
+def test_guesses_by_script(text: str, tokens: float) -> None:
+    # 4 characters of other scripts are a token, and so is 1 of Chinese, Japanese or Korean.
+    assert guess_tokens(text) == tokens
+
+
+def test_before_any_reply_there_are_guesses() -> None:
+    # 400 / 4 + 4 for the message; 100 + 4; a quarter of 200.
+    expected = [Estimator().expect(call)[:2] for call in (LATIN, CHINESE)]
+    assert expected == [(104, 50), (104, 50)]
+
+
+def test_replies_correct_the_guesses_of_their_model_and_script_only() -> None:
+    estimator = Estimator()
+    estimator.learn(measure_call(LATIN), 52, 10)
+    estimator.learn(measure_call(LATIN), 104, 20)
+    # 156 counted tokens where 208 were guessed: 0.75; mean reply 15.
+    assert estimator.expect(LATIN)[:2] == (78, 15)
+    # Nothing is known of Chinese prompts yet, but replies have their mean.
+    assert estimator.expect(CHINESE)[:2] == (104, 15)
+    assert estimator.expect(replace(LATIN, model="other"))[:2] == (104, 50)
+
+
+def test_a_judge_has_replies_of_its_own() -> None:
+    estimator = Estimator()
+    estimator.learn(measure_call(LATIN), 104, 2)
+    judging = replace(LATIN, json_schema="{}")
+    assert estimator.expect(judging)[:2] == (104, 50)
+    estimator.learn(measure_call(judging), 104, 40)
+    assert [estimator.expect(call).completion_tokens for call in (LATIN, judging)] == [2, 40]
+    assert (estimator.seen("listener", judged=False), estimator.seen("listener", judged=True)) == (1, 1)
+
+
+def test_what_a_call_has_used() -> None:
+    estimator = Estimator()
+    expected = estimator.expect(LATIN)
+    counted = ChatReply(text="x" * 80, prompt_tokens=90, completion_tokens=3)
+    assert estimator.count(expected, counted) == (90, 3, True)
+    # Empty content was billed all the same.
+    assert estimator.count(expected, replace(counted, text=None, failure="empty_content")) == (90, 3, True)
+    assert estimator.count(expected, ChatReply(failure="http_5xx")) == (0, 0, True)
+    # Without the server's counts: the estimated prompt, and 80 + 40 characters of reply and reasoning.
+    assert estimator.count(expected, ChatReply(text="x" * 80, reasoning="x" * 40)) == (104, 30, False)

@@ -12,7 +12,7 @@ from tasks.models.embedded.serving import EmbeddedServer, serve_embedded
 
 async def restarted(server: EmbeddedServer) -> None:
     """Wait until the server was restarted and answers."""
-    async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as client:
+    async with asyncio.timeout(300), httpx.AsyncClient(trust_env=False) as client:
         while True:
             await asyncio.sleep(0.05)
             try:

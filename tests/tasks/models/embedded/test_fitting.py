@@ -1,9 +1,14 @@
 """What a machine gets, worked out by hand: 200 MiB fixed and 23,040 bytes per token, out of half the memory available."""
 
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
 import pytest
 
 from schemas.errors import EndpointError
-from tasks.models.embedded.fitting import MIB, ServerSize, fit_server
+from tasks.models.embedded.fitting import MIB, ServerSize, fit_server, read_machine
 
 GIB = 1024 * MIB
 SLOT = 180 * MIB
@@ -45,3 +50,52 @@ def test_the_memory_of_a_size_is_what_was_measured() -> None:
     # 4 x 8192 tokens: 869 MiB at the start and 894 MiB after four long prompts; 1 x 2048: 193 and 210 MiB.
     assert ServerSize(4, 8192, 2).memory_bytes / MIB == 920
     assert ServerSize(1, 2048, 2).memory_bytes / MIB == 245
+
+
+@pytest.fixture(autouse=True)
+def eight_cores_and_gib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+
+
+def lay_out(root: Path, **texts: str) -> Path:
+    """Write files of text; `__` in a name stands for a slash."""
+    for name, text in texts.items():
+        path = root / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    return root
+
+
+def limit(folder: Path, **texts: str) -> None:
+    """Write a control group's files; `_` in a name stands for its dot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name.replace("_", ".", 1)).write_text(text, encoding="ascii")
+
+
+def test_without_limits_it_is_the_machine(tmp_path: Path) -> None:
+    assert read_machine(tmp_path) == (8, 8 * GIB)
+
+
+def test_the_limits_of_a_container_hold(tmp_path: Path) -> None:
+    top = lay_out(tmp_path, proc__self__cgroup="0::/\n") / "sys/fs/cgroup"
+    limit(top, cpu_max="250000 100000\n", memory_max=f"{4 * GIB}\n", memory_current=f"{3 * GIB}\n")
+    # 2.5 cores are 2 whole ones; 4 GiB less 3 GiB used, of which half a GiB is cached files.
+    limit(top, memory_stat=f"anon 1\ninactive_file {GIB // 2}\n")
+    assert read_machine(tmp_path) == (2, 3 * GIB // 2)
+
+
+def test_the_narrowest_of_nested_groups_counts(tmp_path: Path) -> None:
+    top = lay_out(tmp_path, proc__self__cgroup="1:cpu:/old\n0::/user.slice/job\n") / "sys/fs/cgroup"
+    limit(top / "user.slice", cpu_max="50000 100000", memory_max="max", memory_current=f"{3 * GIB}")
+    limit(top / "user.slice/job", cpu_max="max 100000", memory_max=f"{2 * GIB}", memory_current=f"{5 * GIB // 2}")
+    limit(top / "other", cpu_max="10000 100000", memory_max="1", memory_current="1")
+    # Half a core still is one thread; a group that is over its limit has nothing left.
+    assert read_machine(tmp_path) == (1, 0)
+
+
+def test_a_group_outside_of_what_is_mounted_is_looked_for_at_the_top(tmp_path: Path) -> None:
+    top = lay_out(tmp_path, proc__self__cgroup="0::/../neighbour\n") / "sys/fs/cgroup"
+    limit(top, cpu_max="300000 100000")
+    assert read_machine(tmp_path) == (3, 8 * GIB)

@@ -1,4 +1,4 @@
-"""The window of calls in flight grows with what the server can do, and shrinks with what it cannot."""
+"""The number of calls in flight grows with what the server can do, and shrinks with what it cannot."""
 
 import pytest
 
@@ -7,22 +7,22 @@ from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
 
 
 class Server:
-    """Answers a window's calls in rounds: each takes `latency_s` while at most `places` are in flight, and queues beyond."""
+    """Answers calls in rounds: each takes `latency_s` while at most `places` are in flight, and queues beyond."""
 
-    def __init__(self, window: AdaptiveConcurrency, latency_s: float, places: int) -> None:
-        self.window, self.latency_s, self.places = window, latency_s, places
+    def __init__(self, adaptive: AdaptiveConcurrency, latency_s: float, places: int) -> None:
+        self.adaptive, self.latency_s, self.places = adaptive, latency_s, places
         self.now_s = 0.0
 
     def answer_rounds(self, rounds: int) -> list[int]:
         sizes = []
         for _ in range(rounds):
-            calls = self.window.size
+            calls = self.adaptive.size
             # A server with fewer places than calls answers at its own rate: each call waits for those before it.
             latency_s = self.latency_s * max(1.0, calls / self.places)
             for call in range(calls):
-                self.window.note_answer(latency_s, self.now_s + latency_s * (call + 1) / calls, full=True)
+                self.adaptive.note_answer(latency_s, self.now_s + latency_s * (call + 1) / calls, full=True)
             self.now_s += latency_s
-            sizes.append(self.window.size)
+            sizes.append(self.adaptive.size)
         return sizes
 
 
@@ -39,7 +39,7 @@ def test_it_grows_fourfold_per_round_while_latency_holds_up_to_its_limit() -> No
 
 def test_it_stops_growing_where_calls_only_queue() -> None:
     # 16 places: 8 and 16 calls take 0.2 s, 40 take 0.5 s, which is twice that and the slack, and no more of them are answered per
-    # second. Beyond it the window comes down by fifths, below it tries tenths.
+    # second. Beyond it the number comes down by fifths, below it tries tenths.
     sizes = Server(AdaptiveConcurrency(64), 0.2, places=16).answer_rounds(60)
     assert max(sizes[:8]) == 64
     assert all(35 <= size <= 64 for size in sizes[8:])
@@ -52,25 +52,25 @@ def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
 
 
 def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
-    window, now_s = AdaptiveConcurrency(64), 0.0
+    adaptive, now_s = AdaptiveConcurrency(64), 0.0
     sizes: list[int] = []
     for _ in range(40):
         # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
         latency_s = 0.2 if len(sizes) < 2 else 1.0
-        calls = window.size
+        calls = adaptive.size
         for call in range(calls):
-            window.note_answer(latency_s, now_s + latency_s * (call + 1) / calls, full=True)
+            adaptive.note_answer(latency_s, now_s + latency_s * (call + 1) / calls, full=True)
         now_s += latency_s
-        sizes.append(window.size)
+        sizes.append(adaptive.size)
     assert sizes.count(64) > 30
     assert set(sizes[3:]) == {51, 64}
 
 
-def test_a_window_that_is_not_used_up_does_not_grow() -> None:
-    window = AdaptiveConcurrency(64)
+def test_a_number_that_is_not_used_up_does_not_grow() -> None:
+    adaptive = AdaptiveConcurrency(64)
     for call in range(50):
-        window.note_answer(0.1, 0.1 * call, full=False)
-    assert window.size == 8
+        adaptive.note_answer(0.1, 0.1 * call, full=False)
+    assert adaptive.size == 8
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_a_window_that_is_not_used_up_does_not_grow() -> None:
     [("http_429", 32), ("http_5xx", 44), ("timeout_total", 44), ("connect", 44), ("auth", 64), ("context_too_long", 64)],
 )
 def test_failures_shrink_it_once_per_round(failure: Failure, left: int) -> None:
-    window = AdaptiveConcurrency(64)
-    Server(window, 0.1, places=1000).answer_rounds(3)
-    assert window.size == 64
+    adaptive = AdaptiveConcurrency(64)
+    Server(adaptive, 0.1, places=1000).answer_rounds(3)
+    assert adaptive.size == 64
     for _ in range(5):
-        window.note_failure(failure)
-    assert window.size == left
+        adaptive.note_failure(failure)
+    assert adaptive.size == left
 
 
 def test_it_recovers_slowly_after_a_refusal() -> None:
-    window = AdaptiveConcurrency(64)
-    server = Server(window, 0.1, places=1000)
+    adaptive = AdaptiveConcurrency(64)
+    server = Server(adaptive, 0.1, places=1000)
     server.answer_rounds(3)
-    window.note_failure("http_429")
+    adaptive.note_failure("http_429")
     # The round of the refusal, 64 answers, ends without growth; then a tenth each: 35.2, 38.72, 42.592.
     sizes = server.answer_rounds(6)
     assert sorted(set(sizes)) == [32, 35, 38, 42, 46, 51]
@@ -99,19 +99,19 @@ def test_it_recovers_slowly_after_a_refusal() -> None:
 
 def test_only_429_takes_it_below_half_its_first_size() -> None:
     def after(failure: Failure) -> int:
-        window = AdaptiveConcurrency(64)
+        adaptive = AdaptiveConcurrency(64)
         for _ in range(50):
-            window.note_failure(failure)
-            for call in range(window.size + 16):
-                window.note_answer(0.1, 0.1 * call, full=False)
-        return window.size
+            adaptive.note_failure(failure)
+            for call in range(adaptive.size + 16):
+                adaptive.note_answer(0.1, 0.1 * call, full=False)
+        return adaptive.size
 
     assert (after("http_5xx"), after("http_429")) == (4, 1)
 
 
 def test_a_size_reached_after_a_failure_grows_again() -> None:
-    window = AdaptiveConcurrency(64)
-    server = Server(window, 0.1, places=1000)
-    window.note_failure("http_5xx")
-    assert window.size == 5
+    adaptive = AdaptiveConcurrency(64)
+    server = Server(adaptive, 0.1, places=1000)
+    adaptive.note_failure("http_5xx")
+    assert adaptive.size == 5
     assert server.answer_rounds(60)[-1] == 64

@@ -1,22 +1,24 @@
 """The client against a server that misbehaves on purpose."""
 
 import asyncio
-import threading
-import time
+import random
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from itertools import count
+from threading import Barrier, Lock
 
 import pytest
 from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
-from schemas.vocabulary import Failure
-from tasks.models.http.client import LONGEST_ERROR, HttpChat
-from tasks.models.http.retry import DEAD_AFTER_CALLS, CallRetryPolicy
+from schemas.vocabulary import FAILURES, Failure
+from tasks.models.http.adaptive_concurrency import FIRST
+from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
+from tasks.models.http.failures import RETRIES
+from tasks.text.backoff import BUDGET_S
+from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer
-from tests.tasks.models.making_calls import Pauses, ask_once, client, closed_port, entry, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, ask_once, client, closed_port, entry, request
 
 
 def only_first(fault: Fault) -> Callable[[int], Fault | None]:
@@ -28,52 +30,26 @@ async def test_an_answer_is_read() -> None:
         reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.text, reply.failure, reply.attempts, reply.http_status) == ("HOW ARE YOU?", None, 1, 200)
     assert (reply.prompt_tokens, reply.completion_tokens, reply.from_journal) == (11, 2, False)
-    assert 0 < reply.latency_s < 10
+    assert reply.latency_s > 0
     assert server.bodies == [request().body()]
 
 
 @pytest.mark.parametrize(
-    ("fault", "failure", "attempts", "status"),
+    ("fault", "limits", "failure", "error"),
     [
-        ("close", "connect", 4, None),
-        ("429", "http_429", 8, 429),
-        ("500", "http_5xx", 5, 500),
-        ("401", "auth", 1, 401),
-        ("truncated", "truncated_body", 3, 200),
-        ("not_json", "invalid_json", 3, 200),
-        ("no_choices", "missing_choices", 3, 200),
-        ("null_content", "empty_content", 2, 200),
+        ("slow", {"timeout_s": 0.2}, "timeout_total", "no whole answer within 0.2 s"),
+        ("slow", {"first_byte_timeout_s": 0.2}, "timeout_first_byte", "no answer began within 0.2 s"),
+        # Every single byte comes sooner than that.
+        ("drip", {"timeout_s": 0.5}, "timeout_total", "no whole answer within 0.5 s"),
+        ("drip", {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S}, "timeout_total", "no whole answer within 0.5 s"),
     ],
 )
-async def test_each_fault_is_named_and_tried_as_often_as_it_deserves(
-    fault: Fault, failure: Failure, attempts: int, status: int | None
+async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_not_end(
+    fault: Fault, limits: dict[str, float], failure: Failure, error: str
 ) -> None:
-    pauses = Pauses()
     with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
-        reply = await ask_once(entry(server.base_url), pauses)
-    assert (reply.failure, reply.attempts, reply.http_status, reply.text) == (failure, attempts, status, None)
-    assert reply.error
-    assert server.calls == attempts
-    assert len(pauses.seconds) == attempts - 1
-
-
-async def test_a_slow_server_is_a_timeout() -> None:
-    with ModelServer(lambda _: "B", fault=lambda _: "slow") as server:
-        reply = await ask_once(entry(server.base_url, timeout_s=0.2), Pauses())
-    assert (reply.failure, reply.attempts, reply.http_status) == ("timeout_total", 2, None)
-    assert reply.error == "no whole answer within 0.2 s"
-
-
-async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_not_end() -> None:
-    kinds: dict[int, Fault] = {0: "slow", 1: "slow", 2: "drip", 3: "drip"}
-    with ModelServer(lambda _: "B", fault=kinds.get) as server:
-        model = entry(server.base_url, timeout_s=0.8).model_copy(update={"first_byte_timeout_s": 0.3})
-        async with client(model, Pauses()) as chat:
-            replies = [await chat(request(name)) for name in ("slow", "drip")]
-    assert [(reply.failure, reply.error) for reply in replies] == [
-        ("timeout_first_byte", "no answer began within 0.3 s"),
-        ("timeout_total", "no whole answer within 0.8 s"),
-    ]
+        reply = await ask_once(entry(server.base_url, timeout_s=HANGS_S).model_copy(update=limits), Pauses())
+    assert (reply.failure, reply.error, reply.attempts, reply.http_status) == (failure, error, 2, None)
 
 
 async def test_the_servers_message_is_the_error() -> None:
@@ -101,33 +77,25 @@ async def test_each_kind_of_failure_has_its_own_attempts() -> None:
     assert (reply.failure, reply.attempts, server.calls) == ("invalid_json", 6, 6)
 
 
-async def test_retry_after_is_honoured() -> None:
-    pauses = Pauses()
-    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="17") as server:
-        reply = await ask_once(entry(server.base_url), pauses)
-    assert (reply.text, reply.attempts) == ("B", 2)
-    # Never sooner, and up to half of the table's delay of 1 s later.
-    assert len(pauses.seconds) == 1
-    assert 17 <= pauses.seconds[0] <= 17.5
-
-
-async def test_retry_after_may_be_a_date() -> None:
-    pauses = Pauses()
-    until = datetime.now(UTC) + timedelta(seconds=30)
-    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=format_datetime(until, usegmt=True)) as server:
-        await ask_once(entry(server.base_url), pauses)
-    # Both dates are cut to whole seconds; half a second of spread comes on top.
-    assert 28 <= pauses.seconds[0] <= 31.5
-
-
-@pytest.mark.parametrize("retry_after", ["soon", "-5", "1e9", "2026-01-01", ""])
-async def test_a_retry_after_that_cannot_be_read_leaves_it_to_the_table(retry_after: str) -> None:
+@pytest.mark.parametrize(
+    ("retry_after", "shortest_s", "longest_s"),
+    [
+        # Never sooner, and up to half of the table's delay of 1 s later.
+        ("17", 17, 17.5),
+        ("Thu, 01 Jan 2026 12:00:30 GMT", 30, 30.5),
+        # What cannot be read leaves it to the table: 1 s, by a factor from 0.5 to 1.
+        *((unreadable, 0.5, 1) for unreadable in ("soon", "-5", "1e9", "2026-01-01", "")),
+    ],
+)
+async def test_retry_after_is_honoured(
+    monkeypatch: pytest.MonkeyPatch, retry_after: str, shortest_s: float, longest_s: float
+) -> None:
+    monkeypatch.setattr(Handler, "date_time_string", lambda *_: "Thu, 01 Jan 2026 12:00:00 GMT")
     pauses = Pauses()
     with ModelServer(lambda _: "B", fault=only_first("429"), retry_after=retry_after) as server:
         reply = await ask_once(entry(server.base_url), pauses)
-    assert (reply.text, reply.attempts) == ("B", 2)
-    # First delay of a 429 is 1 s, by a factor from 0.5 to 1.
-    assert 0.5 <= pauses.seconds[0] <= 1
+    assert (reply.text, reply.attempts, len(pauses.seconds)) == ("B", 2, 1)
+    assert shortest_s <= pauses.seconds[0] <= longest_s
 
 
 async def test_a_pause_beyond_the_budget_ends_the_call() -> None:
@@ -135,15 +103,6 @@ async def test_a_pause_beyond_the_budget_ends_the_call() -> None:
     with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
         reply = await ask_once(entry(server.base_url), pauses)
     assert (reply.failure, reply.attempts, pauses.seconds) == ("http_429", 1, [])
-
-
-async def test_an_answer_that_drips_in_is_a_timeout() -> None:
-    started = time.monotonic()
-    with ModelServer(lambda _: "B", fault=lambda _: "drip") as server:
-        reply = await ask_once(entry(server.base_url, timeout_s=0.3), Pauses())
-    assert (reply.failure, reply.attempts, reply.error) == ("timeout_total", 2, "no whole answer within 0.3 s")
-    # Two attempts of 0.3 s each; every single byte came sooner than that.
-    assert time.monotonic() - started < 3
 
 
 async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
@@ -251,29 +210,32 @@ async def test_without_a_key_no_authorization_is_sent() -> None:
     assert "Authorization" not in server.headers[0]
 
 
-@pytest.mark.parametrize("concurrency", [3, 10])
-async def test_no_more_calls_are_in_flight_than_allowed(concurrency: int) -> None:
-    lock, levels, running = threading.Lock(), [], 0
+@pytest.mark.parametrize(("first", "concurrency"), [(3, 3), (FIRST, 10)])
+async def test_as_many_calls_are_in_flight_as_are_allowed_and_no_more(first: int, concurrency: int) -> None:
+    # None is answered before as many are there: at first, and after each answer has added its slots.
+    meetings = {size: Barrier(size, timeout=HANGS_S) for size in (first, concurrency)}
+    numbers, lock, levels, running = count(), Lock(), list[int](), 0
 
     def answer(_: list[dict[str, str]]) -> str:
         nonlocal running
         with lock:
             running += 1
             levels.append(running)
-        time.sleep(0.1)
+            meeting = meetings[first if next(numbers) < first else concurrency]
+        meeting.wait()
         with lock:
             running -= 1
         return "B"
 
-    with ModelServer(answer, latency_s=0.02) as server:
-        async with client(entry(server.base_url, concurrency=concurrency), Pauses()) as chat:
-            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(4 * concurrency)))
-    assert [reply.text for reply in replies] == ["B"] * 4 * concurrency
-    # Never more, and not needlessly fewer either.
-    assert concurrency - 1 <= max(levels) <= concurrency
+    calls = first + 3 * concurrency
+    with ModelServer(answer) as server:
+        async with client(entry(server.base_url, concurrency=concurrency, timeout_s=HANGS_S), Pauses()) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(calls)))
+    assert [reply.text for reply in replies] == ["B"] * calls
+    assert max(levels) == concurrency
 
 
-async def test_nobody_starts_a_call_while_the_server_wants_to_be_left_alone() -> None:
+async def test_no_call_starts_while_the_server_wants_none() -> None:
     # The first call is told to wait 17 s; the second comes meanwhile and is not sent before that is over.
     order: list[str] = []
     told, over = asyncio.Event(), asyncio.Event()
@@ -300,25 +262,47 @@ async def test_nobody_starts_a_call_while_the_server_wants_to_be_left_alone() ->
     assert sorted(order[1:]) == ["first", "second"]
 
 
+class Pays:
+    """A budget for a number of calls."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+        self.settled: list[tuple[float, str | None]] = []
+
+    def reserve(self, _: ChatRequest) -> float | None:
+        self.left -= 1
+        return 5.0 if self.left >= 0 else None
+
+    def settle(self, reserved: float, reply: ChatReply) -> None:
+        self.settled.append((reserved, reply.text))
+
+
 async def test_a_budget_that_is_spent_stops_calls_before_they_are_sent() -> None:
-    settled: list[tuple[float, str | None]] = []
-
-    class Two:
-        """Pays for two calls."""
-
-        def reserve(self, _: ChatRequest) -> float | None:
-            return 5.0 if len(settled) < 2 else None
-
-        def settle(self, reserved: float, reply: ChatReply) -> None:
-            settled.append((reserved, reply.text))
-
+    two = Pays(2)
     with ModelServer(lambda _: "B") as server:
-        model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, spending=Two()) as chat:
+        async with HttpChat(entry(server.base_url), server.base_url, budget=two) as chat:
             replies = [await chat(request(f"call {number}")) for number in range(4)]
     assert [reply.failure for reply in replies] == [None, None, "budget", "budget"]
     assert server.calls == 2
-    assert settled == [(5.0, "B"), (5.0, "B")]
+    assert two.settled == [(5.0, "B"), (5.0, "B")]
+
+
+async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
+    policy = CallRetryPolicy(sleep=(pauses := Pauses()))
+    with ModelServer(lambda _: "B") as server:
+        model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
+        async with HttpChat(model, server.base_url, policy=policy, budget=Pays(1)) as chat:
+            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
+    assert [reply.failure for reply in replies].count("budget") == 59
+    assert pauses.seconds == []
+
+
+async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_failed() -> None:
+    policy = CallRetryPolicy(sleep=Pauses())
+    with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
+        async with HttpChat(entry(server.base_url), server.base_url, policy=policy, budget=Pays(1)) as chat:
+            reply = await chat(request())
+    assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 
 
 async def test_another_model_is_a_failure_only_where_that_is_asked_for() -> None:
@@ -339,48 +323,6 @@ async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
     assert [reply.failure for reply in replies] == ["http_429"] * 5
     assert server.calls == 1
     assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
-
-
-async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
-    class OneCall:
-        """Pays for the first call alone."""
-
-        left = 1
-
-        def reserve(self, _: ChatRequest) -> float | None:
-            self.left -= 1
-            return 1.0 if self.left >= 0 else None
-
-        def settle(self, reserved: float, reply: ChatReply) -> None:
-            pass
-
-    pauses = Pauses()
-    with ModelServer(lambda _: "B") as server:
-        model = entry(server.base_url).model_copy(update={"requests_per_minute": 1})
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses), spending=OneCall()) as chat:
-            replies = await asyncio.gather(*(chat(request(f"call {number}")) for number in range(60)))
-    assert [reply.failure for reply in replies].count("budget") == 59
-    assert pauses.seconds == []
-
-
-async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_failed() -> None:
-    class OneAttempt:
-        """Pays for one attempt."""
-
-        asked = 0
-
-        def reserve(self, _: ChatRequest) -> float | None:
-            self.asked += 1
-            return 1.0 if self.asked == 1 else None
-
-        def settle(self, reserved: float, reply: ChatReply) -> None:
-            pass
-
-    with ModelServer(lambda _: "B", fault=lambda _: "500") as server:
-        model = entry(server.base_url)
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses()), spending=OneAttempt()) as chat:
-            reply = await chat(request())
-    assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 
 
 async def test_a_pause_outlives_the_call_that_was_told_of_it() -> None:
@@ -432,11 +374,11 @@ async def test_a_key_is_taken_out_of_an_answer_that_is_quoted_as_it_came() -> No
 
 
 @pytest.mark.parametrize(
-    ("concurrency", "places"),
-    # Up to 64 every call keeps its place; of 24 more, two may be without one while their replies are written.
+    ("concurrency", "slots"),
+    # Up to 64 every call keeps its slot; of 24 more, two may be without one while their replies are written.
     [(64, 3), (88, 1)],
 )
-async def test_places_while_replies_are_kept(concurrency: int, places: int) -> None:
+async def test_slots_while_replies_are_kept(concurrency: int, slots: int) -> None:
     held: list[int] = []
     together = asyncio.Event()
 
@@ -446,10 +388,73 @@ async def test_places_while_replies_are_kept(concurrency: int, places: int) -> N
             async def keep(_: ChatRequest, __: ChatReply) -> None:
                 held.append(1)
                 if len(held) == 3:
-                    held.append(chat._pace._in_flight)
+                    held.append(chat._limiter._in_flight)
                     together.set()
                 await together.wait()
 
-            await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), 10)
-            assert held == [1, 1, 1, places]
-            assert chat._pace._in_flight == 0
+            await asyncio.wait_for(asyncio.gather(*(chat(request(f"call {number}"), keep) for number in range(3))), HANGS_S)
+            assert held == [1, 1, 1, slots]
+            assert chat._limiter._in_flight == 0
+
+
+PLAIN = CallRetryPolicy(draw=lambda: 0.0)
+"""Takes nothing off, so that delays can be worked out by hand."""
+
+
+def test_every_failure_has_a_rule() -> None:
+    assert set(RETRIES) == set(FAILURES)
+
+
+def test_delays_double_up_to_the_longest() -> None:
+    # 1, 2, 4, 8, 16, 32 and then 64, which is cut to 60; the eighth attempt is the last one.
+    delays = [PLAIN.delay_s("http_429", attempt, None, 0) for attempt in range(1, 9)]
+    assert delays == [1, 2, 4, 8, 16, 32, 60, None]
+
+
+def test_jitter_takes_up_to_half_off_and_leaves_the_global_generator_alone() -> None:
+    state, policy = random.getstate(), CallRetryPolicy()
+    delays = [policy.delay_s("http_5xx", 1, None, 0) for _ in range(200)]
+    # A factor drawn from 0.5 to 1 on a first delay of 1 s.
+    assert all(delay is not None and 0.5 <= delay <= 1 for delay in delays)
+    assert len(set(delays)) > 100
+    assert random.getstate() == state
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "waited_s", "delay_s"),
+    [
+        (7.5, 0, 7.5),
+        (0.25, 0, 0.25),
+        (BUDGET_S, 0, 300),
+        (BUDGET_S, 1, None),
+        (300.5, 0, None),
+        (None, 299, 1),
+        (None, 299.5, None),
+    ],
+)
+def test_what_the_server_asks_for_is_honoured_within_the_budget(
+    asked_s: float | None, waited_s: float, delay_s: float | None
+) -> None:
+    assert PLAIN.delay_s("http_429", 1, asked_s, waited_s) == delay_s
+
+
+def test_a_refused_request_is_not_sent_again() -> None:
+    assert PLAIN.delay_s("http_4xx", 1, None, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("failures", "is_open"),
+    [
+        (["connect"] * 2, False),
+        (["connect"] * 3, True),
+        (["timeout_connect"] * 3, True),
+        (["connect", "connect", None, "connect"], False),
+        (["connect", "connect", "http_5xx", "connect"], False),
+        (["connect", "connect", "connect", None], True),
+    ],
+)
+def test_the_breaker_opens_for_good_after_connection_failures_in_a_row(failures: list[Failure | None], *, is_open: bool) -> None:
+    breaker = CircuitBreaker(threshold=3)
+    for failure in failures:
+        breaker.report(ChatReply(failure=failure))
+    assert breaker.is_open is is_open

@@ -1,7 +1,7 @@
 """What is refused before the first call, and what is not."""
 
 import socket
-import time
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -28,9 +28,21 @@ def addresses(*found: tuple[str, int]) -> Callable[[preflight.EndpointLocation],
     return look_up
 
 
-def slow_dns(*_: Any, **__: Any) -> list[Any]:
-    time.sleep(0.5)
-    return []
+@pytest.fixture(autouse=True)
+def own_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Names below `.invalid` are looked up by nobody: none has an address, and `slow.invalid` never gets an answer."""
+    look_up, over = socket.getaddrinfo, threading.Event()
+
+    def answer(host: str, *rest: Any, **more: Any) -> Any:
+        if host == "slow.invalid":
+            over.wait()
+        if host.endswith(".invalid"):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return look_up(host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    yield
+    over.set()
 
 
 @contextmanager
@@ -132,14 +144,15 @@ async def test_no_address_that_leads_anywhere_is_told(monkeypatch: pytest.Monkey
 
 async def test_a_host_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.2)
-    with full_socket() as port, pytest.raises(EndpointError) as caught:
-        await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
+    with full_socket() as port:
+        monkeypatch.setattr(preflight, "_look_up", addresses(("127.0.0.1", port)))
+        with pytest.raises(EndpointError) as caught:
+            await check_endpoint(entry(f"http://127.0.0.1:{port}/v1"))
     assert caught.value.got == f"127.0.0.1:{port}: no answer within 0.2 s"
 
 
 async def test_a_name_that_is_not_found_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "PROBE_TIMEOUT_S", 0.1)
-    monkeypatch.setattr(socket, "getaddrinfo", slow_dns)
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry("http://slow.invalid/v1"))
     assert caught.value.got == "no address of host name slow.invalid within 0.1 s"

@@ -1,47 +1,48 @@
-"""Places, limits per minute and pauses of one endpoint."""
+"""Slots, limits per minute and pauses of one endpoint."""
 
 import asyncio
 
 import pytest
+from multidict import CIMultiDict
 
 from schemas.chat import ChatReply, ModelEntry
-from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep
-from tests.tasks.models.making_calls import Pauses, request
+from tasks.models.http.rate_limiter import EvenSpacing, RateLimiter, Sleep, read_duration, read_pause, read_wait
+from tests.tasks.models.making_calls import HANGS_S, Pauses, request
 
 
-def pace(sleep: Sleep, **limits: int) -> RateLimiter:
-    entry = ModelEntry.model_validate({"name": "paced", "base_url": "http://localhost/v1", **limits})
+def limited(sleep: Sleep, **limits: int) -> RateLimiter:
+    entry = ModelEntry.model_validate({"name": "limited", "base_url": "http://localhost/v1", **limits})
     return RateLimiter(entry, lambda: 0.0, sleep)
 
 
 async def started(tasks: list[asyncio.Task[None]]) -> list[int]:
-    """Which of the tasks have got their place."""
+    """Which of the tasks have got their slot."""
     for _ in range(5):
         await asyncio.sleep(0)
     return [number for number, task in enumerate(tasks) if task.done()]
 
 
-def enter(paced: RateLimiter, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
-    return [asyncio.ensure_future(paced.enter(again=again)) for _ in range(calls)]
+def enter(limiter: RateLimiter, calls: int, *, again: bool = False) -> list[asyncio.Task[None]]:
+    return [asyncio.ensure_future(limiter.enter(again=again)) for _ in range(calls)]
 
 
-async def test_no_more_calls_start_than_the_window_has_places() -> None:
-    paced = pace(Pauses(), concurrency=2)
-    tasks = enter(paced, 4)
+async def test_no_more_calls_start_than_there_are_slots() -> None:
+    limiter = limited(Pauses(), concurrency=2)
+    tasks = enter(limiter, 4)
     assert await started(tasks) == [0, 1]
-    paced.leave()
+    limiter.leave()
     assert await started(tasks) == [0, 1, 2]
-    paced.leave()
+    limiter.leave()
     assert await started(tasks) == [0, 1, 2, 3]
 
 
 async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
-    paced = pace(Pauses(), concurrency=1)
-    first, second = enter(paced, 2)
+    limiter = limited(Pauses(), concurrency=1)
+    first, second = enter(limiter, 2)
     await started([first, second])
-    (again,) = enter(paced, 1, again=True)
+    (again,) = enter(limiter, 1, again=True)
     await started([again])
-    paced.leave()
+    limiter.leave()
     assert await started([second, again]) == [1]
 
 
@@ -59,47 +60,47 @@ class Gate:
 
 async def test_a_pause_holds_back_every_call_until_it_is_over() -> None:
     gate = Gate()
-    paced = pace(gate, concurrency=8)
-    pause = paced.pause(20)
-    tasks = enter(paced, 2)
+    limiter = limited(gate, concurrency=8)
+    pause = limiter.pause(20)
+    tasks = enter(limiter, 2)
     assert await started(tasks) == []
-    assert (paced.is_paused, gate.seconds) == (True, [20])
+    assert (limiter.is_paused, gate.seconds) == (True, [20])
     gate.over.set()
     await pause
     assert await started(tasks) == [0, 1]
-    assert not paced.is_paused
+    assert not limiter.is_paused
 
 
 async def test_a_call_that_waits_for_its_minute_starts_in_no_pause() -> None:
-    # It has its place and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
+    # It has its slot and waits 6 s for the limit; meanwhile the server asks to be left alone for 20 s.
     pausing, spacing = asyncio.Event(), asyncio.Event()
 
     async def sleep(seconds: float) -> None:
         await {6.0: spacing, 20.0: pausing}[seconds].wait()
 
-    paced = pace(sleep, requests_per_minute=10)
-    await paced.keep_to_limits(request())
-    second = asyncio.ensure_future(paced.keep_to_limits(request()))
+    limiter = limited(sleep, requests_per_minute=10)
+    await limiter.keep_to_limits(request())
+    second = asyncio.ensure_future(limiter.keep_to_limits(request()))
     await started([])
-    paced.pause(20.0)
+    limiter.pause(20.0)
     spacing.set()
     await started([])
     assert not second.done()
     pausing.set()
-    assert await asyncio.wait_for(second, 5) is None
+    assert await asyncio.wait_for(second, HANGS_S) is None
 
 
 async def test_two_pauses_are_over_when_the_longer_is() -> None:
     gates = {5.0: asyncio.Event(), 9.0: asyncio.Event()}
-    paced = pace(lambda seconds: wait(gates[seconds]), concurrency=8)
-    pauses = [paced.pause(seconds) for seconds in gates]
+    limiter = limited(lambda seconds: wait(gates[seconds]), concurrency=8)
+    pauses = [limiter.pause(seconds) for seconds in gates]
     await started([])
     gates[5.0].set()
     await pauses[0]
-    assert paced.is_paused
+    assert limiter.is_paused
     gates[9.0].set()
     await pauses[1]
-    assert not paced.is_paused
+    assert not limiter.is_paused
 
 
 async def wait(event: asyncio.Event) -> None:
@@ -108,28 +109,28 @@ async def wait(event: asyncio.Event) -> None:
 
 async def test_a_pause_longer_than_a_call_waits_closes_the_endpoint() -> None:
     now_s = [100.0]
-    paced = RateLimiter(ModelEntry(name="paced", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
-    await paced.pause(3600)
-    assert (paced.is_paused, paced.closed_for_s) == (False, 3600)
+    limiter = RateLimiter(ModelEntry(name="limited", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
+    await limiter.pause(3600)
+    assert (limiter.is_paused, limiter.closed_for_s) == (False, 3600)
     now_s[0] += 3000
-    assert paced.closed_for_s == 600
+    assert limiter.closed_for_s == 600
     now_s[0] += 600
-    assert paced.closed_for_s == 0
+    assert limiter.closed_for_s == 0
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_place_taken() -> None:
-    paced = pace(Pauses(), concurrency=1)
-    first, second, third = enter(paced, 3)
+async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_slot_taken() -> None:
+    limiter = limited(Pauses(), concurrency=1)
+    first, second, third = enter(limiter, 3)
     await started([first])
     second.cancel()
-    paced.leave()
+    limiter.leave()
     assert await started([third]) == [0]
-    # The moment between getting the place and being told of it.
-    waiting = enter(paced, 1)[0]
+    # The moment between getting the slot and being told of it.
+    waiting = enter(limiter, 1)[0]
     await started([])
-    paced.leave()
+    limiter.leave()
     waiting.cancel()
-    assert await started(enter(paced, 1)) == [0]
+    assert await started(enter(limiter, 1)) == [0]
 
 
 def test_requests_per_minute_are_spread_evenly() -> None:
@@ -159,23 +160,116 @@ def test_tokens_are_corrected_by_what_a_call_really_used() -> None:
 
 async def test_the_stricter_limit_decides() -> None:
     pauses = Pauses()
-    paced = pace(pauses, requests_per_minute=60, tokens_per_minute=600)
-    booked = await paced.keep_to_limits(request("w" * 384))
+    limiter = limited(pauses, requests_per_minute=60, tokens_per_minute=600)
+    booked = await limiter.keep_to_limits(request("w" * 384))
     # 384 letters are 96 tokens and the message 4, by guess; the reply a quarter of its limit of 16.
     assert booked is not None
     assert booked.prompt_tokens + booked.completion_tokens == 104
-    await paced.keep_to_limits(request())
+    await limiter.keep_to_limits(request())
     # 1 s for the request, 10.4 s for the tokens of the first call.
     assert pauses.seconds == [pytest.approx(10.4)]
 
 
 async def test_what_replies_used_corrects_the_booking_and_the_next_estimate() -> None:
     pauses = Pauses()
-    paced = pace(pauses, tokens_per_minute=600)
-    booked = await paced.keep_to_limits(request("w" * 384))
-    paced.note_reply(ChatReply(text="B", prompt_tokens=200, completion_tokens=10), booked)
-    again = await paced.keep_to_limits(request("w" * 384))
+    limiter = limited(pauses, tokens_per_minute=600)
+    booked = await limiter.keep_to_limits(request("w" * 384))
+    limiter.note_reply(ChatReply(text="B", prompt_tokens=200, completion_tokens=10), booked)
+    again = await limiter.keep_to_limits(request("w" * 384))
     # 210 tokens of 600 a minute: 21 s. The same prompt is now known to have 200 tokens, and its reply 10.
     assert pauses.seconds == [pytest.approx(21.0)]
     assert again is not None
     assert [again.prompt_tokens, again.completion_tokens] == pytest.approx([200, 10])
+
+
+DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("6m0s", 360.0),
+        ("1h2m3s", 3723.0),
+        ("120ms", 0.12),
+        ("2m59.56s", 179.56),
+        ("7.5", 7.5),
+        ("0", 0.0),
+        ("2026-11-21T10:00:30Z", 30.0),
+        ("2026-11-21T11:00:00+01:00", 0.0),
+        ("1795255230", 30.0),
+        ("1795255230000", 30.0),
+        ("2026-11-21T09:59:00Z", 0.0),
+        ("99999999999999999999", None),
+        ("soon", None),
+        ("", None),
+        ("1x", None),
+        ("-3", None),
+    ],
+)
+def test_durations_and_points_in_time(text: str, seconds: float | None) -> None:
+    found = read_duration(text, DATE)
+    assert found == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
+    assert read_duration("2026-11-21T10:00:30Z") is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "pause_s"),
+    [
+        ({}, None),
+        ({"x-ratelimit-remaining-requests": "5", "x-ratelimit-reset-requests": "9s"}, None),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "9s"}, 9.0),
+        ({"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "9s"}, 9.0),
+        # 200 tokens are left and an ordinary call takes 500.
+        ({"x-ratelimit-remaining-tokens": "200", "x-ratelimit-reset-tokens": "1m0s"}, 60.0),
+        ({"x-ratelimit-remaining-tokens": "800", "x-ratelimit-reset-tokens": "1m0s"}, None),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:12Z",
+                "Date": DATE,
+            },
+            12.0,
+        ),
+        (
+            {
+                "anthropic-ratelimit-output-tokens-remaining": "10",
+                "anthropic-ratelimit-output-tokens-reset": "2026-11-21T10:00:20Z",
+                "Date": DATE,
+            },
+            20.0,
+        ),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "2s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-tokens": "30s",
+            },
+            30.0,
+        ),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795255230000", "Date": DATE}, 30.0),
+        ({"ratelimit-remaining": "0", "ratelimit-reset": "12"}, 12.0),
+        ({"x-ratelimit-remaining-tokens": "-40", "x-ratelimit-reset-tokens": "7s"}, 7.0),
+        ({"x-ratelimit-remaining-requests": "0"}, None),
+        ({"x-ratelimit-remaining-requests": "none"}, None),
+    ],
+)
+def test_a_pause_is_read_where_nothing_is_left(headers: dict[str, str], pause_s: float | None) -> None:
+    assert read_pause(CIMultiDict(headers), tokens=500) == pause_s
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5),
+        ({"Retry-After": "2"}, 2.0),
+        ({"Retry-After": "1.5"}, 1.5),
+        ({"retry-after-ms": "later", "Retry-After": "2"}, 2.0),
+        ({}, None),
+    ],
+)
+def test_what_a_refusal_asks_for(headers: dict[str, str], wait_s: float | None) -> None:
+    assert read_wait(CIMultiDict(headers)) == wait_s

@@ -1,4 +1,4 @@
-"""What is begun when: bounded, the longest first, nothing after a failure."""
+"""Jobs are begun in a bounded number, the longest first, and none after a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,12 +6,19 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tasks.models.http.worker_pool import SPARE, Job, WorkerPool
+from tests.tasks.models.making_calls import HANGS_S
 
 
-async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_first() -> None:
+async def settle() -> None:
+    """Let everything begin that can."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_results_come_in_the_order_of_the_jobs_and_the_longest_is_begun_first() -> None:
     begun: list[int] = []
 
-    def work(length: int) -> Job:
+    def job(length: int) -> Job:
         async def do() -> int:
             begun.append(length)
             await asyncio.sleep(0)
@@ -19,8 +26,8 @@ async def test_results_come_in_the_order_of_the_work_and_the_longest_is_begun_fi
 
         return Job(length, do)
 
-    async with WorkerPool(1) as crew:
-        results = await crew.do_all([work(length) for length in (3, 1, 2)])
+    async with WorkerPool(1) as pool:
+        results = await pool.do_all([job(length) for length in (3, 1, 2)])
     assert results == [30, 10, 20]
     assert begun == [3, 2, 1]
 
@@ -29,31 +36,31 @@ async def test_partitions_share_one_order() -> None:
     begun: list[int] = []
     gate = asyncio.Event()
 
-    def work(length: int) -> Job:
+    def job(length: int) -> Job:
         async def do() -> None:
             begun.append(length)
             await gate.wait()
 
         return Job(length, do)
 
-    async with WorkerPool(1) as crew:
-        places = SPARE + 1
-        asked = [asyncio.ensure_future(crew.do_all([work(100) for _ in range(places)]))]
-        await asyncio.sleep(0.01)
-        asked += [asyncio.ensure_future(crew.do_all([work(length), work(length + 1)])) for length in (1, 5)]
-        await asyncio.sleep(0.01)
-        # All places are taken, so nothing else has begun, however much waits.
-        assert begun == [100] * places
+    async with WorkerPool(1) as pool:
+        workers = SPARE + 1
+        asked = [asyncio.ensure_future(pool.do_all([job(100) for _ in range(workers)]))]
+        await settle()
+        asked += [asyncio.ensure_future(pool.do_all([job(length), job(length + 1)])) for length in (1, 5)]
+        await settle()
+        # All workers are busy, so nothing else has begun, however much waits.
+        assert begun == [100] * workers
         gate.set()
         await asyncio.gather(*asked)
-    assert begun[places:] == [6, 5, 2, 1]
+    assert begun[workers:] == [6, 5, 2, 1]
 
 
 async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
     begun: list[str] = []
     ended: list[str] = []
 
-    def work(name: str, do: Callable[[], Awaitable[None]]) -> Job:
+    def job(name: str, do: Callable[[], Awaitable[None]]) -> Job:
         async def noted() -> None:
             begun.append(name)
             await do()
@@ -62,47 +69,47 @@ async def test_the_first_error_is_raised_and_nothing_more_is_begun() -> None:
         return Job(1.0, noted)
 
     async def fail() -> None:
-        await asyncio.sleep(0.01)
+        await settle()
         raise ValueError("the disk is full")
 
     async def go_on() -> None:
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
 
-    async with WorkerPool(1) as crew:
-        running = [work(f"running {number}", go_on) for number in range(SPARE)]
-        waiting = [work(f"waiting {number}", go_on) for number in range(3)]
+    async with WorkerPool(1) as pool:
+        running = [job(f"running {number}", go_on) for number in range(SPARE)]
+        waiting = [job(f"waiting {number}", go_on) for number in range(3)]
         with pytest.raises(ValueError, match="the disk is full"):
-            await crew.do_all([work("failing", fail), *running, *waiting])
-        # The crew goes on with the work of others.
-        assert await asyncio.wait_for(crew.do_all([work("other", lambda: asyncio.sleep(0))]), 5) == [None]
+            await pool.do_all([job("failing", fail), *running, *waiting])
+        # The pool goes on with the jobs of others.
+        assert await asyncio.wait_for(pool.do_all([job("other", lambda: asyncio.sleep(0))]), HANGS_S) == [None]
     assert len(begun) == SPARE + 2
     assert ended == ["other"]
 
 
-async def test_work_that_waits_ends_with_whoever_asked_for_it() -> None:
-    async with WorkerPool(1) as crew:
+async def test_work_that_waits_ends_with_the_caller() -> None:
+    async with WorkerPool(1) as pool:
         begun = asyncio.Event()
 
         async def do() -> None:
             begun.set()
-            await asyncio.sleep(30)
+            await asyncio.Event().wait()
 
-        asked = asyncio.ensure_future(crew.do_all([Job(1.0, do)]))
+        asked = asyncio.ensure_future(pool.do_all([Job(1.0, do)]))
         await begun.wait()
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert await asyncio.wait_for(crew.do_all([]), 5) == []
+        assert await asyncio.wait_for(pool.do_all([]), HANGS_S) == []
 
 
-async def test_work_that_comes_when_the_members_are_just_done_is_done() -> None:
-    async with WorkerPool(1) as crew:
+async def test_work_that_comes_when_the_workers_are_just_done_is_done() -> None:
+    async with WorkerPool(1) as pool:
         for _ in range(200):
-            assert await asyncio.wait_for(crew.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), 5)
-            # No tick in between: members that have ended must not count as there.
+            assert await asyncio.wait_for(pool.do_all([Job(1.0, lambda: asyncio.sleep(0)) for _ in range(SPARE + 1)]), HANGS_S)
+            # No tick in between: workers that have ended must not count as there.
 
 
-async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
+async def test_an_error_leaves_every_worker_for_the_jobs_of_others() -> None:
     gate = asyncio.Event()
 
     async def wait() -> None:
@@ -112,9 +119,9 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
         await gate.wait()
         raise ValueError("lost")
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         # All of them wake in the same tick: one fails, the others end when their results are wanted no more.
-        asked = [asyncio.ensure_future(crew.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
+        asked = [asyncio.ensure_future(pool.do_all([Job(1.0, fail), *(Job(1.0, wait) for _ in range(SPARE))]))]
         begun: list[int] = []
         together = asyncio.Event()
 
@@ -124,10 +131,10 @@ async def test_an_error_leaves_every_member_for_the_work_of_others() -> None:
                 together.set()
             await together.wait()
 
-        asked.append(asyncio.ensure_future(crew.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
+        asked.append(asyncio.ensure_future(pool.do_all([Job(1.0, meet) for _ in range(SPARE + 1)])))
         await asyncio.sleep(0)
         gate.set()
         with pytest.raises(ValueError, match="lost"):
             await asked[0]
-        # They can only meet if every member is still there.
-        await asyncio.wait_for(asked[1], 5)
+        # They can only meet if every worker is still there.
+        await asyncio.wait_for(asked[1], HANGS_S)

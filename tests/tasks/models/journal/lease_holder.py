@@ -15,7 +15,7 @@ def hold(folder: Path, keys: list[str], *, fork: bool) -> None:
         if child != 0:
             sys.stdout.write(f"{sum(claimed)} {child}\n")
             sys.stdout.flush()
-        time.sleep(60)
+        time.sleep(600)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tests.model_server import Fault, ModelServer
-from tests.tasks.models.making_calls import Pauses, client, entry, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -115,8 +114,8 @@ async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) ->
 async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
         with pytest.raises(LakeError, match="surrogates"):
-            await asyncio.wait_for(journal.put(request(), ChatReply(text="half \ud83d")), 2)
-        await asyncio.wait_for(journal.put(request(), ChatReply(text="whole")), 2)
+            await asyncio.wait_for(journal.put(request(), ChatReply(text="half \ud83d")), HANGS_S)
+        await asyncio.wait_for(journal.put(request(), ChatReply(text="whole")), HANGS_S)
         assert journal.get(request().key) == ChatReply(text="whole", from_journal=True)
 
 
@@ -138,20 +137,21 @@ async def test_a_reply_is_kept_even_if_nobody_waits_for_it_any_more(tmp_path: Pa
         assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
 
 
-async def test_replies_that_come_together_share_commits(tmp_path: Path) -> None:
-    statements: list[str] = []
-    async with Journal(tmp_path / "j.sqlite") as journal:
+async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_path: Path) -> None:
+    path, statements = tmp_path / "j.sqlite", list[str]()
+    async with Journal(path) as journal:
         journal._writing.set_trace_callback(statements.append)
-        started = time.perf_counter()
-        await asyncio.gather(*(journal.put(request(str(number)), ChatReply(text="B")) for number in range(300)))
-        written_s = time.perf_counter() - started
-        started = time.perf_counter()
-        assert all(journal.get(request(str(number)).key) for number in range(300))
-        read_s = time.perf_counter() - started
-    # The first few go alone; all others gather while that commit is on its way.
-    assert 1 <= statements.count("COMMIT") <= 30
-    assert written_s < 3
-    assert read_s < 1
+        with closing(sqlite3.connect(path)) as busy:
+            busy.execute("BEGIN IMMEDIATE")  # nothing is written before all are there: more than one statement takes
+            puts = [
+                asyncio.ensure_future(journal.put(request(str(number)), ChatReply(text=str(number)))) for number in range(1203)
+            ]
+            await asyncio.sleep(0)
+        await asyncio.gather(*puts)
+        found = [journal.get(request(str(number)).key) for number in range(1203)]
+    assert found == [ChatReply(text=str(number), from_journal=True) for number in range(1203)]
+    # The writer may have taken the first ones alone; all others gathered while it waited.
+    assert 1 <= statements.count("COMMIT") <= 2
 
 
 async def test_two_runs_share_a_journal(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> N
         (pages,) = journal._writing.execute("PRAGMA page_count").fetchone()
         journal._writing.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(LakeError, match="the disk is full") as caught:
-            await asyncio.wait_for(journal.put(request("full"), ChatReply(text="B" * 100_000)), 10)
+            await asyncio.wait_for(journal.put(request("full"), ChatReply(text="B" * 100_000)), HANGS_S)
         assert journal.get(request("full").key) is None
     assert (caught.value.where, "free space" in str(caught.value.next_step)) == (str(path), True)
     await _go_on(path)
@@ -268,7 +268,7 @@ async def test_a_file_that_may_not_grow_is_told_and_the_next_run_goes_on(tmp_pat
         await journal.put(request("before"), ChatReply(text="B"))
     program = f"ulimit -f 64; exec {sys.executable} -m tests.tasks.models.journal.journal_writer {path}"
     ended = await asyncio.to_thread(
-        subprocess.run, ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        subprocess.run, ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=HANGS_S, check=False
     )
     assert ended.returncode == 1
     assert ended.stderr.strip().splitlines()[-5].startswith("schemas.errors.LakeError: the journal of replies cannot be used")
@@ -304,20 +304,6 @@ async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: P
     async with Journal(path) as journal:
         await journal.put(request("new"), ChatReply(text="N"))
         assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))
-
-
-async def test_more_replies_than_one_statement_takes_are_all_kept(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    async with Journal(path) as journal:
-        with closing(sqlite3.connect(path)) as busy:
-            busy.execute("BEGIN IMMEDIATE")  # nothing is written before all are there
-            puts = [
-                asyncio.ensure_future(journal.put(request(str(number)), ChatReply(text=str(number)))) for number in range(1203)
-            ]
-            await asyncio.sleep(0.1)
-        await asyncio.gather(*puts)
-        found = [journal.get(request(str(number)).key) for number in range(1203)]
-    assert found == [ChatReply(text=str(number), from_journal=True) for number in range(1203)]
 
 
 async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:

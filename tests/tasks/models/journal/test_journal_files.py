@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest
 from schemas.errors import LakeError, UsageError
-from schemas.tables.journal import JournalReplies
 from tasks.models.journal import files
 from tasks.models.journal.files import export_replies, import_replies, merge_replies, summarise
 from tasks.models.journal.journal import Journal
-from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, recompute_key
+from tasks.models.journal.rows import NOT_SHARED, OTHERWISE_NAMED, JournalReplies, recompute_key
 from tests.tasks.models.making_calls import request
 
 NOON = datetime(2026, 1, 2, 12, 30, 0, 250_000, tzinfo=UTC)
@@ -38,7 +38,7 @@ FULL = ChatReply(
     attempts=3,
 )
 REPLIES = {"full": FULL, "bare": ChatReply(text=""), "none likely": ChatReply(text="C", top_logprobs=(), remark="length")}
-DIALECTS = {
+CAPABILITIES = {
     "usual": ApiCapabilities(),
     "otherwise named": ApiCapabilities(token_limit="max_completion_tokens", unsent=("temperature", "top_p")),  # noqa: S106
     "effort": ApiCapabilities(reasoning_effort="low", effort_path="reasoning.effort"),
@@ -70,13 +70,24 @@ def counts(taken: files.ImportedReplies) -> tuple[int, int, int, int, int]:
 
 async def test_a_journal_that_was_exported_and_imported_is_the_same(tmp_path: Path) -> None:
     ours = await keep(tmp_path / "ours.sqlite")
-    assert export_replies(ours, tmp_path / "shared.parquet") == (3, 0)
+    assert export_replies(ours, tmp_path / "shared.parquet") == 3
     assert counts(import_replies(tmp_path / "shared.parquet", tmp_path / "new" / "theirs.sqlite")) == (3, 3, 0, 0, 0)
     assert rows(tmp_path / "new" / "theirs.sqlite") == rows(ours)
     async with Journal(tmp_path / "new" / "theirs.sqlite") as journal:
         found = {text: journal.get(request(text).key) for text in REPLIES}
     expected = {text: ChatReply(**{**vars(reply), "from_journal": True}) for text, reply in REPLIES.items()}
     assert found == expected
+
+
+async def test_a_file_of_version_0_1_that_holds_probes_gives_its_replies(tmp_path: Path) -> None:
+    ours, file = await keep(tmp_path / "ours.sqlite"), tmp_path / "shared.parquet"
+    export_replies(ours, file)
+    table = pq.read_table(file)
+    probes = json.dumps([{"identity": "http://localhost/v1", "model": "listener", "probe": {"version": 1}}])
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "moodflow_probes": probes}), file)
+    assert counts(import_replies(file, tmp_path / "theirs" / "replies.sqlite")) == (3, 3, 0, 0, 0)
+    assert rows(tmp_path / "theirs" / "replies.sqlite") == rows(ours)
+    assert not (tmp_path / "theirs" / "models").exists()
 
 
 async def test_what_is_exported_is_typed(tmp_path: Path) -> None:
@@ -114,9 +125,9 @@ def test_every_field_of_a_reply_has_a_column() -> None:
     assert set(JournalReplies.column_names()) == columns | call
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
+@pytest.mark.parametrize("capabilities", CAPABILITIES.values(), ids=CAPABILITIES.keys())
 @pytest.mark.parametrize("seed", [None, 7])
-def test_the_key_follows_from_what_was_sent(dialect: ApiCapabilities, seed: int | None) -> None:
+def test_the_key_follows_from_what_was_sent(capabilities: ApiCapabilities, seed: int | None) -> None:
     call = ChatRequest(
         model="listener",
         identity="http://localhost/v1",
@@ -125,7 +136,7 @@ def test_the_key_follows_from_what_was_sent(dialect: ApiCapabilities, seed: int 
         repetition=3,
         json_schema='{"type": "object", "properties": {"b": {}, "a": {}}}',
         top_logprobs=5,
-        dialect=dialect,
+        capabilities=capabilities,
     )
     assert recompute_key(call.identity, json.loads(call.body_json), call.repetition) == call.key
 
@@ -247,7 +258,7 @@ async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
     other = ChatRequest("talker", "http://localhost/v1", (ChatMessage(role="user", content="full"),), Sampling())
     async with Journal(path) as journal:
         await journal.put(other, ChatReply(text="T"))
-    assert export_replies(path, tmp_path / "talker.parquet", "talker") == (1, 0)
+    assert export_replies(path, tmp_path / "talker.parquet", "talker") == 1
     assert pl.read_parquet(tmp_path / "talker.parquet")["key"].to_list() == [other.key]
     with pytest.raises(UsageError, match="no reply by this model"):
         export_replies(path, tmp_path / "nobody.parquet", "nobody")

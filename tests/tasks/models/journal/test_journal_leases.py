@@ -6,22 +6,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from schemas.chat import ChatReply, ChatRequest
+from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.journal import Journal, JournaledChat, Keep
+from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.leases import Leases
 from tests.model_server import ModelServer
 from tests.tasks.models.journal.journal_asker import CALLS, CONCURRENCY, calls
-from tests.tasks.models.making_calls import Pauses, client, entry, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
 
 ROOT = Path(__file__).resolve().parents[4]
-FOREVER_S = 30.0
-"""Longer than anything here takes."""
 
 
 def echo(messages: list[dict[str, str]]) -> str:
@@ -39,7 +39,7 @@ def asker(path: Path, server: ModelServer) -> Iterator[subprocess.Popen[str]]:
 
 
 def printed(process: subprocess.Popen[str]) -> list[str]:
-    return process.communicate(timeout=FOREVER_S)[0].splitlines()
+    return process.communicate(timeout=HANGS_S)[0].splitlines()
 
 
 def sent(summary: str) -> int:
@@ -60,7 +60,14 @@ def test_two_processes_send_each_call_once(tmp_path: Path) -> None:
 
 
 def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
-    with ModelServer(echo, latency_s=0.05) as server:
+    answers, is_dead = count(), Event()
+
+    def reply(messages: list[dict[str, str]]) -> str:
+        if next(answers) >= 2 * CONCURRENCY:
+            is_dead.wait()
+        return echo(messages)
+
+    with ModelServer(reply) as server:
         with asker(tmp_path / "j.sqlite", server) as killed:
             assert killed.stdout is not None
             # By its first answer it has claimed every call.
@@ -68,8 +75,9 @@ def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
             with asker(tmp_path / "j.sqlite", server) as other:
                 first += [killed.stdout.readline() for _ in range(9)]
                 killed.kill()
+                killed.wait()
+                is_dead.set()
                 lines = printed(other)
-            killed.wait()
         assert (len(first), killed.returncode, other.returncode) == (10, -9, 0)
         # What was on its way to the killed process is asked again, and nothing else.
         assert server.repeated <= CONCURRENCY
@@ -86,11 +94,11 @@ async def test_who_waits_for_another_process_holds_no_slot(tmp_path: Path) -> No
             chat = JournaledChat(http, journal)
             waiting = asyncio.create_task(chat(claimed))
             await asyncio.sleep(0)
-            assert (await asyncio.wait_for(chat(free), FOREVER_S)).text == "answer to free"
+            assert (await asyncio.wait_for(chat(free), HANGS_S)).text == "answer to free"
             await asyncio.sleep(0.5)
             assert (server.calls, waiting.done()) == (1, False)
             elsewhere.release(claimed.key)  # without a reply: the call failed there
-            reply = await asyncio.wait_for(waiting, FOREVER_S)
+            reply = await asyncio.wait_for(waiting, HANGS_S)
     assert (reply.text, reply.from_journal, server.calls) == ("answer to claimed", False, 2)
 
 
@@ -104,7 +112,7 @@ async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Pat
             await asyncio.sleep(0.3)
             await other.put(request(), ChatReply(text="from the other"))
             # Its lease is still held: the reply alone is enough.
-            reply = await asyncio.wait_for(waiting, FOREVER_S)
+            reply = await asyncio.wait_for(waiting, HANGS_S)
     assert (reply, server.calls) == (ChatReply(text="from the other", from_journal=True), 0)
     assert chat.counts == CallCounts(from_journal=1)
 
@@ -121,7 +129,7 @@ async def test_many_calls_that_are_given_up_at_once_are_all_taken_over(tmp_path:
                 await asyncio.sleep(0.3)
                 assert server.calls == 0
                 elsewhere.close()
-                replies = await asyncio.wait_for(asked, FOREVER_S)
+                replies = await asyncio.wait_for(asked, HANGS_S)
     assert [reply.text for reply in replies] == [f"answer to call {number}" for number in range(CALLS)]
     assert chat.counts == CallCounts(sent=CALLS, answered=CALLS)
 
@@ -130,7 +138,7 @@ async def test_the_same_call_through_two_clients_of_one_run_is_sent_once(tmp_pat
     with ModelServer(echo, latency_s=0.1) as server:
         async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
             one, other = JournaledChat(http, journal), JournaledChat(http, journal)
-            await asyncio.wait_for(asyncio.gather(one(request()), other(request())), FOREVER_S)
+            await asyncio.wait_for(asyncio.gather(one(request()), other(request())), HANGS_S)
     assert server.calls == 1
     assert one.counts + other.counts == CallCounts(sent=1, answered=1, from_journal=1)
 
@@ -185,13 +193,12 @@ async def test_a_cancelled_call_keeps_its_lease_until_its_reply_is_on_disk(tmp_p
             server = Answering(ChatReply(text="B"))
             asked = asyncio.create_task(JournaledChat(server, journal)(request()))
             await server.keeping.wait()
-            await asyncio.sleep(0.1)
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asked
             assert not elsewhere.claim(request().key)
             busy.rollback()
-            async with asyncio.timeout(FOREVER_S):
+            async with asyncio.timeout(HANGS_S):
                 while not elsewhere.claim(request().key):  # noqa: ASYNC110  the kernel tells nobody
                     await asyncio.sleep(0.01)
             assert journal.get(request().key) == ChatReply(text="B", from_journal=True)

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ import pytest
 
 from schemas.errors import LakeError
 from tasks.models.journal.leases import FILES, Leases, LeaseUpdate, Queue
-from tests.tasks.models.making_calls import request
+from tests.tasks.models.making_calls import HANGS_S, request
 
 ROOT = Path(__file__).resolve().parents[4]
 KEYS = [request(str(number)).key for number in range(200)]
@@ -83,7 +82,7 @@ def test_another_process_holds_its_claims_until_it_is_killed(tmp_path: Path) -> 
         assert all(leases.claim(key) for key in KEYS)
 
 
-def comes_true(condition: Callable[[], bool], limit_s: float = 10.0) -> bool:
+def comes_true(condition: Callable[[], bool], limit_s: float = HANGS_S) -> bool:
     end_s = time.monotonic() + limit_s
     while not (found := condition()) and time.monotonic() < end_s:
         time.sleep(0.02)
@@ -148,14 +147,6 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, place: str) -
     assert caught.value.where == str(tmp_path / place)
 
 
-def test_many_claims_are_quick(tmp_path: Path) -> None:
-    keys = [sha256(str(number).encode()).hexdigest() for number in range(12_000)]
-    started = time.perf_counter()
-    with Leases(tmp_path) as leases:
-        assert all(leases.claim(key) for key in keys)
-    assert time.perf_counter() - started < 5
-
-
 class Replies:
     """Stands in for the journal: rows that come while somebody waits."""
 
@@ -175,13 +166,13 @@ async def test_who_waits_is_woken_by_the_reply() -> None:
     waiting = asyncio.create_task(queue.wait(KEY))
     await asyncio.sleep(0)
     replies.rows.append(KEY)
-    await asyncio.wait_for(waiting, 2)
+    await asyncio.wait_for(waiting, HANGS_S)
     queue.close()
 
 
 async def test_who_waits_looks_now_and_then_whether_the_call_was_given_up() -> None:
     queue = Queue(Replies().read, poll_s=0.01)
-    await asyncio.wait_for(asyncio.gather(*(queue.wait(key) for key in KEYS)), 5)
+    await asyncio.wait_for(asyncio.gather(*(queue.wait(key) for key in KEYS)), HANGS_S)
     queue.close()
 
 
@@ -191,7 +182,7 @@ async def test_an_error_of_the_journal_reaches_everybody_who_waits() -> None:
     waiting = [asyncio.create_task(queue.wait(key)) for key in KEYS]
     await asyncio.sleep(0)
     replies.error = LakeError("the journal is gone")
-    for ended in await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 2):
+    for ended in await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), HANGS_S):
         assert str(ended) == "the journal is gone"
     queue.close()
 
@@ -202,4 +193,4 @@ async def test_who_still_waits_when_the_queue_closes_is_cancelled() -> None:
     await asyncio.sleep(0)
     queue.close()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(waiting, 2)
+        await asyncio.wait_for(waiting, HANGS_S)

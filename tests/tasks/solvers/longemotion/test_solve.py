@@ -349,7 +349,7 @@ async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repeti
     core = Actor(saying("done"), entry=entry)
     await Stage(core).solve(EC, "rag", repetition=2)
     (request,) = core.asked
-    assert (request.model, request.identity, request.sampling, request.dialect) == ("core", "farm", sampling, dialect)
+    assert (request.model, request.identity, request.sampling, request.capabilities) == ("core", "farm", sampling, dialect)
     assert (request.repetition, request.top_logprobs, request.json_schema) == (2, None, None)
 
 
