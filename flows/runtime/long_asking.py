@@ -8,7 +8,7 @@ from flows.planning.jobs import EvalJob, long_parts, too_long_of
 from flows.planning.long_parts import helpers_of
 from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
-from flows.runtime.asking import InferResources, Results, judge_job
+from flows.runtime.infer_jobs import InferResources, Results, judge_job
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.retrieval import Retriever
@@ -18,7 +18,7 @@ from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
 from tasks.solvers.longemotion.context import ModelRoles, RoleModel, SolverResources
-from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongJob, RoleListeners, chunk_partition, infer_long_partition
+from tasks.solvers.longemotion.steps import ChunkJob, LongJob, RoleListeners, chunk_partition, infer_long_partition
 from tasks.solvers.run import Endpoint
 from tasks.steps import outcome
 

@@ -16,8 +16,8 @@ from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION
 from tasks.scoring.keys import COMPARISONS_VERSION
 from tasks.solvers.keys import RESPONSES_VERSION
-from tasks.solvers.longemotion.longemotion_keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
+from tasks.solvers.longemotion.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
+from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.truncation import SHORTENING_VERSION

@@ -10,12 +10,12 @@ from schemas.letters import option_letters
 from schemas.vocabulary import Metric, OptionRole, QuestionType
 from tasks.metrics.choice import label_f1, positive_label, set_equality, unread_label
 from tasks.metrics.long_replies import LONG_READERS
-from tasks.metrics.overlap import bleu, exact_match, rouge_1, rouge_l, token_f1, word_recall
+from tasks.metrics.options import BIAS, PREFERENCE, bias_share, is_counted, preference_share
 from tasks.metrics.parsing import parse_choice, parse_choices, parse_free_text, parse_order
 from tasks.metrics.question_answering import qa_f1
 from tasks.metrics.questionnaire import is_filler, points_share
 from tasks.metrics.ranking import order_accuracy, rank_by_logprobs, recall_at_k, reciprocal_rank
-from tasks.metrics.roles import BIAS, PREFERENCE, bias_share, is_counted, preference_share
+from tasks.metrics.texts import bleu, exact_match, rouge_1, rouge_l, token_f1, word_recall
 from tasks.metrics.truthfulness import truthful_bleu, truthful_rouge_l, truthful_similarity
 from tasks.text.mathematics import is_mathematical, same_answer
 

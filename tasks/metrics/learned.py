@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from schemas.errors import UsageError
-from tasks.metrics.overlap import best_of
+from tasks.metrics.texts import best_of
 
 Encode = Callable[[list[str]], Any]
 """From texts to an array [texts, dimensions] whose rows have length 1."""

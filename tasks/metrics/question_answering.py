@@ -4,7 +4,7 @@ Source: LongEmotion, released code of January 2026, after SQuAD and LongBench: l
 space; so do the whole words a, an, the, by; F1 of the words, each counted as often as it occurs. Typographic quotes and dashes
 are left alone, as there. Differs from `token_f1`, which drops apostrophes, keeps "by" and the signs of numbers.
 
-LongEmotion is English. Beside a reference with Chinese characters each of them is a word, as in tasks.metrics.overlap.
+LongEmotion is English. Beside a reference with Chinese characters each of them is a word, as in tasks.metrics.texts.
 """
 
 import re
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from string import punctuation
 
 from tasks.metrics.long_replies import final_answer
-from tasks.metrics.overlap import CHINESE_CHARACTER, best_of
+from tasks.metrics.texts import CHINESE_CHARACTER, best_of
 
 _SPACED = str.maketrans(dict.fromkeys(punctuation, " "))
 _DROPPED = re.compile(r"\b(?:a|an|the|by)\b")

@@ -2,14 +2,14 @@
 
 Source: TruthfulQA, Lin et al. 2022, section on automatic metrics, and the accuracy variants `bleu acc`, `rougeL acc` and
 `BLEURT acc` of its released code: the answer's highest similarity to a true reference must be above its highest similarity to a
-false one; a tie is 0. Differs: the words of BLEU and ROUGE are those of tasks.metrics.overlap, and the learned similarity is
+false one; a tie is 0. Differs: the words of BLEU and ROUGE are those of tasks.metrics.texts, and the learned similarity is
 that of tasks.metrics.learned in place of BLEURT.
 """
 
 from collections.abc import Callable, Sequence
 
 from tasks.metrics import learned
-from tasks.metrics.overlap import bleu, rouge_l
+from tasks.metrics.texts import bleu, rouge_l
 
 Similarity = Callable[[str, Sequence[str]], float]
 """Of a text and its references: that to the most similar one."""

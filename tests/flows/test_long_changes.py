@@ -13,7 +13,7 @@ import pytest
 
 from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended
-from tests.flows.long_scripted import Messages, Troupe, best, by_hash, ended, hashes, layer, opposed, troupe
+from tests.flows.scripted_roles import Messages, Troupe, best, by_hash, ended, hashes, layer, opposed, troupe
 from tests.model_server import Fault, ModelServer
 from tests.small_context import SmallContext
 

@@ -11,7 +11,7 @@ import pytest
 
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import Ended
-from tests.flows.long_scripted import (
+from tests.flows.scripted_roles import (
     LONG_MINI,
     READING,
     SETTINGS,

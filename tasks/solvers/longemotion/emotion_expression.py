@@ -6,11 +6,11 @@ from itertools import count
 
 from schemas.chat import ChatMessage
 from tasks.solvers.base import Call
+from tasks.solvers.longemotion.base import show_gathered
 from tasks.solvers.longemotion.context import RetrievedChunk, SolverOutput, WrittenChunks
 from tasks.solvers.longemotion.gather import gather
 from tasks.solvers.longemotion.generate import ask
-from tasks.solvers.longemotion.longemotion_prompts import STEPS
-from tasks.solvers.longemotion.present import show_gathered
+from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
 from tasks.solvers.longemotion.state import Pool, Query, SolverState
 

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from itertools import count
 
+from tasks.solvers.longemotion.base import present
 from tasks.solvers.longemotion.context import LongItem, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.gather import gather
 from tasks.solvers.longemotion.generate import ask
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.longemotion.present import present
+from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.rag import context_pool, context_queries
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
 from tasks.solvers.longemotion.state import Query, SolverState

@@ -10,8 +10,8 @@ from schemas.retrieval import Chunk
 from schemas.vocabulary import Language
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.context import CONTEXT, LongItem, RetrievedChunk, SolverOptions, SolverResources
-from tasks.solvers.longemotion.longemotion_prompts import LongPrompts
 from tasks.solvers.longemotion.parameters import ChunkCounts, Family, Parameters, task_family
+from tasks.solvers.longemotion.prompts import LongPrompts
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS
 from tests.flows.command import Ended
-from tests.flows.long_scripted import Troupe, by_hash, ended, troupe
 from tests.flows.scripted import prepared_replies, rating
+from tests.flows.scripted_roles import Troupe, by_hash, ended, troupe
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

@@ -15,7 +15,7 @@ import httpx
 import polars as pl
 import pytest
 
-from flows.runtime.asking import in_worker_pool
+from flows.runtime.infer_jobs import in_worker_pool
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError, ScoringError

@@ -3,8 +3,8 @@
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.metrics.overlap import token_f1
 from tasks.metrics.question_answering import qa_f1
+from tasks.metrics.texts import token_f1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.context import LongItem
-from tests.tasks.solvers.longemotion.staging import (
+from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,
     ES,

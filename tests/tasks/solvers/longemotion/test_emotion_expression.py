@@ -5,8 +5,8 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.staging import EE, FAILED, Actor, Stage, numbering, saying
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, Actor, Stage, numbering, saying
 
 TEMPLATE = load_long_prompts().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."

@@ -6,7 +6,7 @@ from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tests.tasks.solvers.longemotion.staging import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
+from tests.tasks.solvers.longemotion.scripted_roles import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
 
 LINES = "a\nb"
 LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."

@@ -6,7 +6,7 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
-from tests.tasks.solvers.longemotion.staging import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
+from tests.tasks.solvers.longemotion.scripted_roles import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
 
 
 @pytest.mark.parametrize(

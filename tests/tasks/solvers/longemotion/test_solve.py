@@ -13,8 +13,8 @@ from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
 from tasks.solvers.longemotion.context import LongItem, RetrievedChunk
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.staging import (
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,
     EE,

@@ -1,7 +1,7 @@
 import pytest
 
 from schemas.vocabulary import Metric, OptionRole
-from tasks.metrics.roles import bias_share, is_counted, preference_share
+from tasks.metrics.options import bias_share, is_counted, preference_share
 
 PEOPLE: tuple[OptionRole, ...] = ("other", "unknown", "target")
 SENTENCES: tuple[OptionRole, ...] = ("unrelated", "stereotype", "anti_stereotype")

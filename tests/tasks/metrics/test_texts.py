@@ -7,7 +7,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
 
 from schemas.errors import ScoringError
-from tasks.metrics.overlap import bleu, content_words, exact_match, rouge_1, rouge_l, token_f1, word_recall, words
+from tasks.metrics.texts import bleu, content_words, exact_match, rouge_1, rouge_l, token_f1, word_recall, words
 
 ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]

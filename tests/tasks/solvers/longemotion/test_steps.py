@@ -19,8 +19,8 @@ from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.context import LongItem, ModelRoles, SolverOptions, SolverResources
-from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings
-from tasks.solvers.longemotion.longemotion_steps import (
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
+from tasks.solvers.longemotion.steps import (
     ChunkJob,
     LongJob,
     LongKeys,
@@ -30,7 +30,7 @@ from tasks.solvers.longemotion.longemotion_steps import (
     read_long,
     solve_within_context,
 )
-from tests.tasks.solvers.longemotion.staging import EE, FAILED, QA, Actor, WordRetriever, saying
+from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, QA, Actor, WordRetriever, saying
 
 DATASET = "own"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from schemas.chat import ChatMessage
 from tasks.solvers.longemotion.generate import say
-from tasks.solvers.longemotion.longemotion_prompts import ContextTemplate, RetrievingTemplate
+from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
 from tasks.solvers.longemotion.state import Gathered, SolverState
 
 
