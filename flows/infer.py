@@ -7,8 +7,7 @@ from flows.planning.jobs import EvalJob, eval_jobs
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, open_endpoints
-from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, to_probe
-from flows.runtime.long_asking import infer_long_job, open_retriever
+from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, infer_long_job, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import watch
 from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult

@@ -13,8 +13,7 @@ from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
-from tasks.metrics.reference.steps import score_reference_partition
-from tasks.metrics.steps import ItemScoreJob, score_partition
+from tasks.metrics.steps import ItemScoreJob, score_partition, score_reference_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
 
 

@@ -13,8 +13,8 @@ from schemas.vocabulary import Language, Ranking
 from tasks.lake.lake import Lake
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import segments_of
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverResources
 from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverResources
 from tasks.solvers.longemotion.steps import read_long
 from tasks.solvers.run import read_item
 

@@ -9,11 +9,11 @@ from schemas.plan import Plan
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.longemotion.context import SolverOptions
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
 from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
+from tasks.solvers.longemotion.state import SolverOptions
 from tasks.solvers.longemotion.steps import ChunkJob, LongKeys
 
 IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})

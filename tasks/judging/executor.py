@@ -1,6 +1,6 @@
 """The only place where a judge is called: one call per rating of a response, all dimensions in one reply."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ import polars as pl
 
 from schemas.api_capabilities import USUAL_DIALECT, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
@@ -18,9 +19,15 @@ from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
+from tasks.lake.fingerprint import partition_key
+
+JUDGEMENTS_VERSION = "3"
+"""Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
 """Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
+
+NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -171,3 +178,46 @@ async def judge_responses(
 def _length(item: Mapping[str, Any], answer: str) -> float:
     """Characters that differ from one call about a dataset to the next: the item's and the answer's."""
     return len(item["context"] or "") + len(item["question"]) + len(answer)
+
+
+async def plan_ratings(
+    answers: Iterable[tuple[Mapping[str, Any], str]], judge: ModelEntry, rubric: Rubric, repetitions: int = 1
+) -> list[ChatRequest]:
+    """The first call for each rating of each answer; a reply that cannot be read is asked for again, which is not known here.
+
+    Args:
+        answers: row of the items layer, and the answer to it; an empty text where it is not known yet.
+        judge: the judging model.
+        rubric: what it rates.
+        repetitions: times it rates each answer.
+    """
+    planned: list[ChatRequest] = []
+
+    async def note(request: ChatRequest) -> ChatReply:
+        planned.append(request)
+        return NOT_SENT
+
+    judging = Judge(judge, rubric, note, lambda _reply: None)
+    for row, answer in answers:
+        for repetition in range(repetitions):
+            await judging.rate(row, answer, repetition)
+    return planned
+
+
+def judgements_key(
+    responses: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
+) -> PartitionKey:
+    """Key of one judge's ratings of one partition of responses.
+
+    That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
+    so more than once.
+    """
+    settings = {
+        "judge": judge.name,
+        **judge.meaning,
+        "rubric_sha256": rubric_sha256,
+        **({"json_schema": False} if judge.dialect and "json_schema" in judge.dialect.unsent else {}),
+        **({"repetitions": repetitions} if repetitions > 1 else {}),
+    }
+    keys = {**dict(responses.place), "judge": judge.name, "rubric": rubric}
+    return partition_key("judgements", keys, settings, parents=[responses.identity], version=JUDGEMENTS_VERSION)

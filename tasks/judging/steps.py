@@ -13,10 +13,9 @@ from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.worker_pool import RunJobs
-from tasks.judging.agreement import agreements
+from tasks.judging.agreement import agreements, agreements_key
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses
-from tasks.judging.keys import agreements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.steps import step, up_to_date

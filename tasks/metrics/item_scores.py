@@ -4,22 +4,57 @@ Whose failure it was decides: a reply that cannot be read is the model's and cou
 questionnaire); a failed call or an unusable judge is ours, and its value is missing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
-from tasks.metrics.answers import SUITED, ParsedAnswer, Question, check_order, measure, read_answer
-from tasks.metrics.ratings import RATED, Rating
+from tasks.lake.fingerprint import partition_key
+from tasks.metrics.answers import SUITED, ParsedAnswer, Question, measure, read_answer
+
+
+class Rating(NamedTuple):
+    """A rating and the ends of its scale."""
+
+    rating: int
+    lowest: int
+    highest: int
+
+
+def rating_share(ratings: Sequence[Rating]) -> float:
+    """Mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest. MoodBench's way."""
+    return fmean((rating - lowest) / (highest - lowest) for rating, lowest, highest in ratings)
+
+
+def rating_level(ratings: Sequence[Rating]) -> float:
+    """Mean of rating / highest. LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
+
+    Raises:
+        ScoringError: if a scale reaches below 0.
+    """
+    if wrong := [rating for rating in ratings if rating.lowest < 0 or rating.highest <= 0]:
+        raise ScoringError(
+            "mean_rating divides a rating by the highest one, and a scale reaches below 0.",
+            expected="scales from 0 or above",
+            got=f"a scale from {wrong[0].lowest} to {wrong[0].highest}",
+            next_step="score the dataset by judged_rating, or give the rubric another scale",
+        )
+    return fmean(rating / highest for rating, _, highest in ratings)
+
+
+RATED: Mapping[Metric, Callable[[Sequence[Rating]], float]] = {"judged_rating": rating_share, "mean_rating": rating_level}
+"""Metrics that are made of a judge's ratings."""
+
 
 METRICS_VERSION = "3"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
@@ -146,6 +181,18 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             )
 
 
+def check_order(question: Question, order: Sequence[int]) -> None:
+    """Raise ScoringError unless the order in which options were shown names each of them once."""
+    if sorted(order) != list(range(len(question.options))):
+        raise ScoringError(
+            "The order in which options were shown is not one of the item's options.",
+            where=f"item {question.item_id}, column option_order of the responses",
+            expected=f"each of the places 0 to {len(question.options) - 1} once" if question.options else "null",
+            got=str(list(order)),
+            next_step="run the infer stage again for this dataset",
+        )
+
+
 def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec) -> Ratings:
     """The ratings a judged method needs.
 
@@ -228,3 +275,21 @@ def shown_place(question: Question, indices: Sequence[int], order: Sequence[int]
     if question.question_type != "single_choice" or not indices:
         return None
     return indices[0] if order is None else order.index(indices[0])
+
+
+def item_scores_key(responses: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Key of the scored items of one partition of responses.
+
+    Weights and normalisation are left out: they act later, so changing them does not score the items again.
+    """
+    asked = [
+        {
+            "method": method.id,
+            "rubric": method.rubric,
+            "profile": method.profile,
+            "metrics": [{"metric": metric.metric, "k": metric.k} for metric in method.metrics],
+        }
+        for method in methods
+    ]
+    parents = [responses.identity, *(ref.identity for ref in judgements)]
+    return partition_key("item_scores", dict(responses.place), {"methods": asked}, parents, METRICS_VERSION)

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.masking import is_masked, masked_option
-from tasks.metrics.reply import WORD, match_text
+from tasks.metrics.reply import WORD, is_masked, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""

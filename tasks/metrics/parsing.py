@@ -4,15 +4,15 @@ Each kind of answer has an ordered table of small named forms. The first form th
 reason why the reply is refused. Nothing is guessed from letters that merely occur ("I think A or C", "A dog is shown").
 """
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from tasks.metrics.json_forms import json_answer
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
-from tasks.metrics.list_forms import ListForms
-from tasks.metrics.listed_lines import checked_list
-from tasks.metrics.masking import mask_options, masked_option
-from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, strip_reasoning
+from tasks.metrics.list_forms import ListForms, checked_list
+from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, mask_options, masked_option, strip_reasoning
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -182,3 +182,58 @@ def _combine_set(read: list[Indices], choices: Choices) -> Indices | LabelRefusa
 
 def _combine_order(read: list[Indices], choices: Choices) -> Indices | LabelRefusal:
     return checked_list(tuple(index for indices in read for index in indices), choices, "order", with_texts=False)
+
+
+ANSWER_KEYS = frozenset(
+    {
+        "answer",
+        "answers",
+        "choice",
+        "choices",
+        "option",
+        "options",
+        "letter",
+        "letters",
+        "final_answer",
+        "selected",
+        "order",
+        "ranking",
+    }
+    | {"答案", "选项", "选择", "顺序", "排序"}
+)
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+
+
+def json_answer(text: str) -> list[str] | None:
+    """What a JSON reply gives as its answer, as texts; null if the reply is not JSON.
+
+    The whole reply may be JSON, or its one fenced block, or the one object in it. Numbers are passed on as their digits. A reply
+    that is JSON throughout but gives no answer, or several under different keys, yields an empty list.
+    """
+    for candidate in (text, *_only(_FENCE.findall(text)), *_only(_OBJECT.findall(text))):
+        try:
+            value = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(value, dict | list):
+            return None
+        answer = _texts(_named_answer(value) if isinstance(value, dict) else value)
+        if answer or candidate == text:
+            return answer
+    return None
+
+
+def _only(found: list[str]) -> list[str]:
+    return found if len(found) == 1 else []
+
+
+def _named_answer(value: dict[str, Any]) -> Any:
+    named = [held for key, held in value.items() if key.strip().casefold().replace(" ", "_") in ANSWER_KEYS]
+    return named[0] if len(named) == 1 else None
+
+
+def _texts(answer: Any) -> list[str]:
+    values = answer if isinstance(answer, list) else [answer]
+    plain = [str(value) for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
+    return plain if len(plain) == len(values) else []

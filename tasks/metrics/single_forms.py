@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
 from tasks.metrics.labels import Choices, Indices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
-from tasks.metrics.masking import TOKEN
+from tasks.metrics.reply import TOKEN
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""

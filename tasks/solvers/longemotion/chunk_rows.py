@@ -10,8 +10,7 @@ from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
-from tasks.solvers.longemotion.context import CONTEXT
-from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.solvers.longemotion.state import CONTEXT
 from tasks.text.tokens import count_tokens
 
 
@@ -80,3 +79,20 @@ def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
             chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
             found.setdefault(row["item_id"], []).append(chunk)
     return {item_id: tuple(chunks) for item_id, chunks in found.items()}
+
+
+def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
+    """True for one chunk: the one that shares most characters with the needle's span, the first of several.
+
+    Raises:
+        ScoringError: no chunk shares any.
+    """
+    shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
+    if max(shared, default=0) <= 0:
+        raise ScoringError(
+            "No chunk holds any of the needle.",
+            expected="chunks of the text that the needle is in",
+            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
+        )
+    best = shared.index(max(shared))
+    return [place == best for place in range(len(chunks))]

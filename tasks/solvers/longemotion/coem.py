@@ -9,11 +9,9 @@ from collections.abc import Sequence
 
 from schemas.retrieval import Chunk, Ranked
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import number_texts
-from tasks.solvers.longemotion.context import RetrievedChunk
-from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
+from tasks.solvers.longemotion.base import ask, blame, first_failed, number_texts, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
-from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, RetrievedChunk, SolverState
 
 
 async def gather_enriched(scene: SolverState, pool: Pool, query: Query) -> Gathered:

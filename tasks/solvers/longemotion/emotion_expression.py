@@ -6,20 +6,22 @@ from itertools import count
 
 from schemas.chat import ChatMessage
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import show_gathered
-from tasks.solvers.longemotion.context import RetrievedChunk, SolverOutput, WrittenChunks
-from tasks.solvers.longemotion.gather import gather
-from tasks.solvers.longemotion.generate import ask
+from tasks.solvers.longemotion.base import ask, show_gathered
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
-from tasks.solvers.longemotion.state import Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Gather, Pool, Query, RetrievedChunk, SolverOutput, SolverState, WrittenChunks
 
 FIRST_THAT_RETRIEVES = 2
 
 
-async def express(scene: SolverState) -> SolverOutput:
-    """Ask for ratings and five steps; a failed call ends it."""
-    account = ExpressionDialogue(scene)
+async def express(scene: SolverState, gather: Gather) -> SolverOutput:
+    """Ask for ratings and five steps; a failed call ends it.
+
+    Args:
+        scene: the item and its setting.
+        gather: retrieves what a step is shown, where the setting retrieves beforehand.
+    """
+    account = ExpressionDialogue(scene, gather)
     await account.rate()
     for number in range(1, STEPS + 1):
         if account.failed:
@@ -33,6 +35,7 @@ class ExpressionDialogue:
     """What the model has written so far, and how it was asked."""
 
     scene: SolverState
+    gather: Gather
     calls: list[Call] = field(default_factory=list)
     rows: list[RetrievedChunk] = field(default_factory=list)
     written: list[WrittenChunks] = field(default_factory=list)
@@ -90,7 +93,7 @@ class ExpressionDialogue:
     async def _retrieve(self, number: int) -> None:
         pool = await self._pool(self.texts, f"written-{self.scene.repetition}-{number}")
         query = Query(number, self.template.steps[number - 1].text, self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES])
-        gathered = await gather(self.scene, pool, query)
+        gathered = await self.gather(self.scene, pool, query)
         self.rows += gathered.rows
         if gathered.failed:
             self.calls.append(gathered.failed)

@@ -8,7 +8,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting, TooLong
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.longemotion.context import SolverOptions
+from tasks.solvers.longemotion.state import SolverOptions
 from tasks.solvers.truncation import SHORTENING_VERSION
 
 LONG_RESPONSES_VERSION = "1"

@@ -6,8 +6,7 @@ from types import MappingProxyType
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.solvers.longemotion.context import RetrievedChunk
-from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, RetrievedChunk, SolverState
 
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""

@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import number_texts, show_segment
-from tasks.solvers.longemotion.context import RetrievedChunk
-from tasks.solvers.longemotion.generate import ask
+from tasks.solvers.longemotion.base import ask, number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Pool, Query, RetrievedChunk, SolverState
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"

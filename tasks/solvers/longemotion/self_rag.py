@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
+from tasks.solvers.longemotion.base import ask, blame, first_failed, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
 

@@ -1,22 +1,47 @@
 """One long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and what was retrieved alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
-from tasks.solvers.longemotion.base import present
-from tasks.solvers.longemotion.context import LongItem, SolverOptions, SolverOutput, SolverResources
+from schemas.vocabulary import Setting
+from tasks.solvers.longemotion.base import ask, present
+from tasks.solvers.longemotion.coem import gather_enriched
 from tasks.solvers.longemotion.emotion_expression import express
-from tasks.solvers.longemotion.gather import gather
-from tasks.solvers.longemotion.generate import ask
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
-from tasks.solvers.longemotion.rag import context_pool, context_queries
+from tasks.solvers.longemotion.rag import context_pool, context_queries, gather_chunks
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
-from tasks.solvers.longemotion.state import Query, SolverState
+from tasks.solvers.longemotion.self_rag import gather_criticised
+from tasks.solvers.longemotion.state import (
+    Gather,
+    Gathered,
+    LongItem,
+    Pool,
+    Query,
+    SolverOptions,
+    SolverOutput,
+    SolverResources,
+    SolverState,
+)
 
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
+
+GATHER: Mapping[Setting, Gather] = MappingProxyType(
+    {
+        "rag": gather_chunks,
+        "retrieve_only": gather_chunks,
+        "coem": gather_enriched,
+        "self_rag": gather_criticised,
+    }
+)
+
+
+async def gather(scene: SolverState, pool: Pool, query: Query) -> Gathered:
+    """What one query brings in the scene's setting."""
+    return await GATHER[scene.how.setting](scene, pool, query)
 
 
 async def solve(long_item: LongItem, how: SolverOptions, hands: SolverResources, repetition: int = 0) -> SolverOutput:
@@ -34,7 +59,7 @@ async def solve(long_item: LongItem, how: SolverOptions, hands: SolverResources,
     parameters = choose_parameters(how.options, long_item.context.long_task, how.setting, hands.cast.core.entry.name)
     scene = SolverState(long_item, how, hands, repetition, parameters, load_long_prompts())
     if scene.family == "ee":
-        return await express(scene)
+        return await express(scene, gather)
     if not parameters.retrieves or scene.gathers:
         return await _answer(scene)
     return await _search(scene)

@@ -22,7 +22,8 @@ from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
-from tasks.solvers.longemotion.context import (
+from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import (
     CONTEXT,
     LongItem,
     ModelRoles,
@@ -31,7 +32,6 @@ from tasks.solvers.longemotion.context import (
     SolverOutput,
     SolverResources,
 )
-from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import read_item, response_row
 from tasks.solvers.truncation import ask_within_context

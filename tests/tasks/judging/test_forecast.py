@@ -1,8 +1,7 @@
 """What a judge would be asked is what it is asked."""
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from tasks.judging.executor import Judge
-from tasks.judging.forecast import plan_ratings
+from tasks.judging.executor import Judge, plan_ratings
 from tasks.judging.rubrics import load_rubric
 
 RUBRIC = load_rubric("mc_stage1")

@@ -8,7 +8,8 @@ from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
-from tasks.judging.keys import agreements_key, judgements_key
+from tasks.judging.agreement import agreements_key
+from tasks.judging.executor import judgements_key
 
 RESPONSES = PartitionRef(
     layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks.judging.reliability import Level, krippendorff_alpha
+from tasks.judging.agreement import Level, krippendorff_alpha
 
 FOUR_OBSERVERS = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],

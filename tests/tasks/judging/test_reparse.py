@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.judging.reparse import reparse_judgements
+from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tests.tasks.judging.rows import judgement, judgements
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from tasks.metrics.choice import label_f1, set_equality
+from tasks.metrics.options import label_f1, set_equality
 
 INDICES = st.sets(st.integers(0, 5), min_size=1)
 

@@ -4,7 +4,7 @@ import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec, NumericNormalisation
 from schemas.lineage import PartitionRef
-from tasks.metrics.keys import item_scores_key
+from tasks.metrics.item_scores import item_scores_key
 
 RESPONSES = PartitionRef(
     layer="responses",

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from schemas.errors import ScoringError, UsageError
-from tasks.metrics.learned import cosine, load_encoder, similarity
-from tasks.metrics.truthfulness import truthful_similarity
+from tasks.metrics.texts import closer_to_true, cosine, load_encoder, similarity
 
 
 @pytest.fixture
@@ -53,5 +52,5 @@ def test_the_packaged_model_gives_the_published_similarities() -> None:
     assert similarity(weather, [stadium]) == pytest.approx(0.1046, abs=1e-4)
     assert similarity(sunny, [stadium]) == pytest.approx(0.1411, abs=1e-4)
     assert similarity(weather, [stadium, sunny]) == similarity(weather, [sunny])
-    assert truthful_similarity(weather, [sunny], [stadium]) == 1.0
-    assert truthful_similarity(weather, [stadium], [sunny]) == 0.0
+    assert closer_to_true(weather, [sunny], [stadium], similarity) == 1.0
+    assert closer_to_true(weather, [stadium], [sunny], similarity) == 0.0

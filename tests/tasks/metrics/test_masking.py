@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.metrics.masking import FIRST, drop_texts, mask_options, masked_option
+from tasks.metrics.reply import FIRST, drop_texts, mask_options, masked_option
 
 ONE, TWO, THREE = (chr(FIRST + index) for index in range(3))
 IRONY = ("not ironic", "ironic")

@@ -3,8 +3,7 @@
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.metrics.question_answering import qa_f1
-from tasks.metrics.texts import token_f1
+from tasks.metrics.texts import qa_f1, token_f1
 
 
 @pytest.mark.parametrize(

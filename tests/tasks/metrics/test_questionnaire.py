@@ -1,7 +1,7 @@
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.metrics.questionnaire import is_filler, points_share
+from tasks.metrics.options import is_filler, points_share
 
 RISING, FALLING = (1.0, 2.0, 3.0, 4.0, 5.0), (5.0, 4.0, 3.0, 2.0, 1.0)
 

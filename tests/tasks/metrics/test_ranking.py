@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata
 from sklearn.metrics import label_ranking_average_precision_score
 
-from tasks.metrics.ranking import order_accuracy, rank_by_logprobs, recall_at_k, reciprocal_rank
+from tasks.metrics.options import order_accuracy, rank_by_logprobs, recall_at_k, reciprocal_rank
 
 PERMUTATIONS = st.integers(2, 7).flatmap(lambda n: st.tuples(st.permutations(range(n)), st.permutations(range(n))))
 

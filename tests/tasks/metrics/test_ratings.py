@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.metrics.ratings import Rating, rating_level, rating_share
+from tasks.metrics.item_scores import Rating, rating_level, rating_share
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.base import Transcript, direct
-from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, SolverRun, run_solver
+from tasks.solvers.run import Endpoint, SolverRun, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, item, items, method, response, responses
 

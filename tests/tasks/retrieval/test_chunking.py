@@ -10,7 +10,7 @@ from schemas.errors import ScoringError, UsageError
 from schemas.retrieval import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
-from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.solvers.longemotion.chunk_rows import holds_needle
 from tasks.text.tokens import count_tokens, token_offsets
 from tests.tasks.retrieval.texts import chinese, dialogue, prose
 

@@ -8,8 +8,8 @@ from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ChatMessage, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.provider import TokenLimit
-from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs
+from tasks.solvers.run import responses_key
 
 ITEMS = PartitionRef(
     layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.metrics.reference.overlap import rouge_1, word_recall
+from tasks.metrics.reference.scoring import rouge_1, word_recall
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.metrics.reference.parsing import clean_span, extract_letter, extract_letters
+from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters
 
 
 @pytest.mark.parametrize(

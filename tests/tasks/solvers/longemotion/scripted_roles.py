@@ -9,8 +9,8 @@ from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.vocabulary import Language, LongTask, Ranking, Setting
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
 
 Answer = Callable[[ChatRequest], ChatReply]
 FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
+from tasks.solvers.longemotion.state import LongItem
 from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,

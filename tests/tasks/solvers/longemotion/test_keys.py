@@ -10,8 +10,8 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion import keys
-from tasks.solvers.longemotion.context import SolverOptions
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.state import SolverOptions
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
 SAGE = ModelEntry(name="s", base_url="http://localhost/v1")

@@ -4,8 +4,8 @@ import pytest
 
 from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
+from tasks.solvers.longemotion.state import LongItem
 from tests.tasks.solvers.longemotion.scripted_roles import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
 
 LINES = "a\nb"

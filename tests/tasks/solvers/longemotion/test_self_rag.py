@@ -4,8 +4,8 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
+from tasks.solvers.longemotion.state import LongItem
 from tests.tasks.solvers.longemotion.scripted_roles import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
 
 

@@ -12,8 +12,8 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
-from tasks.solvers.longemotion.context import LongItem, RetrievedChunk
 from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.state import LongItem, RetrievedChunk
 from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,

@@ -18,8 +18,8 @@ from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.solvers.base import Transcript
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, SolverOptions, SolverResources
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, SolverOptions, SolverResources
 from tasks.solvers.longemotion.steps import (
     ChunkJob,
     LongJob,
