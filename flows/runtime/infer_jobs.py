@@ -45,31 +45,31 @@ from tasks.steps import outcome
 ResultT = TypeVar("ResultT")
 
 
-def find_stored(resolution: ResolvedPlan, cell: EvalJob) -> list[PartitionRef] | None:
+def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
     """The cell's complete partitions; None if something is left to ask."""
-    asked = _stored_long(resolution, cell) if cell.chosen.is_long else _stored_short(resolution, cell)
+    asked = _stored_long(resolved, job) if job.chosen.is_long else _stored_short(resolved, job)
     if asked is None:
         return None
-    keys = [judgements_partition(resolution, cell, asked[0], judge) for judge in resolution.plan.judges]
-    judgements = [resolution.lake.find(key) for key in keys if key]
+    keys = [judgements_partition(resolved, job, asked[0], judge) for judge in resolved.plan.judges]
+    judgements = [resolved.lake.find(key) for key in keys if key]
     found = [ref for ref in judgements if ref]
     return [*asked, *found] if len(found) == len(judgements) else None
 
 
-def _stored_short(resolution: ResolvedPlan, cell: EvalJob) -> list[PartitionRef] | None:
-    key = responses_partition(resolution, cell)
-    responses = resolution.lake.find(key) if key else None
+def _stored_short(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
+    key = responses_partition(resolved, job)
+    responses = resolved.lake.find(key) if key else None
     return [responses] if responses else None
 
 
-def _stored_long(resolution: ResolvedPlan, cell: EvalJob) -> list[PartitionRef] | None:
-    parts = long_parts(resolution, cell)
+def _stored_long(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
+    parts = long_parts(resolved, job)
     keys = [*parts.keys.present(), *([parts.chunks] if parts.chunks else [])] if parts else []
-    found = [ref for key in keys if (ref := resolution.lake.find(key))]
+    found = [ref for key in keys if (ref := resolved.lake.find(key))]
     return found if found and len(found) == len(keys) else None
 
 
-async def to_probe(plan: Plan, resolution: ResolvedPlan) -> list[ModelEntry]:
+async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
     """Models of a plan to be probed before their first call: those of which something is left to ask.
 
     A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A judge, Sage
@@ -77,12 +77,12 @@ async def to_probe(plan: Plan, resolution: ResolvedPlan) -> list[ModelEntry]:
 
     Args:
         plan: as the user made it.
-        resolution: the same plan, with what is known of its models now.
+        resolved: the same plan, with what is known of its models now.
 
     Raises:
         LakeError: if the journal or what was found about a model cannot be read.
     """
-    return [entry for entry in unprobed(plan) if _is_helper(entry, plan) or not await _is_answered(entry, resolution)]
+    return [entry for entry in unprobed(plan) if _is_helper(entry, plan) or not await _is_answered(entry, resolved)]
 
 
 def _is_helper(entry: ModelEntry, plan: Plan) -> bool:
@@ -93,16 +93,16 @@ def _who(entry: ModelEntry) -> tuple[str, str]:
     return entry.identity, entry.name
 
 
-async def _is_answered(entry: ModelEntry, resolution: ResolvedPlan) -> bool:
-    for cell in eval_jobs(resolution):
-        items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
-        if _who(cell.entry) != _who(entry) or items is None or key is None or resolution.lake.find(key):
+async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
+    for job in eval_jobs(resolved):
+        items, key = find_items(resolved, job.chosen), responses_partition(resolved, job)
+        if _who(job.entry) != _who(entry) or items is None or key is None or resolved.lake.find(key):
             continue
-        if cell.chosen.is_long:
+        if job.chosen.is_long:
             return False
-        rows = resolution.lake.read(items, Items)
-        calls = {request.key for request in await plan_requests(rows, cell.entry, epochs_of(resolution.plan))}
-        if len(find_journaled(resolution.lake.state / JOURNAL, list(calls))) < len(calls):
+        rows = resolved.lake.read(items, Items)
+        calls = {request.key for request in await plan_requests(rows, job.entry, epochs_of(resolved.plan))}
+        if len(find_journaled(resolved.lake.state / JOURNAL, list(calls))) < len(calls):
             return False
     return True
 
@@ -113,7 +113,7 @@ class InferResources:
 
     endpoints: Mapping[ModelEntry, Endpoint]
     retriever: Retriever | None
-    watcher: ProgressListener
+    listener: ProgressListener
     splitting: dict[str, asyncio.Lock] = field(default_factory=dict)
     """Held while contexts are split, by fingerprint of the chunks."""
 
@@ -122,101 +122,105 @@ Results = list[PartitionRef | Missing | Usage]
 """Of one cell: partitions, or why there are none, and what they took."""
 
 
-async def infer_job(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> Results:
+async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
     """Responses of one cell and, where its dataset is judged, the ratings of them; and what each of them took."""
-    items = find_items(resolution, cell.chosen)
-    key = responses_partition(resolution, cell)
+    items = find_items(resolved, job.chosen)
+    key = responses_partition(resolved, job)
     if items is None or key is None:
-        return [cell.missing("its items are not built", "moodflow build says why")]
-    lake, asked = resolution.lake, UsageCounter(company.watcher)
-    rounds, too_long = epochs_of(resolution.plan), too_long_of(resolution)
-    infer = InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds, too_long)
-    responses: PartitionRef = await outcome(infer_partition(infer, lake, company.endpoints[cell.entry], asked))
-    judged = await judge_job(resolution, cell, (items, responses), company)
+        return [job.missing("its items are not built", "moodflow build says why")]
+    lake, asked = resolved.lake, UsageCounter(resources.listener)
+    epochs, too_long = epochs_of(resolved.plan), too_long_of(resolved)
+    infer = InferJob(job.dataset, job.setting, job.entry, items, key, epochs, too_long)
+    responses: PartitionRef = await outcome(infer_partition(infer, lake, resources.endpoints[job.entry], asked))
+    judged = await judge_job(resolved, job, (items, responses), resources)
     return [responses, usage_of(responses, lake, asked), *judged]
 
 
 async def judge_job(
-    resolution: ResolvedPlan,
-    cell: EvalJob,
+    resolved: ResolvedPlan,
+    job: EvalJob,
     asked: tuple[PartitionRef, PartitionRef],
-    company: InferResources,
+    resources: InferResources,
 ) -> Results:
     """Ratings of a cell's replies by every judge, if its dataset is judged, and what they took; `asked`: items, responses."""
-    judges = resolution.plan.judges
-    rated = await asyncio.gather(*(_judge(resolution, cell, asked, judge, company) for judge in judges))
+    judges = resolved.plan.judges
+    rated = await asyncio.gather(*(_judge(resolved, job, asked, judge, resources) for judge in judges))
     return [result for results in rated for result in results]
 
 
 async def _judge(
-    resolution: ResolvedPlan,
-    cell: EvalJob,
+    resolved: ResolvedPlan,
+    job: EvalJob,
     asked: tuple[PartitionRef, PartitionRef],
     judge: ModelEntry,
-    company: InferResources,
+    resources: InferResources,
 ) -> Results:
-    (items, responses), endpoint, meter = asked, company.endpoints[judge], UsageCounter(company.watcher)
-    key = judgements_partition(resolution, cell, responses, judge)
+    (items, responses), endpoint, counter = asked, resources.endpoints[judge], UsageCounter(resources.listener)
+    key = judgements_partition(resolved, job, responses, judge)
     if key is None:
         return []
-    repeat = resolution.plan.judge_repeat
-    job = JudgeJob(cell.dataset, cell.entry.name, cell.chosen.rubric or "", judge, items, responses, key, repeat)
-    ref: PartitionRef = await outcome(judge_partition(job, resolution.lake, endpoint.chat, in_worker_pool(endpoint.crew), meter))
-    return [ref, usage_of(ref, resolution.lake, meter)]
+    repeat = resolved.plan.judge_repeat
+    partition_job = JudgeJob(job.dataset, job.entry.name, job.chosen.rubric or "", judge, items, responses, key, repeat)
+    ref: PartitionRef = await outcome(
+        judge_partition(partition_job, resolved.lake, endpoint.chat, in_worker_pool(endpoint.pool), counter)
+    )
+    return [ref, usage_of(ref, resolved.lake, counter)]
 
 
-def in_worker_pool(crew: WorkerPool) -> RunJobs:
+def in_worker_pool(pool: WorkerPool) -> RunJobs:
     """The crew as stages know it that do not know the infer stage."""
 
     async def do_all(works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
-        return await crew.do_all([Job(length, do) for length, do in works])
+        return await pool.do_all([Job(length, do) for length, do in works])
 
     return do_all
 
 
 @asynccontextmanager
-async def open_retriever(resolution: ResolvedPlan) -> AsyncIterator[Retriever | None]:
+async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | None]:
     """Who splits and ranks texts, if any are long; the model that embeds them is loaded when the first text is embedded.
 
     Raises:
         UsageError: the embedding model is not on this machine.
     """
-    if not any(chosen.is_long for chosen in resolution.chosen):
+    if not any(selected.is_long for selected in resolved.chosen):
         yield None
         return
-    options, folder = resolution.plan.retrieval, resolution.lake.state / EMBEDDINGS
+    options, folder = resolved.plan.retrieval, resolved.lake.state / EMBEDDINGS
     # Where nothing is embedded, the model that was named need not be here.
-    files = find_embedder(options.embedder if embeds(resolution.plan) else BUNDLED)
+    files = find_embedder(options.embedder if embeds(resolved.plan) else BUNDLED)
     async with RetrievalEngine(files, folder, legacy_bos=options.counts_bos) as engine:
         yield engine
 
 
-async def infer_long_job(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> Results:
+async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
     """Responses, retrievals and chunks of one cell and, where its dataset is judged, the ratings; and what each of them took."""
-    parts, retriever = long_parts(resolution, cell), company.retriever
+    parts, retriever = long_parts(resolved, job), resources.retriever
     if parts is None or retriever is None:
-        return [cell.missing("its items are not built", "moodflow build says why")]
-    lake, plan = resolution.lake, resolution.plan
-    chunks = await split_once(parts.chunk_job, lake, retriever, company.splitting) if parts.chunk_job else None
-    job = LongJob(
-        dataset=cell.dataset,
-        entry=cell.entry,
-        how=parts.how,
+        return [job.missing("its items are not built", "moodflow build says why")]
+    lake, plan = resolved.lake, resolved.plan
+    chunks = await split_once(parts.chunk_job, lake, retriever, resources.splitting) if parts.chunk_job else None
+    partition_job = LongJob(
+        dataset=job.dataset,
+        entry=job.entry,
+        options=parts.options,
         items=parts.items,
         contexts=parts.contexts,
         chunks=chunks,
         keys=parts.keys,
         repeat=plan.repeat,
-        too_long=too_long_of(resolution),
+        too_long=too_long_of(resolved),
     )
-    helpers = helpers_of(plan, cell.entry, cell.setting)
-    hands = SolverResources(model_roles_of(cell.entry, helpers, company.endpoints), retriever)
-    core, sage, critic = (UsageCounter(company.watcher) for _ in range(3))
-    crew = company.endpoints[cell.entry].crew
-    refs: list[PartitionRef] = await outcome(infer_long_partition(job, lake, hands, crew, RoleListeners(core, sage, critic)))
+    helpers = helpers_of(plan, job.entry, job.setting)
+    solver_resources = SolverResources(model_roles_of(job.entry, helpers, resources.endpoints), retriever)
+    core, sage, critic = (UsageCounter(resources.listener) for _ in range(3))
+    pool = resources.endpoints[job.entry].pool
+    refs: list[PartitionRef] = await outcome(
+        infer_long_partition(partition_job, lake, solver_resources, pool, RoleListeners(core, sage, critic))
+    )
     heard: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
-    helped = [meter.usage(cell.dataset, helpers[role].name, role) for role, meter in heard.items() if meter.calls]
-    judged = await judge_job(resolution, cell, (parts.items, refs[0]), company)
+    helped = [counter.usage(job.dataset, helpers[role].name, role) for role, counter in heard.items() if counter.calls]
+    judged = await judge_job(resolved, job, (parts.items, refs[0]), resources)
     return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, core), *helped, *judged]
 
 
@@ -229,6 +233,6 @@ async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dic
 
 def model_roles_of(entry: ModelEntry, helpers: Mapping[str, ModelEntry], endpoints: Mapping[ModelEntry, Endpoint]) -> ModelRoles:
     """The models with their clients; who does not take part is played by the one under test, and not called."""
-    core = RoleModel(entry, endpoints[entry].chat)
+    model = RoleModel(entry, endpoints[entry].chat)
     named = {role: RoleModel(helper, endpoints[helper].chat) for role, helper in helpers.items()}
-    return ModelRoles(core=core, sage=named.get("sage", core), critic=named.get("critic", core))
+    return ModelRoles(model=model, sage=named.get("sage", model), critic=named.get("critic", model))

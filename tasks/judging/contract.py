@@ -47,7 +47,7 @@ class Contract:
     @classmethod
     def of(cls, rubric: Rubric, repetition: int = 0) -> Self:
         """What a judge must reply when it rates an answer by the rubric for the so-manieth time."""
-        return cls(tuple(dimension.name for dimension in rubric.ask_in_turn(repetition)), rubric.scale)
+        return cls(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:

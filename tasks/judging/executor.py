@@ -142,16 +142,16 @@ def reply_tokens(dimensions: Sequence[str]) -> int:
 async def judge_responses(
     items: dy.DataFrame[Items],
     responses: dy.DataFrame[Responses],
-    judging: Judge,
-    do_all: RunJobs,
+    judge: Judge,
+    run_jobs: RunJobs,
 ) -> dy.DataFrame[Judgements]:
     """Have a judge rate every answer as often as it does, the longest first.
 
     Args:
         items: the dataset's items.
         responses: replies to them; which of them are judged, `judged_answers` says.
-        judging: the judge with its rubric; the embedded one gets a length that just holds the ratings.
-        do_all: begins the calls, as many at once as is of use.
+        judge: the judge with its rubric; the embedded one gets a length that just holds the ratings.
+        run_jobs: begins the calls, as many at once as is of use.
 
     Returns:
         One row per judged response, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
@@ -163,14 +163,14 @@ async def judge_responses(
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     answers = judged_answers(responses, items).rows(named=True)
-    asked = [(response, repetition) for response in answers for repetition in range(judging.repetitions)]
-    works = []
+    asked = [(response, repetition) for response in answers for repetition in range(judge.repetitions)]
+    jobs = []
     for response, repetition in asked:
         item, answer = by_item[response["dataset"], response["item_id"]], response["answer"]
-        works.append((_length(item, answer), partial(judging.rate, item, answer, repetition)))
-    verdicts = await do_all(works)
+        jobs.append((_length(item, answer), partial(judge.rate, item, answer, repetition)))
+    verdicts = await run_jobs(jobs)
     judged = zip(asked, verdicts, strict=True)
-    rows = [row for (response, _), verdict in judged for row in judging.rows(response, verdict)]
+    rows = [row for (response, _), verdict in judged for row in judge.rows(response, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
@@ -197,10 +197,10 @@ async def plan_ratings(
         planned.append(request)
         return NOT_SENT
 
-    judging = Judge(judge, rubric, note, lambda _reply: None)
+    forecast = Judge(judge, rubric, note, lambda _reply: None)
     for row, answer in answers:
         for repetition in range(repetitions):
-            await judging.rate(row, answer, repetition)
+            await forecast.rate(row, answer, repetition)
     return planned
 
 

@@ -44,7 +44,7 @@ def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetit
     nonce = fence_nonce(*given.values())
     system = [
         rubric.instruction[language].strip(),
-        *(_dimension_text(dimension, rubric.scale, language) for dimension in rubric.ask_in_turn(repetition)),
+        *(_dimension_text(dimension, rubric.scale, language) for dimension in rubric.rotate_dimensions(repetition)),
         *_shared_scale(rubric, language),
         _DATA[language].format(nonce=nonce),
         Contract.of(rubric, repetition).instruction(language),

@@ -121,7 +121,7 @@ class Rubric(Frozen):
         """Names of the dimensions, in order."""
         return tuple(dimension.name for dimension in self.dimensions)
 
-    def ask_in_turn(self, repetition: int) -> tuple[Dimension, ...]:
+    def rotate_dimensions(self, repetition: int) -> tuple[Dimension, ...]:
         """The dimensions in the order in which a judge is asked for them when it rates an answer for the so-manieth time.
 
         Rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once at each place.

@@ -41,15 +41,15 @@ class JudgeJob:
 
 
 @step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
-async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: RunJobs, watcher: ProgressListener) -> Any:
+async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJobs, listener: ProgressListener) -> Any:
     """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
 
     Args:
         job: what to rate.
         lake: has the responses, and gets the judgements.
         chat: the judge's client.
-        do_all: begins the judge's calls.
-        watcher: told of every reply.
+        run_jobs: begins the judge's calls.
+        listener: told of every reply.
 
     Returns:
         PartitionRef of the judgements.
@@ -57,9 +57,9 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: RunJobs
     if found := lake.find(job.key):
         return up_to_date(found)
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    watcher.expect(judged_answers(responses, items).height * job.repetitions)
-    judging = Judge(job.judge, load_rubric(job.rubric), chat, watcher.on_reply, job.repetitions)
-    judgements = await judge_responses(items, responses, judging, do_all)
+    listener.expect(judged_answers(responses, items).height * job.repetitions)
+    judging = Judge(job.judge, load_rubric(job.rubric), chat, listener.on_reply, job.repetitions)
+    judgements = await judge_responses(items, responses, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
 

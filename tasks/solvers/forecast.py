@@ -29,7 +29,7 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
-async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: Epochs) -> list[ChatRequest]:
+async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: Epochs) -> list[ChatRequest]:
     """The calls of setting `base`, as its solver makes them, none of them sent.
 
     A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
@@ -41,8 +41,8 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: E
         return NOT_SENT
 
     prompts = load_prompts()
-    for ask in plan_epochs(items, rounds):
-        await direct(show_in_order(read_item(ask.row), ask.order), entry, prompts, note, ask.draw)
+    for presentation in plan_epochs(items, epochs):
+        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, note, presentation.draw)
     return planned
 
 

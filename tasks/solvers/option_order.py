@@ -42,13 +42,13 @@ class Epochs:
         return {**permuted, **({"repeat": self.repeat} if self.repeat > 1 else {})}
 
 
-def plan_epochs(items: dy.DataFrame[Items], rounds: Epochs = Epochs()) -> list[Presentation]:
+def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[Presentation]:
     """Every item as often as it is asked."""
     return [
         Presentation(row, draw * len(orders) + place, order, draw)
         for row in items.iter_rows(named=True)
-        for orders in [option_orders(row, rounds.permute, rounds.seed)]
-        for draw in range(rounds.repeat)
+        for orders in [option_orders(row, epochs.permute, epochs.seed)]
+        for draw in range(epochs.repeat)
         for place, order in enumerate(orders)
     ]
 

@@ -15,7 +15,7 @@ from schemas.vocabulary import Language, TooLong
 from tasks.models.http.failures import read_max_context
 from tasks.solvers.base import Call, Transcript
 
-SHORTENING_VERSION = "1"
+TRUNCATION_VERSION = "1"
 """Bumped when a context is cut elsewhere or marked otherwise."""
 
 MARKS: dict[Language, str] = {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"}
@@ -53,40 +53,40 @@ PROMPT_TOKENS = tuple(
 )
 """How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
 
-AskOnce = Callable[[Item], Awaitable[Transcript]]
+RunOnce = Callable[[Item], Awaitable[Transcript]]
 
 
-class Shortened(NamedTuple):
+class Truncated(NamedTuple):
     """An item as it is shown, and how many characters of its context are not."""
 
     item: Item
     left_out_characters: int
 
 
-async def ask_within_context(item: Item, too_long: TooLong, ask: AskOnce) -> Transcript:
+async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> Transcript:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     Args:
         item: what is asked.
         too_long: the policy.
-        ask: asks the item it is given. Each try is a call of its own, with its own key.
+        run_once: asks the item it is given. Each try is a call of its own, with its own key.
 
     Returns:
         The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
         has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
         is not the item: that is not asked again.
     """
-    transcript = await ask(item)
+    transcript = await run_once(item)
     shown = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
         call = transcript[-1]
         if call.reply.failure != "context_too_long" or call.of_helper:
             break
-        cut = shorten(item, choose_length(call, len(shown.context or "")), too_long)
+        cut = truncate(item, choose_length(call, len(shown.context or "")), too_long)
         if cut is None:
             break
         shown = cut.item
-        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await ask(shown))
+        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await run_once(shown))
     return transcript
 
 
@@ -120,7 +120,7 @@ def read_prompt_tokens(error: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def shorten(item: Item, length: int, too_long: TooLong) -> Shortened | None:
+def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     """The item with a context of at most this length; null if that leaves no text.
 
     Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
@@ -142,7 +142,7 @@ def shorten(item: Item, length: int, too_long: TooLong) -> Shortened | None:
     if not head and not tail:
         return None
     shown = "\n".join(part for part in (head, mark, tail) if part)
-    return Shortened(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
+    return Truncated(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:
@@ -155,7 +155,7 @@ def _boundary(text: str, start: int, end: int, which: int) -> int:
     return end if which else start
 
 
-def count_shortened(responses: pl.DataFrame) -> pl.DataFrame:
+def count_truncated(responses: pl.DataFrame) -> pl.DataFrame:
     """How many items were answered with a shortened context.
 
     Args:

@@ -13,7 +13,7 @@ from schemas.api_capabilities import USUAL_DIALECT
 from schemas.chat import ChatMessage, ChatRequest
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
-from tasks.solvers.longemotion.state import Gathered, RoleModel, SolverState
+from tasks.solvers.longemotion.state import Retrieved, RoleModel, SolverState
 
 Helper = Literal["sage", "critic"]
 
@@ -23,16 +23,16 @@ def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
     return (ChatMessage(role="system", content=system), ChatMessage(role="user", content="\n\n".join(blocks)))
 
 
-async def ask(player: RoleModel, messages: Sequence[ChatMessage], limit: int, repetition: int = 0) -> Call:
+async def call_model(role_model: RoleModel, messages: Sequence[ChatMessage], limit: int, repetition: int = 0) -> Call:
     """Ask a model.
 
     Args:
-        player: the model in its role.
+        role_model: the model in its role.
         messages: the conversation.
         limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
         repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for once.
     """
-    entry = player.entry
+    entry = role_model.entry
     sampling = entry.sampling
     if entry.base_url is None:
         sampling = sampling.model_copy(update={"max_tokens": min(limit, sampling.max_tokens)})
@@ -44,7 +44,7 @@ async def ask(player: RoleModel, messages: Sequence[ChatMessage], limit: int, re
         repetition=repetition,
         dialect=entry.dialect or USUAL_DIALECT,
     )
-    return Call(request, await player.chat(request))
+    return Call(request, await role_model.chat(request))
 
 
 def blame(call: Call, helper: Helper) -> Call:
@@ -58,24 +58,24 @@ def first_failed(calls: Sequence[Call]) -> Call | None:
     return next((call for call in calls if call.reply.failure is not None), None)
 
 
-def present(scene: SolverState, gathered: Sequence[Gathered] = ()) -> tuple[ChatMessage, ...]:
+def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:
     """The messages that ask an item.
 
     Args:
-        scene: the item and its setting.
-        gathered: what its queries brought; without pieces, nothing is said of them.
+        state: the item and its setting.
+        retrieved: what its queries brought; without pieces, nothing is said of them.
     """
-    if scene.family == "mc":
-        blocks = _dialogue_blocks(scene, gathered)
-    elif scene.family == "ed":
-        blocks = _segment_blocks(scene, gathered)
+    if state.family == "mc":
+        blocks = _dialogue_blocks(state, retrieved)
+    elif state.family == "ed":
+        blocks = _segment_blocks(state, retrieved)
     else:
-        blocks = _context_blocks(scene, gathered)
-    template: RetrievingTemplate = getattr(scene.prompts, scene.family).template(scene.language)
-    if scene.how.setting != "search_o1" or not scene.parameters.retrieves:
+        blocks = _context_blocks(state, retrieved)
+    template: RetrievingTemplate = getattr(state.prompts, state.family).template(state.language)
+    if state.options.setting != "search_o1" or not state.parameters.retrieves:
         return say(template.system, *blocks)
-    how_to_search = scene.prompts.search.template(scene.language).system
-    searches = how_to_search.format(searches=scene.how.options.most_searches)
+    how_to_search = state.prompts.search.template(state.language).system
+    searches = how_to_search.format(searches=state.options.retrieval.most_searches)
     return say(f"{template.system}\n\n{searches}", *blocks)
 
 
@@ -92,50 +92,50 @@ def show_segment(index: int, text: str, note: str | None = None) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def show_gathered(scene: SolverState, template: RetrievingTemplate, gathered: Sequence[Gathered]) -> list[str]:
+def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
     """The block of all pieces, grouped under their headings; none if there are no pieces."""
     groups = []
-    for group in gathered:
+    for group in retrieved:
         if group.pieces:
             heading = f"## {group.heading}\n" if group.heading else ""
             groups.append(heading + number_texts([piece.text for piece in group.pieces]))
-    form = template.excerpts if scene.how.setting == "retrieve_only" else template.retrieved
+    form = template.excerpts if state.options.setting == "retrieve_only" else template.retrieved
     return [form.format(pieces="\n\n".join(groups))] if groups else []
 
 
-def _context_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
-    template: ContextTemplate = getattr(scene.prompts, scene.family).template(scene.language)
-    item = scene.item
+def _context_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template: ContextTemplate = getattr(state.prompts, state.family).template(state.language)
+    item = state.item
     # Of choices, which are comma-joined as published, the template of EC alone has a field.
     question = template.question.format(question=item.question, options=", ".join(item.options or ()))
-    whole = [] if scene.how.setting == "retrieve_only" else [template.context.format(context=item.context or "")]
-    return [*whole, *show_gathered(scene, template, gathered), question, template.instruction]
+    whole = [] if state.options.setting == "retrieve_only" else [template.context.format(context=item.context or "")]
+    return [*whole, *show_retrieved(state, template, retrieved), question, template.instruction]
 
 
-def _segment_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
-    template = scene.prompts.ed.template(scene.language)
-    segments = scene.item.options or ()
-    pieces = [piece for group in gathered for piece in group.pieces]
+def _segment_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template = state.prompts.ed.template(state.language)
+    segments = state.item.options or ()
+    pieces = [piece for group in retrieved for piece in group.pieces]
     shown = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
-    rest = [template.question.format(question=scene.item.question), template.instruction]
-    if scene.how.setting == "retrieve_only":
+    rest = [template.question.format(question=state.item.question), template.instruction]
+    if state.options.setting == "retrieve_only":
         return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=shown), *rest]
     lines = "\n".join(show_segment(index, text) for index, text in enumerate(segments))
-    retrieved = [template.retrieved.format(pieces=shown)] if pieces else []
-    return [template.segments.format(count=len(segments), segments=lines), *retrieved, *rest]
+    excerpts = [template.retrieved.format(pieces=shown)] if pieces else []
+    return [template.segments.format(count=len(segments), segments=lines), *excerpts, *rest]
 
 
-def _dialogue_blocks(scene: SolverState, gathered: Sequence[Gathered]) -> list[str]:
-    template = scene.prompts.mc.template(scene.language)
-    history, messages = scene.item.context, scene.item.question
-    if not scene.gathers:
+def _dialogue_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template = state.prompts.mc.template(state.language)
+    history, messages = state.item.context, state.item.question
+    if not state.retrieves_first:
         dialogue = f"{history}\n{messages}" if history else messages
         return [template.dialogue.format(dialogue=dialogue), template.instruction]
-    with_history = history and scene.how.setting != "retrieve_only"
+    with_history = history and state.options.setting != "retrieve_only"
     return [
         *([template.history.format(history=history)] if with_history else []),
-        *show_gathered(scene, template, gathered),
-        *(template.knowledge.format(knowledge=group.knowledge) for group in gathered if group.knowledge),
+        *show_retrieved(state, template, retrieved),
+        *(template.knowledge.format(knowledge=group.knowledge) for group in retrieved if group.knowledge),
         template.last_messages.format(messages=messages),
         template.instruction,
     ]

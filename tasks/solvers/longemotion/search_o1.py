@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import ask, number_texts, show_segment
+from tasks.solvers.longemotion.base import call_model, number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import Pool, Query, RetrievedChunk, SolverState
 
@@ -63,26 +63,26 @@ class Conversation:
     rows: tuple[RetrievedChunk, ...]
 
 
-async def converse(scene: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
+async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
     Args:
-        scene: the item and its setting.
+        state: the item and its setting.
         opening: what it begins with; queries in it are examples.
         wording: what it is told after searches.
         seek: answers a query, given the turns before it.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
     messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
-    for left in reversed(range(-1, scene.how.options.most_searches)):
-        call = await ask(scene.hands.cast.core, messages, scene.limit, scene.repetition)
+    for left in reversed(range(-1, state.options.retrieval.most_searches)):
+        call = await call_model(state.resources.roles.model, messages, state.limit, state.repetition)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
         found = find_query(call.reply, answered, examples) if left >= 0 else None
         turns += (Turn(call, found),)
         if found is None:
             break
         if found.repeated:
-            shown = scene.prompts.search.template(scene.language).repeated
+            shown = state.prompts.search.template(state.language).repeated
         else:
             hits = await seek(found, turns[:-1])
             shown, rows = f"{BEGIN_RESULT}\n{hits.shown}\n{END_RESULT}", rows + hits.rows
@@ -120,11 +120,11 @@ def without_searches(text: str) -> str:
     return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
 
 
-async def look_up(scene: SolverState, pool: Pool, query: Query) -> SearchResult:
+async def look_up(state: SolverState, pool: Pool, query: Query) -> SearchResult:
     """Search a pool: the best chunks in document order."""
-    ranking = await rank_pool(scene, pool, query)
+    ranking = await rank_pool(state, pool, query)
     best = arrange(pick(pool, ranking, query.counts.top_k), query)
-    if scene.family == "ed":
+    if state.family == "ed":
         shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
         shown = number_texts([chunk.text for chunk in best])

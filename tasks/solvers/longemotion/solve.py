@@ -6,20 +6,20 @@ from itertools import count
 from types import MappingProxyType
 
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion.base import ask, present
-from tasks.solvers.longemotion.coem import gather_enriched
+from tasks.solvers.longemotion.base import build_messages, call_model
+from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
-from tasks.solvers.longemotion.rag import context_pool, context_queries, gather_chunks
+from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
-from tasks.solvers.longemotion.self_rag import gather_criticised
+from tasks.solvers.longemotion.self_rag import retrieve_criticised
 from tasks.solvers.longemotion.state import (
-    Gather,
-    Gathered,
     LongItem,
     Pool,
     Query,
+    Retrieve,
+    Retrieved,
     SolverOptions,
     SolverOutput,
     SolverResources,
@@ -29,59 +29,61 @@ from tasks.solvers.longemotion.state import (
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
 
-GATHER: Mapping[Setting, Gather] = MappingProxyType(
+RETRIEVERS: Mapping[Setting, Retrieve] = MappingProxyType(
     {
-        "rag": gather_chunks,
-        "retrieve_only": gather_chunks,
-        "coem": gather_enriched,
-        "self_rag": gather_criticised,
+        "rag": retrieve_chunks,
+        "retrieve_only": retrieve_chunks,
+        "coem": retrieve_enriched,
+        "self_rag": retrieve_criticised,
     }
 )
 
 
-async def gather(scene: SolverState, pool: Pool, query: Query) -> Gathered:
+async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     """What one query brings in the scene's setting."""
-    return await GATHER[scene.how.setting](scene, pool, query)
+    return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
-async def solve(long_item: LongItem, how: SolverOptions, hands: SolverResources, repetition: int = 0) -> SolverOutput:
+async def solve(long_item: LongItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item.
 
     Args:
         long_item: with its chunks, where the setting retrieves from its context.
-        how: setting and parameters.
-        hands: the models, and what splits and ranks texts.
+        options: setting and parameters.
+        resources: the models, and what splits and ranks texts.
         repetition: number of the item's calls among equal ones; helpers do not count it.
 
     Raises:
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
-    parameters = choose_parameters(how.options, long_item.context.long_task, how.setting, hands.cast.core.entry.name)
-    scene = SolverState(long_item, how, hands, repetition, parameters, load_long_prompts())
-    if scene.family == "ee":
-        return await express(scene, gather)
-    if not parameters.retrieves or scene.gathers:
-        return await _answer(scene)
-    return await _search(scene)
+    parameters = choose_parameters(
+        options.retrieval, long_item.context.long_task, options.setting, resources.roles.model.entry.name
+    )
+    state = SolverState(long_item, options, resources, repetition, parameters, load_long_prompts())
+    if state.family == "ee":
+        return await express(state, retrieve)
+    if not parameters.retrieves or state.retrieves_first:
+        return await _answer(state)
+    return await _search(state)
 
 
-async def _answer(scene: SolverState) -> SolverOutput:
-    queries = context_queries(scene) if scene.gathers else ()
-    pool = context_pool(scene) if queries else None
-    gathered = await asyncio.gather(*(gather(scene, pool, query) for query in queries)) if pool else []
-    rows = tuple(row for group in gathered for row in group.rows)
-    if failed := next((group.failed for group in gathered if group.failed), None):
+async def _answer(state: SolverState) -> SolverOutput:
+    queries = context_queries(state) if state.retrieves_first else ()
+    pool = context_pool(state) if queries else None
+    retrieved = await asyncio.gather(*(retrieve(state, pool, query) for query in queries)) if pool else []
+    rows = tuple(row for group in retrieved for row in group.rows)
+    if failed := next((group.failed for group in retrieved if group.failed), None):
         return SolverOutput((failed,), rows)
-    call = await ask(scene.hands.cast.core, present(scene, gathered), scene.limit, scene.repetition)
+    call = await call_model(state.resources.roles.model, build_messages(state, retrieved), state.limit, state.repetition)
     return SolverOutput((call,), rows)
 
 
-async def _search(scene: SolverState) -> SolverOutput:
-    pool, numbers = context_pool(scene), count()
-    texts = scene.prompts.search.template(scene.language)
+async def _search(state: SolverState) -> SolverOutput:
+    pool, numbers = context_pool(state), count()
+    texts = state.prompts.search.template(state.language)
 
     async def seek(found: SearchQuery, _: Sequence[Turn]) -> SearchResult:
-        return await look_up(scene, pool, Query(next(numbers), found.query, scene.parameters.counts))
+        return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
 
-    conversation = await converse(scene, present(scene), Wording(texts.results, texts.last_results), seek)
+    conversation = await converse(state, build_messages(state), Wording(texts.results, texts.last_results), seek)
     return SolverOutput(tuple(turn.call for turn in conversation.turns), conversation.rows)

@@ -44,7 +44,7 @@ class RoleModel:
 class ModelRoles:
     """Who plays: the model under test (CoEM-Core), the one that enriches (CoEM-Sage), the one that criticises (Self-RAG)."""
 
-    core: RoleModel
+    model: RoleModel
     sage: RoleModel
     critic: RoleModel
 
@@ -54,7 +54,7 @@ class SolverOptions:
     """A setting and its parameters."""
 
     setting: Setting
-    options: RetrievalOptions = field(default_factory=RetrievalOptions)
+    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     length_demand: bool = True
 
 
@@ -102,7 +102,7 @@ class SolverOutput:
 class SolverResources:
     """What solvers work with besides the models."""
 
-    cast: ModelRoles
+    roles: ModelRoles
     retriever: Retriever
 
 
@@ -111,8 +111,8 @@ class SolverState:
     """One item, asked once."""
 
     long_item: LongItem
-    how: SolverOptions
-    hands: SolverResources
+    options: SolverOptions
+    resources: SolverResources
     repetition: int
     parameters: Parameters
     prompts: LongPrompts
@@ -133,16 +133,16 @@ class SolverState:
         return task_family(self.long_item.context.long_task)
 
     @property
-    def gathers(self) -> bool:
+    def retrieves_first(self) -> bool:
         """Whether chunks are gathered before the model is asked; in Search-o1 it looks for them itself."""
-        return self.parameters.retrieves and self.how.setting != "search_o1"
+        return self.parameters.retrieves and self.options.setting != "search_o1"
 
     @property
     def limit(self) -> int:
         """Longest reply of the embedded model, in its tokens."""
         limit: int = getattr(self.prompts, self.family).max_tokens
         # A turn that may search may as well be the answer.
-        return max(limit, self.prompts.search.max_tokens) if self.how.setting == "search_o1" else limit
+        return max(limit, self.prompts.search.max_tokens) if self.options.setting == "search_o1" else limit
 
 
 class Query(NamedTuple):
@@ -181,7 +181,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gathered:
+class Retrieved:
     """What one query brought; after a helper's failed call, what there was until then."""
 
     pieces: tuple[Piece, ...] = ()
@@ -191,4 +191,4 @@ class Gathered:
     failed: Call | None = None
 
 
-Gather = Callable[[SolverState, Pool, Query], Awaitable[Gathered]]
+Retrieve = Callable[[SolverState, Pool, Query], Awaitable[Retrieved]]

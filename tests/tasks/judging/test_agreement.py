@@ -148,7 +148,7 @@ def test_a_judge_that_rates_by_place_alone_is_found_out() -> None:
     # It says 4, 3, 2 in the order asked, whatever it reads: 4 - 2 = 2, and over all orders each dimension has the same mean.
     rows = []
     for repetition in range(3):
-        for place, dimension in enumerate(RUBRIC.ask_in_turn(repetition)):
+        for place, dimension in enumerate(RUBRIC.rotate_dimensions(repetition)):
             rows += rated(dimension.name, "alpha", repetition, *([4 - place] * 3))
     table = compare(*rows)
     assert table["place_effect"].to_list() == [2, 2, 2]

@@ -147,7 +147,7 @@ def test_ratings_lie_on_the_scale(scale: Scale, rating: float, reason: str | Non
 def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
     contract = Contract.of(rubric, repetition)
-    order = [dimension.name for dimension in rubric.ask_in_turn(repetition)]
+    order = [dimension.name for dimension in rubric.rotate_dimensions(repetition)]
     instruction = contract.instruction("en")
     assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in instruction
     assert list(contract.parse(instruction).ratings or {}) == order

@@ -142,8 +142,8 @@ async def rate(
     chat: Chat,
     on_reply: Callable[[ChatReply], None] = lambda _reply: None,
 ) -> dy.DataFrame[Judgements]:
-    async with WorkerPool(1) as crew:
-        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_worker_pool(crew))
+    async with WorkerPool(1) as pool:
+        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_worker_pool(pool))
 
 
 async def test_one_call_yields_a_row_per_dimension() -> None:
@@ -261,9 +261,9 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         return ChatReply(text=json.dumps({name: place for place, name in enumerate(asked, start=1)}))
 
     asked, answers = items("a", "b"), responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_worker_pool(crew))
+        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_worker_pool(pool))
     assert len({request.key for request in requests}) == len(requests) == 6
     assert {request.repetition for request in requests} == {0, 3, 6}
     assert judged.filter(pl.col("item_id") == "a").select("judge_repetition", "dimension", "rating").rows() == [
@@ -296,9 +296,9 @@ async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay()
             return ChatReply(text="All fives!")
         return ChatReply(text=GOOD) if request.repetition in call_numbers(0) else ChatReply(failure="timeout_total", error="late")
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), RUBRIC, chat, repetitions=3)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(crew))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
     assert sorted(numbers) == [0, 3, 4, 5, 6]
     fluency = judged.filter(pl.col("dimension") == "fluency")
     assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
@@ -317,9 +317,9 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
         assert f"from {lowest} to {highest}" in request.messages[0].content
         return ChatReply(text=json.dumps(dict(zip(loaded.names, ends, strict=True))))
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), loaded, chat)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(crew))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
     assert judged.select("lowest", "highest", "judge_repetition").unique().rows() == [(lowest, highest, 0)]
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 

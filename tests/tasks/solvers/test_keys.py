@@ -17,9 +17,9 @@ ITEMS = PartitionRef(
 ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 
 
-def key(rounds: Epochs | None = None, **changed: Any) -> PartitionKey:
+def key(epochs: Epochs | None = None, **changed: Any) -> PartitionKey:
     entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
-    return responses_key(ITEMS, entry, "base", "3" * 64, rounds or Epochs())
+    return responses_key(ITEMS, entry, "base", "3" * 64, epochs or Epochs())
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("rounds", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
-def test_how_often_an_item_is_asked_changes_the_key(rounds: Epochs) -> None:
+def test_how_often_an_item_is_asked_changes_the_key(epochs: Epochs) -> None:
     others = [key(), *(key(other) for other in (Epochs(permute=3), Epochs(permute=2, repeat=2)))]
-    assert key(rounds).fingerprint not in {other.fingerprint for other in others}
+    assert key(epochs).fingerprint not in {other.fingerprint for other in others}
 
 
 def test_the_seed_counts_only_where_it_draws_an_order() -> None:

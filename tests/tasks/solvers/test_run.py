@@ -51,23 +51,23 @@ def solver(model: ModelEntry) -> Solve:
 
 
 async def asked(
-    asks: list[Presentation], model: ModelEntry, solve: Solve | None = None
+    presentations: list[Presentation], model: ModelEntry, solve: Solve | None = None
 ) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     """Rows as the lake has them, and the replies in the order they came."""
     heard = list[ChatReply]()
-    async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as crew:
+    async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as pool:
         how = SolverRun(model.name, "base", solve or solver(model))
-        rows = await run_solver(asks, how, Endpoint(chat, crew), heard.append)
+        rows = await run_solver(presentations, how, Endpoint(chat, pool), heard.append)
     return Responses.validate(rows.sort(Responses.primary_key())), heard
 
 
-async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+async def presentation(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     return await asked(plan_epochs(items()), entry(server.base_url, concurrency=1))
 
 
 async def test_every_item_is_a_row_sorted_by_key() -> None:
     with ModelServer(lambda messages: messages[0]["content"][len("Question: What is ")]) as server:
-        rows, heard = await ask(server)
+        rows, heard = await presentation(server)
     Responses.validate(rows)
     assert rows["item_id"].to_list() == ["a", "b", "c"]
     # The server answers with the name of the item it was asked about: each row holds its own reply.
@@ -80,7 +80,7 @@ async def test_every_item_is_a_row_sorted_by_key() -> None:
 
 async def test_a_row_holds_the_conversation_and_its_hash() -> None:
     with ModelServer(lambda _: "B") as server:
-        rows, _ = await ask(server)
+        rows, _ = await presentation(server)
     text = "Question: What is a?\\nA. good\\nB. bad\\n\\nReply with the letter of the right option only."
     expected = '[{"content": "' + text + '", "role": "user"}]'
     assert rows["messages"][0] == expected
@@ -111,7 +111,7 @@ async def test_repetitions_are_calls_of_their_own() -> None:
 async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     # One call at a time, items of equal length in their order: the second one asks about a.
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
-        rows, heard = await ask(server)
+        rows, heard = await presentation(server)
     assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
         ("a", "failed", None, "auth", "HTTP 401: unknown key", 401),
         ("b", "answered", "B", None, None, 200),
@@ -127,14 +127,14 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
 
     with ModelServer(lambda _: "B", latency_s=0.05) as server:
         model = entry(server.base_url, concurrency=1)
-        async with client(model, Pauses()) as http, WorkerPool(model.concurrency) as crew:
+        async with client(model, Pauses()) as http, WorkerPool(model.concurrency) as pool:
 
             async def losing(request: ChatRequest) -> ChatReply:
                 return await http(request, lose)
 
             with pytest.raises(LakeError, match="the disk is full"):
                 await run_solver(
-                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
+                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, pool), lambda _: None
                 )
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.

@@ -28,10 +28,10 @@ BUILT = (ref("items"), ref("contexts"))
 
 
 def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
-    how = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
+    options = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
     helpers = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
     settings = {
-        **long_settings(how, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
+        **long_settings(options, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
         **round_settings(changed.get("repeat", 1), changed.get("too_long", "missing")),
     }
     return long_key(layer, changed.get("entry", CORE), setting, settings, changed.get("built", BUILT))
