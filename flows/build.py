@@ -41,7 +41,7 @@ async def build_datasets(plan: Plan) -> StageResult:
 async def build_dataset(
     resolved: ResolvedPlan, selected: SelectedDataset, locator: Locator, run_step: RunStep
 ) -> Sequence[PartitionRef | Missing]:
-    """One dataset's items and, where they are long, contexts.
+    """Build one dataset's items and, where they are long, contexts.
 
     A file that no hash pins is fetched first: the partition's key rests on its content.
     """
@@ -66,7 +66,7 @@ async def build_dataset(
 
 
 def nothing_built(plan: Plan, missing: tuple[Missing, ...]) -> SourceMissingError:
-    """The error for a plan none of whose datasets can be had."""
+    """Return the error for a plan none of whose datasets can be had."""
     profile = " in the reference profile" if plan.profile == "reference" else ""
     return SourceMissingError(
         f"none of the datasets of {plan.benchmark} can be had{profile}",

@@ -51,7 +51,7 @@ async def score(plan: Plan) -> StageResult:
 async def compare_parts(
     resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
-    """What settings gain over `base`, scores by length and depth, how far judges agree, where there is anything to compare."""
+    """Compare settings with `base`, lengths and depths, and judges, where there is anything to compare."""
     gains, needles = gains_job(resolved, item_scores), needles_job(resolved, ready, item_scores)
     agreement, lake = agreement_job(resolved, ready), resolved.lake
     compared = [
@@ -63,7 +63,7 @@ async def compare_parts(
 
 
 async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
-    """Item scores of one cell."""
+    """Score the items of one job."""
     job = ItemScoreJob(
         dataset=found.cell.dataset,
         model=found.cell.entry.name,
@@ -80,12 +80,12 @@ async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_ste
 
 
 def without_replies(job: EvalJob) -> Missing:
-    """The record of a cell that was never asked, or not judged."""
+    """Record a job that was never asked, or not judged."""
     return job.missing("has no replies in the lake", "moodflow infer asks for them")
 
 
 def nothing_to_score(plan: Plan) -> UsageError:
-    """The error for a plan none of whose replies are in the lake."""
+    """Return the error for a plan none of whose replies are in the lake."""
     return UsageError(
         "there is nothing to score",
         where=str(plan.lake),

@@ -1,4 +1,4 @@
-"""A long context: where the text of a long item comes from, what is hidden in it and where, and how such items are built."""
+"""A long context: source of its text, the needle in it, and the options for building such items."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class LazySample:
     record: Record
     build: Callable[[], tuple[Item, Context]]
     unit: str | None = None
-    """What it shares with drafts that differ in length and depth alone, which are sampled together; null = its own name."""
+    """What it shares with samples that differ in length and depth alone, which are sampled together; null = its own name."""
 
 
 Construct = Callable[[Sequence[Record], ContextOptions, int], Sequence[LazySample]]

@@ -1,4 +1,4 @@
-"""One cell of a run through the infer stage: ask, then judge where the dataset needs it."""
+"""Run the jobs of the infer stage: split and retrieve for long items, ask, then judge where the dataset needs it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ ResultT = TypeVar("ResultT")
 
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
-    """The cell's complete partitions; None if something is left to ask."""
+    """Find the job's complete partitions; None if something is left to ask."""
     asked = _stored_long(resolved, job) if job.chosen.is_long else _stored_short(resolved, job)
     if asked is None:
         return None
@@ -70,7 +70,7 @@ def _stored_long(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | N
 
 
 async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
-    """Models of a plan to be probed before their first call: those of which something is left to ask.
+    """Return models of a plan to be probed before their first call: those of which something is left to ask.
 
     A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A judge, Sage
     or critic is always left, and so is a model that is asked about what was retrieved: what these are asked is not known before.
@@ -109,31 +109,31 @@ async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
 
 @dataclass(frozen=True)
 class InferResources:
-    """Who works on a run: model servers, who splits and ranks texts, who is told of replies."""
+    """What the jobs of a run share: model servers, retriever, listener."""
 
     endpoints: Mapping[ModelEntry, Endpoint]
     retriever: Retriever | None
     listener: ProgressListener
-    splitting: dict[str, asyncio.Lock] = field(default_factory=dict)
+    chunk_locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     """Held while contexts are split, by fingerprint of the chunks."""
 
 
 Results = list[PartitionRef | Missing | Usage]
-"""Of one cell: partitions, or why there are none, and what they took."""
+"""Of one job: partitions, or why there are none, and what they took."""
 
 
 async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Responses of one cell and, where its dataset is judged, the ratings of them; and what each of them took."""
+    """Ask one job's items and, where its dataset is judged, have the replies rated."""
     items = find_items(resolved, job.chosen)
     key = responses_partition(resolved, job)
     if items is None or key is None:
         return [job.missing("its items are not built", "moodflow build says why")]
-    lake, asked = resolved.lake, UsageCounter(resources.listener)
+    lake, counter = resolved.lake, UsageCounter(resources.listener)
     epochs, too_long = epochs_of(resolved.plan), too_long_of(resolved)
     infer = InferJob(job.dataset, job.setting, job.entry, items, key, epochs, too_long)
-    responses: PartitionRef = await outcome(infer_partition(infer, lake, resources.endpoints[job.entry], asked))
+    responses: PartitionRef = await outcome(infer_partition(infer, lake, resources.endpoints[job.entry], counter))
     judged = await judge_job(resolved, job, (items, responses), resources)
-    return [responses, usage_of(responses, lake, asked), *judged]
+    return [responses, usage_of(responses, lake, counter), *judged]
 
 
 async def judge_job(
@@ -142,7 +142,7 @@ async def judge_job(
     asked: tuple[PartitionRef, PartitionRef],
     resources: InferResources,
 ) -> Results:
-    """Ratings of a cell's replies by every judge, if its dataset is judged, and what they took; `asked`: items, responses."""
+    """Have every judge rate a job's replies, if its dataset is judged."""
     judges = resolved.plan.judges
     rated = await asyncio.gather(*(_judge(resolved, job, asked, judge, resources) for judge in judges))
     return [result for results in rated for result in results]
@@ -168,17 +168,17 @@ async def _judge(
 
 
 def in_worker_pool(pool: WorkerPool) -> RunJobs:
-    """The crew as stages know it that do not know the infer stage."""
+    """Adapt a worker pool to stages that know no client."""
 
-    async def do_all(works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
+    async def run_jobs(works: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
         return await pool.do_all([Job(length, do) for length, do in works])
 
-    return do_all
+    return run_jobs
 
 
 @asynccontextmanager
 async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | None]:
-    """Who splits and ranks texts, if any are long; the model that embeds them is loaded when the first text is embedded.
+    """Open what splits and ranks texts, if any are long; the model that embeds them is loaded when the first text is embedded.
 
     Raises:
         UsageError: the embedding model is not on this machine.
@@ -194,12 +194,12 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
 
 
 async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Responses, retrievals and chunks of one cell and, where its dataset is judged, the ratings; and what each of them took."""
+    """Retrieve for and ask one job's long items and, where its dataset is judged, have the replies rated."""
     parts, retriever = long_parts(resolved, job), resources.retriever
     if parts is None or retriever is None:
         return [job.missing("its items are not built", "moodflow build says why")]
     lake, plan = resolved.lake, resolved.plan
-    chunks = await split_once(parts.chunk_job, lake, retriever, resources.splitting) if parts.chunk_job else None
+    chunks = await split_once(parts.chunk_job, lake, retriever, resources.chunk_locks) if parts.chunk_job else None
     partition_job = LongJob(
         dataset=job.dataset,
         entry=job.entry,
@@ -213,26 +213,26 @@ async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferR
     )
     helpers = helpers_of(plan, job.entry, job.setting)
     solver_resources = SolverResources(model_roles_of(job.entry, helpers, resources.endpoints), retriever)
-    core, sage, critic = (UsageCounter(resources.listener) for _ in range(3))
+    model, sage, critic = (UsageCounter(resources.listener) for _ in range(3))
     pool = resources.endpoints[job.entry].pool
     refs: list[PartitionRef] = await outcome(
-        infer_long_partition(partition_job, lake, solver_resources, pool, RoleListeners(core, sage, critic))
+        infer_long_partition(partition_job, lake, solver_resources, pool, RoleListeners(model, sage, critic))
     )
-    heard: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
-    helped = [counter.usage(job.dataset, helpers[role].name, role) for role, counter in heard.items() if counter.calls]
+    counters: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
+    helped = [counter.usage(job.dataset, helpers[role].name, role) for role, counter in counters.items() if counter.calls]
     judged = await judge_job(resolved, job, (parts.items, refs[0]), resources)
-    return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, core), *helped, *judged]
+    return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, model), *helped, *judged]
 
 
 async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dict[str, asyncio.Lock]) -> PartitionRef:
-    """Chunks of a dataset's contexts, which the cells of all models and settings share; `locks` by fingerprint."""
+    """Split a dataset's contexts, whose chunks the jobs of all models and settings share; `locks` by fingerprint."""
     async with locks.setdefault(job.key.fingerprint, asyncio.Lock()):
         ref: PartitionRef = await outcome(chunk_partition(job, lake, retriever))
     return ref
 
 
 def model_roles_of(entry: ModelEntry, helpers: Mapping[str, ModelEntry], endpoints: Mapping[ModelEntry, Endpoint]) -> ModelRoles:
-    """The models with their clients; who does not take part is played by the one under test, and not called."""
+    """Return the models with their clients; a role without a model is the one under test, and not called."""
     model = RoleModel(entry, endpoints[entry].chat)
     named = {role: RoleModel(helper, endpoints[helper].chat) for role, helper in helpers.items()}
     return ModelRoles(model=model, sage=named.get("sage", model), critic=named.get("critic", model))

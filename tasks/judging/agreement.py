@@ -1,4 +1,4 @@
-"""How far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
+"""Measure how far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -70,7 +70,7 @@ def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
     if not unknown.is_empty():
         first = unknown.row(0, named=True)
         raise ScoringError(
-            "Ratings belong to no answer.",
+            "ratings belong to no answer",
             where=", ".join(f"{name} {first[name]}" for name in RESPONSE),
             expected="ratings of the responses given",
             got=f"{unknown.height} without answer",
@@ -79,14 +79,14 @@ def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
 
 
 def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataFrame:
-    """Columns ASKED, and `place`, from 0."""
+    """Return columns ASKED, and `place`, from 0."""
     asked = judgements.select(ASKED).unique()
     rows = []
     for row in asked.iter_rows(named=True):
         rubric = rubrics.get(row["rubric"])
         if rubric is None or row["dimension"] not in rubric.names:
             raise ScoringError(
-                "Ratings belong to no rubric that is known.",
+                "ratings belong to no rubric that is known",
                 where=f"rubric {row['rubric']}, dimension {row['dimension']}",
                 expected="; ".join(f"{name}: {', '.join(known.names)}" for name, known in rubrics.items()),
                 next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
@@ -110,7 +110,7 @@ def _compare(group: pl.DataFrame) -> dict[str, Any]:
 
 
 def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
-    """Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
+    """Return Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
 
     Returns:
         From -1 to 1; null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
@@ -123,7 +123,7 @@ def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
 
 
 def _place_effect(given: pl.DataFrame) -> float | None:
-    """See `agreements`; null if the dimension was asked at one place only, or no judge rated an answer at both."""
+    """Return the place effect (see `agreements`); null if it was asked at one place only or no judge rated an answer at both."""
     whole = [*RESPONSE, "judge"]
     first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
     means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]
@@ -141,7 +141,7 @@ FEWEST_RATINGS = 2
 
 
 def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "interval") -> float | None:
-    """Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
+    """Compute Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
 
     Args:
         units: what was rated, each with the ratings it got; null = a rater gave none. Who gave a rating does not matter.
@@ -168,7 +168,7 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "
 def _count_coincidences(
     units: Sequence[Sequence[float]], values: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """How often each two values meet in a unit, and how often each occurs.
+    """Return how often each two values meet in a unit, and how often each occurs.
 
     Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
     fractions summed unit by unit would depend on the units' order.
@@ -194,6 +194,6 @@ def _differences(values: NDArray[np.float64], of_values: NDArray[np.int64], leve
 
 
 def agreements_key(benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
-    """Key of how far judges agree; `parents` are the ratings, what they rate and the items."""
+    """Return key of how far judges agree; `parents` are the ratings, what they rate and the items."""
     identities = sorted({ref.identity for ref in parents})
     return partition_key("agreements", {"benchmark": benchmark}, {}, identities, AGREEMENTS_VERSION)

@@ -1,4 +1,4 @@
-"""What a judge must reply: one type writes the format instruction and the JSON schema, and reads the reply."""
+"""Contract of a judge's reply: one type writes the format instruction and the JSON schema, and parses the reply."""
 
 import json
 import re
@@ -46,7 +46,7 @@ class Contract:
 
     @classmethod
     def of(cls, rubric: Rubric, repetition: int = 0) -> Self:
-        """What a judge must reply when it rates an answer by the rubric for the so-manieth time."""
+        """Build the contract for one repetition of rating an answer by the rubric."""
         return cls(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
 
     @cached_property
@@ -67,7 +67,7 @@ class Contract:
         return json.dumps(schema)
 
     def instruction(self, language: Language) -> str:
-        """How to reply, in words; derived from the same fields the reply is checked against."""
+        """Write how to reply, in words; derived from the same fields the reply is checked against."""
         names = list(self.reply_type.model_fields)
         ratings = self.scale.ratings
         apart = max(1, len(ratings) // EXAMPLE_RATINGS)
@@ -94,7 +94,7 @@ class Contract:
 
 
 def _json_objects(text: str) -> list[Any]:
-    """Every JSON object of a text that is not part of another one, in order.
+    """Return every JSON object of a text that is not part of another one, in order.
 
     Raises:
         ValueError: if a brace opens something that is no JSON, an object names a key twice, or objects stand in a list.

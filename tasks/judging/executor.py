@@ -1,4 +1,4 @@
-"""The only place where a judge is called: one call per rating of a response, all dimensions in one reply."""
+"""Call judges, here and nowhere else: one call per rating of a response, all dimensions in one reply."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ class Judge:
         return sampling.model_copy(update={"max_tokens": reply_tokens(self.rubric.names)})
 
     def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
-        """One row of the judgements layer per dimension."""
+        """Return one row of the judgements layer per dimension."""
         parsed, reply = verdict.parsed, verdict.reply
         ratings = (parsed.ratings if parsed else None) or {}
         shared = {
@@ -125,7 +125,7 @@ class Judge:
 
 
 def call_numbers(repetition: int) -> range:
-    """Numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
+    """Return numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
 
     They tell calls apart that are otherwise the same. Every repetition has numbers of its own, so that it never finds the reply
     to another one in the journal: 0, 1, 2 are the first, 3, 4, 5 the second.
@@ -134,7 +134,7 @@ def call_numbers(repetition: int) -> range:
 
 
 def reply_tokens(dimensions: Sequence[str]) -> int:
-    """Length that just holds the embedded model's ratings of these dimensions."""
+    """Return length that just holds the embedded model's ratings of these dimensions."""
     of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
 
@@ -176,14 +176,14 @@ async def judge_responses(
 
 
 def _length(item: Mapping[str, Any], answer: str) -> float:
-    """Characters that differ from one call about a dataset to the next: the item's and the answer's."""
+    """Return characters that differ from one call about a dataset to the next: the item's and the answer's."""
     return len(item["context"] or "") + len(item["question"]) + len(answer)
 
 
 async def plan_ratings(
     answers: Iterable[tuple[Mapping[str, Any], str]], judge: ModelEntry, rubric: Rubric, repetitions: int = 1
 ) -> list[ChatRequest]:
-    """The first call for each rating of each answer; a reply that cannot be read is asked for again, which is not known here.
+    """Return the first call for each rating of each answer; what unreadable replies cost again is not known here.
 
     Args:
         answers: row of the items layer, and the answer to it; an empty text where it is not known yet.
@@ -207,7 +207,7 @@ async def plan_ratings(
 def judgements_key(
     responses: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
 ) -> PartitionKey:
-    """Key of one judge's ratings of one partition of responses.
+    """Return key of one judge's ratings of one partition of responses.
 
     That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
     so more than once.

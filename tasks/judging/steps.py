@@ -1,4 +1,4 @@
-"""The infer stage's second step: let a judge rate one partition of responses; and how far judges agree, of the score stage."""
+"""Steps of judging: have a judge rate one partition of responses (infer stage); compare judges (score stage)."""
 
 import asyncio
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class AgreementJob:
 
 @step("compare judges")
 async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
-    """How far judges agree, and what else than the answer moves their ratings.
+    """Measure how far judges agree, and what else than the answer moves their ratings.
 
     Returns:
         PartitionRef of the agreements.
@@ -92,7 +92,7 @@ async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
 
 
 def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `agreements`, from what the lake holds."""
+    """Return rows of `agreements`, from what the lake holds."""
     items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
     responses = Responses.validate(pl.concat([lake.read(ref, Responses) for ref in job.responses]))
     judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))

@@ -1,4 +1,4 @@
-"""From a reply to a typed answer, and from an answer to the value of one metric."""
+"""Read a reply as a typed answer, and measure an answer by one metric."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ class Question:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Question":
-        """The question of one row of the items layer."""
+        """Return the question of one row of the items layer."""
         return cls(
             item_id=row["item_id"],
             question_type=row["question_type"],
@@ -106,13 +106,13 @@ class Question:
         )
 
     def is_counted_by(self, metric: Metric) -> bool:
-        """Whether the metric counts it: not fillers of a questionnaire, nor items of BBQ's other condition or without roles."""
+        """Return whether the metric counts it: not fillers, nor items of BBQ's other condition or without roles."""
         if metric in BIAS | PREFERENCE:
             return is_counted(metric, self.option_roles, self.gold_indices)
         return self.question_type != "questionnaire" or not is_filler(self.option_points)
 
     def predicted_labels(self, metric: Metric, indices: tuple[int, ...]) -> list[str] | None:
-        """What the metric's whole-dataset form is computed from: texts of these options; null where the gold is not options.
+        """Return what the metric's whole-dataset form takes: texts of these options; null where the gold is not options.
 
         Metrics of roles get the options' roles, binary F1 gets `positive` or nothing.
         """
@@ -123,11 +123,11 @@ class Question:
         return [self.options[index] for index in indices] if self.question_type in LABELLED else None
 
     def unread_labels(self, metric: Metric) -> list[str] | None:
-        """The same of a reply that could not be read."""
+        """Return the labels of a reply that could not be read."""
         return unread_label(self.gold_indices) if metric == "binary_f1" else self.predicted_labels(metric, ())
 
     def gold_labels(self, metric: Metric) -> list[str] | None:
-        """The same of the right options; metrics of StereoSet get the subset (bias type and target term) instead."""
+        """Return the labels of the right options; metrics of StereoSet get the subset (bias type and target term) instead."""
         if metric in PREFERENCE:
             return [] if self.subset is None else [self.subset]
         return self.predicted_labels(metric, self.gold_indices)
@@ -157,7 +157,7 @@ def read_answer(
     order: Sequence[int] | None = None,
     token_logprobs: TokenLogprobs = (),
 ) -> ParsedAnswer | None:
-    """The reply as an answer to this type of question; null if it cannot be read.
+    """Return the reply as an answer to this type of question; null if it cannot be read.
 
     An order must name every option; a ranking may stop early, what it leaves out is not found. Options are ranked by the
     probabilities of their letters where two of them at least are known, whatever the reply then says.
@@ -202,7 +202,7 @@ def _read_shown(question: Question, reply: str, *, cut: bool) -> ParsedAnswer | 
 
 
 def measure(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> float | None:
-    """The item's share of a metric, in [0, 1]; the metric must suit the question type and count the item.
+    """Return the item's share of a metric, in [0, 1]; the metric must suit the question type and count the item.
 
     Null if the answer can be read but leaves open what the metric asks (a ranking that stops early).
 
@@ -215,7 +215,7 @@ def measure(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> flo
 
 
 def _named(question: Question, indices: tuple[int, ...], strict: tuple[int, ...] = ()) -> ParsedAnswer:
-    """Options by letter, or as the question type names them: by their text, by their number."""
+    """Return options by letter, or as the question type names them: by their text, by their number."""
     if question.question_type == "odd_one_out":
         return ParsedAnswer(str(indices[0]), indices, strict)
     names = question.options if question.question_type == "label_choice" else option_letters(len(question.options))
@@ -233,7 +233,7 @@ def _strict_accuracy(question: Question, answer: ParsedAnswer, _metric: MetricSp
 
 
 def _text_match(question: Question, text: str) -> float:
-    """Exact match of words; of a final answer that is not copied from a text, and is a formula, signs and all."""
+    """Return exact match of words; of a final answer that is not copied from a text, and is a formula, signs and all."""
     formulas = [true for true in question.references if is_mathematical(true)]
     if question.has_context or not formulas:
         return texts.exact_match(text, question.references)

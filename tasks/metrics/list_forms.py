@@ -1,4 +1,4 @@
-"""The forms in which models give several options, as a set or in order."""
+"""Read the forms in which models give several options, as a set or in order."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class ListEntry:
 
 
 def read_lines(text: str, choices: Choices, kind: SequenceKind) -> list[Indices | LabelRefusal]:
-    """Every list in a reply, in order of appearance; empty if there is none.
+    """Return every list in a reply, in order of appearance; empty if there is none.
 
     Lines of prose end a list, blank lines do not. A line that begins with a letter but goes on with anything else than its own
     option makes the list unreadable ("A. wrong"); only a numbered order may carry remarks ("1. B - she starts there").
@@ -94,7 +94,7 @@ def _read_list(entries: list[ListEntry | LabelRefusal], choices: Choices, kind: 
 
 
 def checked_list(indices: Indices, choices: Choices, kind: SequenceKind, *, with_texts: bool) -> Indices | LabelRefusal:
-    """Indices of a list as an answer: in order, or sorted for a set; refused where an option is named twice.
+    """Return indices of a list as an answer: in order, or sorted for a set; refused where an option is named twice.
 
     All options with their texts just as they were shown are no choice of a set: weak models repeat the question that way.
     As an order they are the order shown.
@@ -142,7 +142,7 @@ class ListForms:
     kind: SequenceKind
 
     def whole(self, text: str, choices: Choices) -> Reading:
-        """The whole reply is letters: "A, C", "AC", "B > A > D > C", "1. B" line by line."""
+        """Read a reply that is letters alone: "A, C", "AC", "B > A > D > C", "1. B" line by line."""
         flat = _BREAKS.sub(", ", text)
         if wrapped := _WRAPPED.match(flat):
             flat = wrapped.group(1)
@@ -157,7 +157,7 @@ class ListForms:
         return None
 
     def claims(self, text: str, choices: Choices) -> Reading:
-        """The answer is stated: "The answers are A and C", "正确顺序是B、A、D、C", a last line "A, C"."""
+        """Read answers that are stated: "The answers are A and C", "正确顺序是B、A、D、C", a last line "A, C"."""
         bare, dropped = drop_texts(text, choices.labels, choices.options)
         stated = stated_claims(bare, choices, self.target)
         reading = settle([*stated, *self._tails(bare, choices), *self._edges(bare, choices)])
@@ -165,11 +165,11 @@ class ListForms:
         return ECHO if self.kind == "set" and everything and dropped >= len(choices.options) else reading
 
     def lines(self, text: str, choices: Choices) -> Reading:
-        """One option a line, as letter, as text or as both, numbered or not, under an introduction or not."""
+        """Read one option a line, as letter, text or both, numbered or not, under an introduction or not."""
         return settle([Claim(reading, closing=False) for reading in read_lines(text, choices, self.kind)])
 
     def texts(self, text: str, choices: Choices) -> Reading:
-        """The whole reply is option texts with something between them: "relief, gratitude"."""
+        """Read a reply that is option texts with something between them: "relief, gratitude"."""
         for pattern in _BETWEEN_TEXTS[self.kind]:
             pieces = [piece.strip() for piece in re.split(pattern, text) if piece.strip()]
             indices = tuple(index for piece in pieces if (index := choices.match(piece)) is not None)
@@ -178,7 +178,7 @@ class ListForms:
         return None
 
     def named(self, text: str, choices: Choices) -> Reading:
-        """The whole reply is letters, each with its option's text: "A (gratitude) and C (relief)"."""
+        """Read a reply that is letters, each with its option's text: "A (gratitude) and C (relief)"."""
         bare, named = drop_texts(text, choices.labels, choices.options)
         reading = self.whole(bare, choices) if named else None
         if reading is None or isinstance(reading, LabelRefusal):
@@ -186,7 +186,7 @@ class ListForms:
         return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
 
     def target(self, text: str, start: int, choices: Choices) -> Reading:
-        """The options strung together at `start`."""
+        """Read the options strung together at `start`."""
         if first := _FIRST.match(text, start):
             start = first.end()
         sequence = sequence_at(text, start, choices, self.kind)
@@ -220,7 +220,7 @@ class ListForms:
                 yield Claim(self._shaped(sequence.read(choices)), closing=False)
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
-        """Letters at the start with a remark behind them, or alone on the first line (set off by a blank one) or on the last."""
+        """Yield letters that open with a remark behind them, or are alone on the first line (a blank one follows) or the last."""
         lines = text.splitlines()
         opening = sequence_at(text, 0, choices, self.kind)
         if opening is not None and len(opening.names) > 1 and _REMARK.match(lines[0], opening.end):

@@ -1,4 +1,4 @@
-"""What a model's reply says, as typed results; a reply that does not say it clearly is not read.
+"""Parse replies into typed results; a reply that does not say it clearly is not read.
 
 Each kind of answer has an ordered table of small named forms. The first form that applies decides: it gives the answer, or the
 reason why the reply is refused. Nothing is guessed from letters that merely occur ("I think A or C", "A dog is shown").
@@ -136,7 +136,7 @@ _Combine = Callable[[list[Indices], Choices], Indices | LabelRefusal]
 
 
 def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine) -> tuple[Indices | None, str]:
-    """The first form that applies decides."""
+    """Read a reply by the first form that applies."""
     bare = strip_reasoning(reply)
     masked = mask_options(bare, choices.options)
     if masked_option(masked) is None and (values := json_answer(bare)) is not None:
@@ -156,7 +156,7 @@ def _outcome(reading: Indices | LabelRefusal, name: str) -> tuple[Indices | None
 
 
 def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | LabelRefusal:
-    """Each value on its own: one option each, or (a single value) whatever the forms read."""
+    """Read each value on its own: one option each, or (a single value) whatever the forms read."""
     texts = [clean_reply(mask_options(value, choices.options)) for value in values]
     if not texts:
         return LabelRefusal(NOTHING)
@@ -206,7 +206,7 @@ _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
 def json_answer(text: str) -> list[str] | None:
-    """What a JSON reply gives as its answer, as texts; null if the reply is not JSON.
+    """Return what a JSON reply gives as its answer, as texts; null if the reply is not JSON.
 
     The whole reply may be JSON, or its one fenced block, or the one object in it. Numbers are passed on as their digits. A reply
     that is JSON throughout but gives no answer, or several under different keys, yields an empty list.

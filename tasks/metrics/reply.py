@@ -1,4 +1,7 @@
-"""A reply as a reader sees it: without reasoning blocks, mark-up and typographic variants."""
+"""Clean a reply of reasoning blocks, mark-up and typographic variants, and mask the texts of options in it.
+
+An option may look like anything: "M: Why? I'd say no.", "(i) and (ii) only", "- 0.5". Where a reply holds an option's text word
+by word, one private character is put in its place before letters, marks and statements are looked for."""
 
 import re
 import unicodedata
@@ -33,7 +36,7 @@ _KEPT_BEFORE_DIGITS = frozenset(".,:/-")
 
 
 def strip_reasoning(reply: str) -> str:
-    """The reply without what the model thought before it.
+    """Return the reply without what the model thought before it.
 
     A block that is closed but never opened is taken from the start of the reply (chat templates may swallow the opening tag);
     one that is never closed takes the rest with it: what follows is thought, not answer.
@@ -44,34 +47,34 @@ def strip_reasoning(reply: str) -> str:
 
 
 def level_text(text: str) -> str:
-    """The text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
+    """Return the text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
     return unicodedata.normalize("NFKC", text).translate(_QUOTES)
 
 
 def clean_reply(text: str) -> str:
-    """A levelled reply without mark-up and without white space around its lines."""
+    """Return a levelled reply without mark-up and without white space around its lines."""
     for pattern, replacement in _MARK_UP:
         text = pattern.sub(replacement, text)
     return "\n".join(line.strip() for line in text.splitlines()).strip()
 
 
 def drop_unfinished(reply: str) -> str:
-    """A reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
+    """Return a reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
     return _UNFINISHED.sub("", reply)
 
 
 def has_words(text: str) -> bool:
-    """Whether the text holds a letter, a digit or a Chinese character at all."""
+    """Return whether the text holds a letter, a digit or a Chinese character at all."""
     return any(character.isalnum() for character in text)
 
 
 def plain_text(text: str) -> str:
-    """Case, width and runs of white space made equal; punctuation kept."""
+    """Make case, width and runs of white space equal; keep punctuation."""
     return " ".join(level_text(text).casefold().split())
 
 
 def fold_text(text: str) -> str:
-    """The same without white space and punctuation, except signs that change a number ("-5", "3.5") and symbols ("+", "<")."""
+    """Do as `plain_text` without white space and punctuation, except signs of numbers ("-5", "3.5") and symbols ("+", "<")."""
     plain = plain_text(text)
     return "".join(character for place, character in enumerate(plain) if _is_content(plain, place))
 
@@ -84,7 +87,7 @@ def _is_content(text: str, place: int) -> bool:
 
 
 def match_text(text: str, options: Sequence[str]) -> int | None:
-    """Index of the one option that `text` is, or null.
+    """Return index of the one option that `text` is, or null.
 
     Case and punctuation count only where leaving them out would make two options the same.
     """
@@ -106,7 +109,7 @@ _ARTICLE = re.compile(r"^\W*(?:a|an|the)\s+(?=[\ue000-\uf8ff])", re.IGNORECASE)
 
 
 def mask_options(reply: str, options: Sequence[str]) -> str:
-    """The reply with every option's text replaced by one character of Unicode's private area, longest options first.
+    """Return the reply with every option's text replaced by one character of Unicode's private area, longest options first.
 
     Case and the width of white space do not matter, unless two options differ in nothing else. Quotation marks and full stops
     around the text may be there or not.
@@ -121,14 +124,14 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
 
 
 def masked_option(text: str) -> int | None:
-    """Index of the option that a piece of masked text consists of; null if it says anything else, or several options."""
+    """Return index of the option that a piece of masked text consists of; null if it says anything else, or several options."""
     tokens = set(TOKEN.findall(text))
     rest = TOKEN.sub(" ", _ARTICLE.sub("", text))
     return ord(tokens.pop()) - FIRST if len(tokens) == 1 and not has_words(rest) else None
 
 
 def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tuple[str, int]:
-    """The masked text with letters alone where a letter and its own option stand side by side, and how often that was.
+    """Return the masked text with letters alone where a letter and its own option stand side by side, and how often that was.
 
     "A. first thing and C (third thing)" becomes "A and C".
     """
@@ -142,12 +145,12 @@ def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tupl
 
 
 def is_masked(text: str) -> bool:
-    """Whether the text holds a masked option."""
+    """Return whether the text holds a masked option."""
     return TOKEN.search(text) is not None
 
 
 def _core(option: str, options: Sequence[str]) -> str:
-    """The option without quotation marks and full stops around it, if that leaves it different from the others."""
+    """Return the option without quotation marks and full stops around it, if that leaves it different from the others."""
     core = level_text(option).strip(_EDGES)
     alike = [other for other in options if level_text(other).strip(_EDGES).casefold() == core.casefold()]
     return core if len(alike) == 1 else level_text(option).strip()

@@ -1,4 +1,4 @@
-"""The score stage's first step: parse and score one partition of responses."""
+"""Steps of the score stage: score one partition of responses, in the corrected or the reference profile."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
 
 
 def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `item_scores`, from what the lake holds."""
+    """Return rows of `item_scores`, from what the lake holds."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
     return pl.concat([score_items(items, responses, judgements, method) for method in job.methods])
@@ -62,6 +62,6 @@ async def score_reference_partition(job: ItemScoreJob, lake: Lake) -> Any:
 
 
 def compute_reference_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `item_scores`, from what the lake holds."""
+    """Return rows of `item_scores`, from what the lake holds."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     return pl.concat([score_reference(items, responses, method) for method in job.methods])

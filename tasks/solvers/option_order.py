@@ -1,4 +1,4 @@
-"""Orders in which the options of an item are shown, so that a liking for a place can be told from a liking for an answer."""
+"""Permute and repeat items: options in several orders, so that position bias can be told from a preference for an answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Epochs:
 
 
 def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[Presentation]:
-    """Every item as often as it is asked."""
+    """List every item as often as it is asked."""
     return [
         Presentation(row, draw * len(orders) + place, order, draw)
         for row in items.iter_rows(named=True)
@@ -54,7 +54,7 @@ def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[P
 
 
 def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Order, ...]:
-    """The orders an item is asked in, one per repetition.
+    """Return the orders an item is asked in, one per repetition.
 
     A single choice starts from an order drawn by seed and moves on by one place each time, so that over as many orders as there
     are options each of them stands at each place once. With more orders than options the first ones come again, answered by the
@@ -79,7 +79,7 @@ def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Orde
 
 
 def show_in_order(item: Item, order: Order) -> Item:
-    """The item as it is shown: its options in this order. Gold and points still name the item's own order."""
+    """Return the item as it is shown: its options in this order. Gold and points still name the item's own order."""
     if order is None or item.options is None:
         return item
     return item.model_copy(update={"options": tuple(item.options[index] for index in order)})

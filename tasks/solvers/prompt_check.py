@@ -1,4 +1,4 @@
-"""Whether a stored prompt is what was asked: its hash, the same prompt built once more, and the journal's copy of the call."""
+"""Check that a stored prompt is what was sent: by its hash, by building it again, and by the journal's copy of the call."""
 
 import json
 import sqlite3
@@ -41,7 +41,7 @@ class PromptCheck:
 
 
 class RequestOptions(NamedTuple):
-    """How a partition was asked: hash of the prompt texts then, and what became of too long items."""
+    """Options that a partition was made with: hash of the prompt texts, and the policy for too long items."""
 
     prompts_sha256: str | None
     too_long: TooLong
@@ -50,7 +50,7 @@ class RequestOptions(NamedTuple):
 def check_prompt(
     item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions, journal: Path | None
 ) -> PromptCheck:
-    """Prove the messages of one row of `responses`.
+    """Check the messages of one row of `responses`.
 
     Args:
         item: the row of `items`.
@@ -83,7 +83,7 @@ def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], request_opti
 
 
 def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> str:
-    """The messages of a call, built from the item as they were first, as canonical JSON."""
+    """Return the messages of a call, built from the item as they were first, as canonical JSON."""
     shown = show_in_order(read_item(item), response["option_order"])
     if response.get("left_out_characters"):
         shown = _truncated(item, response, too_long) or shown
@@ -91,12 +91,12 @@ def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooL
 
 
 def messages_json(messages: tuple[ChatMessage, ...]) -> str:
-    """A conversation as `responses` has it."""
+    """Return a conversation as `responses` has it."""
     return ChatRequest("", "", messages, Sampling()).messages_json
 
 
 def _truncated(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> Item | None:
-    """The item as it was shown: how long its context was to be is not stored, how much was left out is."""
+    """Return the item as it was shown: how long its context was to be is not stored, how much was left out is."""
     shown, left_out = show_in_order(read_item(item), response["option_order"]), response["left_out_characters"]
     kept = len(shown.context or "") - left_out + len(MARKS[shown.language]) + 2
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
@@ -108,7 +108,7 @@ def _truncated(item: Mapping[str, Any], response: Mapping[str, Any], too_long: T
 
 
 def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
-    """Whether the journal's call of this key asked these messages; with its own messages where not.
+    """Compare the journal's call of this key with these messages; give its own messages where they differ.
 
     Raises:
         LakeError: if the journal cannot be read.

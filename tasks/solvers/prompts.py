@@ -1,4 +1,4 @@
-"""From an item to the messages that ask it.
+"""Build the messages that ask an item.
 
 One user message and no system message: context, question with lettered options, instruction. The context comes first because
 items that share one then share a prefix, which model servers keep in their cache. Texts live in `data/prompts`, one file per
@@ -53,7 +53,7 @@ class QuestionPrompt(Frozen):
     zh: PromptTemplate
 
     def template(self, language: Language) -> PromptTemplate:
-        """The template in a language."""
+        """Return the template in a language."""
         return self.en if language == "en" else self.zh
 
 
@@ -116,7 +116,7 @@ def load_prompts(folder: Path = PROMPTS) -> Prompts:
 
 
 def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
-    """The conversation that asks an item: one user message.
+    """Return the conversation that asks an item: one user message.
 
     Args:
         item: what is asked; an empty context counts as none.
@@ -133,7 +133,7 @@ def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
 
 
 def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Prompts) -> Sampling:
-    """The sampling parameters of one call.
+    """Return the sampling parameters of one call.
 
     The limit in the prompt file holds for the embedded model only, which rambles on. A model that reasons first needs many
     more tokens than its answer has, so any other model gets the limit of its entry.
@@ -145,7 +145,7 @@ def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Pro
 
 
 def choose_top_logprobs(entry: ModelEntry, item: Item) -> int | None:
-    """How many of the likeliest first tokens to ask for, so that options can be ranked by their letters; null = none.
+    """Return how many of the likeliest first tokens to ask for, so that options can be ranked by their letters; null = none.
 
     Only for a ranking whose letters the server can all name. The prompt is the same: it asks for the best letter first.
     """

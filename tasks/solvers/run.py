@@ -1,4 +1,4 @@
-"""All items of a partition through a solver, to rows of `responses`."""
+"""Run a solver over the items of a partition, to rows of `responses`; the key of the partition."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ RESPONSES_SCHEMA = Responses.create_empty().schema
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model server as a stage uses it: who answers, and who sees to what is begun when."""
+    """A model server as a stage uses it: its client, and the worker pool that begins its calls."""
 
     chat: Chat
     pool: WorkerPool
@@ -36,7 +36,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class SolverRun:
-    """How items are asked: the model's name, and the setting with its solver, which has model and prompts filled in."""
+    """A model's name, and the setting with its solver, which has model and prompts filled in."""
 
     model: str
     setting: str
@@ -46,7 +46,7 @@ class SolverRun:
 async def run_solver(
     presentations: Sequence[Presentation], run: SolverRun, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]
 ) -> pl.DataFrame:
-    """Ask everything, the longest first; crew and client limit what is begun and what is in flight.
+    """Ask everything, the longest first; pool and client limit what is begun and what is in flight.
 
     Args:
         presentations: the dataset's items, each in the orders it is asked in.
@@ -78,18 +78,25 @@ async def run_solver(
 
 
 def _length(row: Mapping[str, Any]) -> float:
-    """Characters of an item: what a server reads, and, of what is known before, the best guess at how long it takes."""
+    """Return characters of an item: what a server reads, and, of what is known before, the best guess at how long it takes."""
     options = row.get("options") or ()
     return len(row.get("context") or "") + len(row["question"]) + sum(len(option) for option in options)
 
 
 def read_item(row: Mapping[str, Any]) -> Item:
-    """The item of a row of `items`."""
+    """Return the item of a row of `items`."""
     return Item.model_validate({name: row[name] for name in Item.model_fields if name in row})
 
 
 def response_row(presentation: Presentation, system: tuple[str, str], turn: int, call: Call) -> dict[str, Any]:
-    """One row of `responses`; `asked` are model and setting."""
+    """Return one row of `responses`.
+
+    Args:
+        presentation: the item, and the order of its options.
+        system: model and setting.
+        turn: number of the call, from 0.
+        call: request and reply.
+    """
     request, reply = call.request, call.reply
     found = reply.top_logprobs
     messages = request.messages_json
@@ -130,7 +137,7 @@ def responses_key(
     epochs: Epochs,
     too_long: TooLong = "missing",
 ) -> PartitionKey:
-    """Key of one model's replies to one dataset's items under one setting.
+    """Return key of one model's replies to one dataset's items under one setting.
 
     Token probabilities count only where they are asked for, the policy for too long items only where it cuts.
     """

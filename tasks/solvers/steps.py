@@ -1,4 +1,4 @@
-"""The infer stage's first step: ask one model the items of one dataset."""
+"""Step of the infer stage: ask one model the items of one dataset."""
 
 import asyncio
 from dataclasses import dataclass

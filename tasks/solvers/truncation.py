@@ -1,6 +1,6 @@
-"""Items longer than the model's context: asked again with a shortened context, if the benchmark or the user says so.
+"""Truncate items longer than the model's context, and ask again, if the benchmark or the user says so.
 
-Only the context of an item is shortened, never its question, options or instruction, and the prompt says where. How much must go
+Only the context of an item is truncated, never its question, options or instruction, and the prompt says where. How much must go
 is computed from the token counts in the server's refusal; a server that states none is asked with less and less of the text.
 """
 
@@ -91,7 +91,7 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
 
 
 def choose_length(call: Call, length: int) -> int:
-    """How long the context may be in the next try.
+    """Return how long the context may be in the next try.
 
     Args:
         call: failed with `context_too_long`.
@@ -114,20 +114,20 @@ def choose_length(call: Call, length: int) -> int:
 
 
 def read_prompt_tokens(error: str) -> int | None:
-    """Tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
+    """Return tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", error)
     found = next((match for pattern in PROMPT_TOKENS if (match := pattern.search(text))), None)
     return int(found[1]) if found else None
 
 
 def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
-    """The item with a context of at most this length; null if that leaves no text.
+    """Return the item with a context of at most this length; null if that leaves no text.
 
     Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
 
     Args:
         item: as the dataset has it.
-        length: of the shortened context in characters, its mark included.
+        length: of the truncated context in characters, its mark included.
         too_long: `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
     """
     context, mark = item.context or "", MARKS[item.language]
@@ -146,7 +146,7 @@ def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:
-    """The last (-1) or first (0) place between sentences, else words, from `start` to `end`; without one, that end itself."""
+    """Return the last (-1) or first (0) place between sentences, else words, from `start` to `end`; else that end."""
     for pattern in (SENTENCE_END, WORD_END):
         # Seen from one character before, so that a place at the very start is found; the end of the window ends no word.
         places = [match.end() for match in pattern.finditer(text, max(start - 1, 0), end)]
@@ -156,13 +156,13 @@ def _boundary(text: str, start: int, end: int, which: int) -> int:
 
 
 def count_truncated(responses: pl.DataFrame) -> pl.DataFrame:
-    """How many items were answered with a shortened context.
+    """Count the items that were answered with a truncated context.
 
     Args:
         responses: rows of `responses`.
 
     Returns:
-        Sorted rows of `dataset`, `model`, `setting`, `n_shortened` and `n_total` items; only where some were shortened.
+        Sorted rows of `dataset`, `model`, `setting`, `n_shortened` and `n_total` items; only where some were truncated.
     """
     shortened = (pl.col("left_out_characters") > 0) & (pl.col("status") == "answered")
     items = responses.group_by("dataset", "model", "setting", "item_id").agg(shortened.any().alias("shortened"))

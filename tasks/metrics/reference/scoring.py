@@ -1,4 +1,4 @@
-"""Item scores as the released MoodBench code would have given them for replies that are stored.
+"""Score stored replies as the released MoodBench code would have.
 
 Differences from tasks.metrics, all of them the released code's (data dictionary, sections 3.4 to 3.6, 4 and 9):
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def rouge_1(text: str, reference: str) -> float:
-    """F-measure of the distinct words that two texts share, in [0, 1]; 0 if one of them is empty.
+    """Return f-measure of the distinct words that two texts share, in [0, 1]; 0 if one of them is empty.
 
     Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
     it occurs; ROUGE-1 elsewhere counts every occurrence.
@@ -47,7 +47,7 @@ def rouge_1(text: str, reference: str) -> float:
 
 
 def word_recall(text: str, reference: str) -> float:
-    """Share of the reference's words that occur in a text, each as often as it occurs there, in [0, 1].
+    """Return share of the reference's words that occur in a text, each as often as it occurs there, in [0, 1].
 
     Words are what stands between white space: case and punctuation count. The released code scores LongMemEval by it.
     """
@@ -70,7 +70,7 @@ class _DistinctWords:
 
 @cache
 def _rouge() -> "RougeScorer":
-    """Imported on first use: with rouge-score come nltk, scipy and scikit-learn, a second of work that few commands need."""
+    """Load rouge-score on first use: with it come nltk, scipy and scikit-learn, a second of work that few commands need."""
     from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
 
     return RougeScorer(["rouge1"], tokenizer=_DistinctWords())
@@ -104,7 +104,7 @@ LONG_ANSWER = 200
 
 
 def extract_letter(reply: str) -> str:
-    """The letter the released code finds in a reply, upper case, or UNKNOWN.
+    """Return the letter the released code finds in a reply, upper case, or UNKNOWN.
 
     It may be a letter no option has, and it may be a word: "I think the answer is B." is read as I, "答案是None" as N.
     """
@@ -115,7 +115,7 @@ def extract_letter(reply: str) -> str:
 
 
 def extract_letters(reply: str) -> frozenset[str]:
-    """Letters of a reply with several answers: each piece between ASCII commas is read on its own.
+    """Return letters of a reply with several answers: each piece between ASCII commas is read on its own.
 
     A piece without a letter yields UNKNOWN, so the set is never empty: an empty reply is {UNKNOWN}.
     """
@@ -123,7 +123,7 @@ def extract_letters(reply: str) -> frozenset[str]:
 
 
 def clean_span(reply: str) -> str:
-    """A span copied from a text, freed of what surrounds it: lead-ins, outer quotes, end marks; UNKNOWN if nothing is left.
+    """Return a span copied from a text, freed of what surrounds it: lead-ins, outer quotes, end marks; UNKNOWN if that is all.
 
     Of more than LONG_ANSWER characters only the first sentence is kept. Which lead-ins the released code strips is not part of
     its documented behaviour; the usual ones are taken.
@@ -283,7 +283,7 @@ _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], lis
 
 
 def reference_scores_key(responses: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Key of the scored items of one partition of responses; never that of the corrected profile."""
+    """Return key of the scored items of one partition of responses; never that of the corrected profile."""
     asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
     settings = {"profile": "reference", "methods": asked}
     return partition_key("item_scores", dict(responses.place), settings, [responses.identity], REFERENCE_VERSION)

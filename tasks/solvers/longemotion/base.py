@@ -1,6 +1,6 @@
-"""From an item and what was gathered for it to the messages that ask it; emotion expression is a conversation of its own.
+"""Build the messages that ask a long item, with what was retrieved for it, and call a model in a role.
 
-The text comes first and what differs between settings after it, since prompts that begin alike share what a server has in its
+Emotion expression is a conversation of its own. The text comes first and what differs between settings after it, since prompts that begin alike share what a server has in its
 cache.
 """
 
@@ -19,7 +19,7 @@ Helper = Literal["sage", "critic"]
 
 
 def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
-    """A system message and a user message; a blank line stands between its blocks."""
+    """Return a system message and a user message; a blank line stands between its blocks."""
     return (ChatMessage(role="system", content=system), ChatMessage(role="user", content="\n\n".join(blocks)))
 
 
@@ -48,18 +48,18 @@ async def call_model(role_model: RoleModel, messages: Sequence[ChatMessage], lim
 
 
 def blame(call: Call, helper: Helper) -> Call:
-    """A helper's failed call as the last of a transcript: its error says whose it is."""
+    """Return a helper's failed call as the last of a transcript: its error says whose it is."""
     error = f"{helper}: {call.reply.error or call.reply.failure}"
     return call._replace(reply=replace(call.reply, error=error), of_helper=True)
 
 
 def first_failed(calls: Sequence[Call]) -> Call | None:
-    """The first call that failed; null if all were answered."""
+    """Return the first call that failed; null if all were answered."""
     return next((call for call in calls if call.reply.failure is not None), None)
 
 
 def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:
-    """The messages that ask an item.
+    """Return the messages that ask an item.
 
     Args:
         state: the item and its setting.
@@ -80,12 +80,12 @@ def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> t
 
 
 def number_texts(texts: Sequence[str]) -> str:
-    """Texts with their numbers, the first being 1; a blank line stands between them."""
+    """Return texts with their numbers, the first being 1; a blank line stands between them."""
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
 
 
 def show_segment(index: int, text: str, note: str | None = None) -> str:
-    """A segment as one line of JSON."""
+    """Return a segment as one line of JSON."""
     shown: dict[str, int | str] = {"index": index, "context": text}
     if note is not None:
         shown["note"] = note
@@ -93,7 +93,7 @@ def show_segment(index: int, text: str, note: str | None = None) -> str:
 
 
 def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
-    """The block of all pieces, grouped under their headings; none if there are no pieces."""
+    """Return the block of all pieces, grouped under their headings; none if there are no pieces."""
     groups = []
     for group in retrieved:
         if group.pieces:

@@ -1,4 +1,4 @@
-"""Setting `coem`: chunks are ranked, enriched by the Sage, ranked again with what it wrote, and the best of these packs shown.
+"""Setting `coem`: rank chunks, have the Sage enrich them, rank again with what it wrote, show the best of these packs.
 
 What the Sage is asked depends on no more than the text and, where the task says so, on the question: models under test, and
 repetitions, share its replies.
@@ -15,7 +15,7 @@ from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retr
 
 
 async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Retrieved:
-    """The best chunks of both rankings, each with what the Sage wrote about it; in a conversation, about all of them.
+    """Return the best chunks of both rankings, each with what the Sage wrote about it; in a conversation, about all of them.
 
     Emotion detection has no first ranking: the Sage enriches all segments.
     """
@@ -37,7 +37,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 
 def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
-    """What the Sage is asked about one chunk."""
+    """Return what the Sage is asked about one chunk."""
     texts = state.prompts.sage.template(state.language)
     question = query.text or ""
     match state.long_item.context.long_task:
@@ -58,7 +58,7 @@ def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
 
 
 def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
-    """What the Sage is asked about a conversation."""
+    """Return what the Sage is asked about a conversation."""
     pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
     return state.prompts.sage.template(state.language).mc.format(pieces=pieces, messages=state.item.question)
 

@@ -59,12 +59,12 @@ class ExpressionDialogue:
         return self.calls[-1].reply.failure is not None
 
     async def rate(self) -> None:
-        """Step 0: the adjectives."""
+        """Ask for ratings of the adjectives (step 0)."""
         adjectives = "\n".join(self.state.item.options or ())
         await self._say([*self.situation, self.template.ratings.format(adjectives=adjectives)])
 
     async def go_through(self, number: int) -> None:
-        """One step, in its setting."""
+        """Ask one step, in its setting."""
         retrieves = self.state.parameters.retrieves and number >= FIRST_THAT_RETRIEVES
         if not retrieves:
             await self._say(self._demand(number))

@@ -1,4 +1,4 @@
-"""What partitions of long items are made of: chunks, responses and retrievals."""
+"""Keys of the partitions of long items: chunks, responses and retrievals."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ SEGMENTS = "segments"
 
 
 def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
-    """Key of the chunks of a dataset's contexts.
+    """Return key of the chunks of a dataset's contexts.
 
     Args:
         items: hold the contexts.
@@ -41,7 +41,7 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
 def long_settings(
     options: SolverOptions, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What changes the calls about a long item, besides the model under test.
+    """Return what changes the calls about a long item, besides the model under test.
 
     Args:
         options: the setting.
@@ -61,7 +61,7 @@ def long_settings(
 
 
 def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
-    """How often items are asked and what becomes of too long ones, where either is not as usual."""
+    """Return how often items are asked and what becomes of too long ones, where either is not as usual."""
     return {
         **({"repeat": repeat} if repeat > 1 else {}),
         **({"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}} if too_long != "missing" else {}),
@@ -71,7 +71,7 @@ def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
 def long_key(
     layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
 ) -> PartitionKey:
-    """Key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
+    """Return key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
 
     Args:
         layer: `responses`, `retrievals` or `chunks`.

@@ -1,4 +1,4 @@
-"""The texts that long items are asked with: `data/prompts/longemotion`, one file per task and one per helper.
+"""Load the prompts of long items: `data/prompts/longemotion`, one file per task and one per helper.
 
 Texts are our own; what each of them asks for follows LongEmotion. A block either has exactly the fields its type names, or none:
 then it is sent as it stands, so that it may hold braces.
@@ -233,7 +233,7 @@ class Worded(Frozen, Generic[TemplateT]):
     zh: TemplateT
 
     def template(self, language: Language) -> TemplateT:
-        """The texts in a language."""
+        """Return the texts in a language."""
         return self.en if language == "en" else self.zh
 
 

@@ -1,4 +1,4 @@
-"""Ranking chunks and keeping the best: settings `rag` and `retrieve_only`, and the first stage of the others."""
+"""Rank chunks and keep the best: settings `rag` and `retrieve_only`, and the first stage of the others."""
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -15,7 +15,7 @@ NO_NOTES: Mapping[int, HelperNote] = MappingProxyType({})
 
 
 async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
-    """All texts, best first; without a query, the one least like the others first. No texts give no ranks."""
+    """Return all texts, best first; without a query, the one least like the others first. No texts give no ranks."""
     retriever, ranking = state.resources.retriever, state.options.retrieval.ranking
     if not texts:
         return ()
@@ -25,17 +25,17 @@ async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None
 
 
 async def rank_pool(state: SolverState, pool: Pool, query: Query) -> tuple[Ranked, ...]:
-    """The chunks of a pool, best first. They are ranked even if all are kept, so that every ranking is recorded."""
+    """Return the chunks of a pool, best first. They are ranked even if all are kept, so that every ranking is recorded."""
     return await rank_texts(state, [chunk.text for chunk in pool.chunks], query.text)
 
 
 def pick(pool: Pool, ranking: Sequence[Ranked], count: int) -> tuple[Chunk, ...]:
-    """The best chunks, best first."""
+    """Return the best chunks, best first."""
     return tuple(pool.chunks[ranked.place] for ranked in ranking[:count])
 
 
 def arrange(chunks: Sequence[Chunk], query: Query) -> tuple[Chunk, ...]:
-    """Chunks in the order they are shown in: that of the document, or, ranked against each other, as ranked."""
+    """Return chunks in the order they are shown in: that of the document, or, ranked against each other, as ranked."""
     return tuple(chunks) if query.text is None else tuple(sorted(chunks, key=lambda chunk: chunk.number))
 
 
@@ -47,7 +47,7 @@ def record(
     kept: Collection[int],
     notes: Mapping[int, HelperNote] = NO_NOTES,
 ) -> tuple[RetrievedChunk, ...]:
-    """Rows of a ranking.
+    """Record a ranking as rows.
 
     Args:
         stage: `reranked` is recorded whole, the others up to rank MOST_RECORDED or the last that is wanted.
@@ -83,7 +83,7 @@ def record(
 
 
 async def retrieve_chunks(state: SolverState, pool: Pool, query: Query) -> Retrieved:
-    """The best chunks as they are."""
+    """Return the best chunks as they are."""
     ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
     return Retrieved(
@@ -94,7 +94,7 @@ async def retrieve_chunks(state: SolverState, pool: Pool, query: Query) -> Retri
 
 
 def context_pool(state: SolverState) -> Pool:
-    """The chunks of the item's own context.
+    """Return the chunks of the item's own context.
 
     Raises:
         UsageError: if the item has a context, or segments, but no chunks. A first message of a dialogue has no context.
@@ -112,7 +112,7 @@ def context_pool(state: SolverState) -> Pool:
 
 
 def context_queries(state: SolverState) -> tuple[Query, ...]:
-    """What ranks the chunks of the item's own context. Of emotion expression, each step has its own.
+    """Return what ranks the chunks of the item's own context. Of emotion expression, each step has its own.
 
     Source: LongEmotion; emotion classification is ranked by the bare subject, a conversation by its last three messages.
     """

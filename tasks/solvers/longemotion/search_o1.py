@@ -1,4 +1,4 @@
-"""Setting `search_o1`: the model searches its material while it works, in a conversation of at most so many searches.
+"""Setting `search_o1`: let the model search its material while it works, in a conversation with a limit of searches.
 
 A query counts wherever it stands, in what the model thinks or in what it says. It is answered once; what follows it in the same
 reply is cut off, since it was written without the answer.
@@ -93,7 +93,7 @@ async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: 
 
 
 def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> SearchQuery | None:
-    """The first query of a reply that was not answered before; null if the reply is an answer.
+    """Return the first query of a reply that was not answered before; null if the reply is an answer.
 
     A model that thinks about an earlier query does not ask again, one that says it again does.
 
@@ -116,7 +116,7 @@ def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Sear
 
 
 def without_searches(text: str) -> str:
-    """A text without queries, results and their marks."""
+    """Return a text without queries, results and their marks."""
     return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
 
 

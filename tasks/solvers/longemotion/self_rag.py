@@ -1,4 +1,4 @@
-"""Setting `self_rag`: a critic reads every retrieved chunk, and those that it finds of no use are left out.
+"""Setting `self_rag`: have a critic read every retrieved chunk, and leave out those of no use.
 
 Chunks that are left out take no others with them, and how often the critic is asked has no bearing on the model under test: the
 released code confuses both.
@@ -36,7 +36,7 @@ class Criticism(NamedTuple):
 
 
 async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> Retrieved:
-    """The best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
+    """Return the best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
 
     Emotion detection keeps all, with the critic's words.
     """
@@ -68,7 +68,7 @@ async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism
 
 
 def read_marks(reply: str) -> bool | None:
-    """What the marks of a reply say of a chunk; null if it bears none.
+    """Return what the marks of a reply say of a chunk; null if it bears none.
 
     Of each kind the last one counts. An irrelevant chunk is of no use, a relevant one as far as it supports; if the reply says
     nothing of support, it is.

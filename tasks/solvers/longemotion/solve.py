@@ -1,4 +1,4 @@
-"""One long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and what was retrieved alone."""
+"""Solve one long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ RETRIEVERS: Mapping[Setting, Retrieve] = MappingProxyType(
 
 
 async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
-    """What one query brings in the scene's setting."""
+    """Retrieve what one query brings in the item's setting."""
     return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
@@ -49,7 +49,7 @@ async def solve(long_item: LongItem, options: SolverOptions, resources: SolverRe
 
     Args:
         long_item: with its chunks, where the setting retrieves from its context.
-        options: setting and parameters.
+        options: setting and its options.
         resources: the models, and what splits and ranks texts.
         repetition: number of the item's calls among equal ones; helpers do not count it.
 

@@ -1,4 +1,4 @@
-"""What the solvers of all settings pass on: an item and how to ask it, queries, pools of chunks, what was gathered."""
+"""State of a solver: item, options, models in their roles, queries, pools of chunks, what was retrieved, output."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class RoleModel:
 
 @dataclass(frozen=True)
 class ModelRoles:
-    """Who plays: the model under test (CoEM-Core), the one that enriches (CoEM-Sage), the one that criticises (Self-RAG)."""
+    """The models by role: the model under test (CoEM-Core), the one that enriches (CoEM-Sage), the one that criticises (Self-RAG)."""
 
     model: RoleModel
     sage: RoleModel
@@ -134,7 +134,7 @@ class SolverState:
 
     @property
     def retrieves_first(self) -> bool:
-        """Whether chunks are gathered before the model is asked; in Search-o1 it looks for them itself."""
+        """Whether chunks are retrieved before the model is asked; in Search-o1 it looks for them itself."""
         return self.parameters.retrieves and self.options.setting != "search_o1"
 
     @property

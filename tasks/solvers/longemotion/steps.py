@@ -1,4 +1,4 @@
-"""The infer stage's steps for long items: split their contexts, then ask one model about them."""
+"""Steps of the infer stage for long items: split their contexts, then ask one model about them."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
@@ -80,7 +80,7 @@ class LongKeys:
     written: PartitionKey | None = None
 
     def present(self) -> tuple[PartitionKey, ...]:
-        """Those that are written."""
+        """List the keys that are there."""
         return tuple(key for key in (self.responses, self.retrievals, self.written) if key is not None)
 
 
@@ -101,7 +101,7 @@ class LongJob:
 
 @dataclass(frozen=True)
 class RoleListeners:
-    """Who is told of replies, by role."""
+    """Listeners to the replies of each role."""
 
     model: ProgressListener
     sage: ProgressListener
@@ -161,7 +161,7 @@ async def solve_item(long_item: LongItem, job: LongJob, resources: SolverResourc
 
 
 def with_listener(resources: SolverResources, listeners: RoleListeners) -> SolverResources:
-    """The same models for one item, whose calls are told; how many there will be is not known before they are made."""
+    """Return the same models for one item, with listeners to their calls; how many calls there will be is not known."""
 
     def listening(role_model: RoleModel, listener: ProgressListener, *, counted: int = 0) -> RoleModel:
         made = 0
@@ -189,7 +189,7 @@ def with_listener(resources: SolverResources, listeners: RoleListeners) -> Solve
 
 
 def read_long(lake: Lake, items: PartitionRef, contexts: PartitionRef) -> Iterator[tuple[dict[str, Any], Context]]:
-    """Rows of `items` with what is known of their contexts."""
+    """Return rows of `items` with what is known of their contexts."""
     known = {row["item_id"]: row for row in lake.read(contexts, Contexts).iter_rows(named=True)}
     for row in lake.read(items, Items).iter_rows(named=True):
         found = {name: value for name, value in known[row["item_id"]].items() if name in Context.model_fields}
@@ -224,7 +224,7 @@ def write_outputs(job: LongJob, lake: Lake, outputs: list[tuple[Presentation, So
 
 
 def retrieval_rows(job: LongJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
-    """Rows of `retrievals`."""
+    """Return rows of `retrievals`."""
     needles: Mapping[tuple[str, int], bool | None] = {}
     if job.chunks is not None:
         marked = lake.read(job.chunks, Chunks).select("item_id", "chunk", "holds_needle")

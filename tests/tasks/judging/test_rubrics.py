@@ -121,7 +121,7 @@ def test_hash_follows_shared_anchors_and_bands() -> None:
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(UsageError, match="There is no rubric 'sumary'") as caught:
+    with pytest.raises(UsageError, match="there is no rubric 'sumary'") as caught:
         load_rubric("sumary")
     assert "did you mean summary?" in str(caught.value)
 

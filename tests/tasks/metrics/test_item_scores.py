@@ -223,27 +223,27 @@ def test_reply_cut_at_its_limit_is_read_as_such() -> None:
 
 def test_item_without_response_is_an_error() -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
-    with pytest.raises(ScoringError, match="Items have no response row") as caught:
+    with pytest.raises(ScoringError, match="items have no response row") as caught:
         score_items(two, responses(response("a", "B")), None, method("accuracy"))
     assert "item_id b" in str(caught.value)
     assert "1 without counterpart" in str(caught.value)
 
 
 def test_no_responses_at_all_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="Items have no response row"):
+    with pytest.raises(ScoringError, match="items have no response row"):
         score_items(CHOICE, responses(), None, method("accuracy"))
 
 
 def test_repetition_that_skips_an_item_is_an_error() -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
     asked = responses(response("a", "B"), response("b", "A"), response("a", "B", repetition=1))
-    with pytest.raises(ScoringError, match="Items have no response row") as caught:
+    with pytest.raises(ScoringError, match="items have no response row") as caught:
         score_items(two, asked, None, method("accuracy"))
     assert "repetition 1" in str(caught.value)
 
 
 def test_response_without_item_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="Responses belong to no item"):
+    with pytest.raises(ScoringError, match="responses belong to no item"):
         score_items(CHOICE, responses(response("a", "B"), response("z", "B")), None, method("accuracy"))
 
 
@@ -251,7 +251,7 @@ def test_response_without_item_is_an_error() -> None:
     ("question", "metric"), [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (RANKING, "macro_f1")]
 )
 def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric: Metric) -> None:
-    with pytest.raises(ScoringError, match=f"Metric {metric} cannot score {question['question_type']} items"):
+    with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
         score_one(question, "A", metric)
 
 

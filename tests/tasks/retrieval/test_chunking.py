@@ -155,7 +155,7 @@ def test_the_needle_is_held_by_the_chunk_with_most_of_it(start: int, end: int, e
     if expected is not None:
         assert holds_needle(chunks, start, end) == expected
         return
-    with pytest.raises(ScoringError, match="No chunk holds any of the needle"):
+    with pytest.raises(ScoringError, match="no chunk holds any of the needle"):
         holds_needle(chunks, start, end)
 
 

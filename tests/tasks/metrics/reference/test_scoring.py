@@ -138,5 +138,5 @@ def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
 def test_an_item_without_response_is_an_error() -> None:
     method = reference_method("copa")
     assert method is not None
-    with pytest.raises(ScoringError, match="Items have no response row"):
+    with pytest.raises(ScoringError, match="items have no response row"):
         score_reference(items(COPA, COPA | {"item_id": "2"}), responses(response(COPA, "B")), method)
