@@ -1,7 +1,8 @@
 """Clean a reply of reasoning blocks, mark-up and typographic variants, and mask the texts of options in it.
 
 An option may look like anything: "M: Why? I'd say no.", "(i) and (ii) only", "- 0.5". Where a reply holds an option's text word
-by word, one private character is put in its place before letters, marks and statements are looked for."""
+by word, one private character is put in its place before letters, marks and statements are looked for.
+"""
 
 import re
 import unicodedata

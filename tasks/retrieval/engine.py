@@ -82,11 +82,6 @@ class RetrievalEngine:
         self._asked = self._embedded = self._stored = 0
 
     @property
-    def identity(self) -> str:
-        """What decides the vectors; for fingerprints."""
-        return self._files.identity
-
-    @property
     def counts(self) -> RetrievalCounts:
         """What it did so far."""
         return RetrievalCounts(self._asked, self._embedded, self._stored)

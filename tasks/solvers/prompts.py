@@ -5,11 +5,11 @@ items that share one then share a prefix, which model servers keep in their cach
 question type; a change of a text bumps the file's version, and the hash of all of them is part of every fingerprint.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Self
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
@@ -44,15 +44,19 @@ class PromptTemplate(Frozen):
     instruction_alone: Text | None = Field(default=None, description="the same for items without context; null = as instruction")
 
 
-class QuestionPrompt(Frozen):
-    """How one type of question is asked."""
+TemplateT = TypeVar("TemplateT", bound=Frozen)
+ModelT = TypeVar("ModelT", bound=Frozen)
+
+
+class PromptFile(Frozen, Generic[TemplateT]):
+    """The contents of one prompt file: how one type of question, or one helper, is asked."""
 
     version: str = Field(min_length=1, description="bumped with every change of a text")
     max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
-    en: PromptTemplate
-    zh: PromptTemplate
+    en: TemplateT
+    zh: TemplateT
 
-    def template(self, language: Language) -> PromptTemplate:
+    def template(self, language: Language) -> TemplateT:
         """Return the template in a language."""
         return self.en if language == "en" else self.zh
 
@@ -60,7 +64,7 @@ class QuestionPrompt(Frozen):
 class Prompts(Frozen):
     """The prompts of all question types."""
 
-    by_type: dict[QuestionType, QuestionPrompt]
+    by_type: dict[QuestionType, PromptFile[PromptTemplate]]
 
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
@@ -102,14 +106,27 @@ def load_prompts(folder: Path = PROMPTS) -> Prompts:
     Raises:
         UsageError: if a file is missing, is not YAML or lacks a field.
     """
+    return read_prompt_files(folder, PROMPTED, lambda contents: Prompts.model_validate({"by_type": contents}))
+
+
+def read_prompt_files(folder: Path, names: Sequence[str], validate: Callable[[dict[str, Any]], ModelT]) -> ModelT:
+    """Read and validate prompt files.
+
+    Args:
+        folder: holds one `<name>.yaml` each.
+        names: of the files.
+        validate: makes the prompts of the contents by name.
+
+    Raises:
+        UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
+    """
     try:
-        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in PROMPTED}
-        return Prompts.model_validate({"by_type": contents})
+        return validate({name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names})
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise UsageError(
             "the prompt files cannot be used",
             where=str(folder),
-            expected=f"one file each of {', '.join(PROMPTED)}",
+            expected=f"one file each of {', '.join(names)}",
             got=str(error),
             next_step="restore data/prompts from the package, then repeat your edits one by one",
         ) from error

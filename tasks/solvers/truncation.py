@@ -8,8 +8,6 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-import polars as pl
-
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
 from tasks.models.http.failures import read_max_context
@@ -153,20 +151,3 @@ def _boundary(text: str, start: int, end: int, which: int) -> int:
         if places := [place for place in places if start <= place]:
             return places[which]
     return end if which else start
-
-
-def count_truncated(responses: pl.DataFrame) -> pl.DataFrame:
-    """Count the items that were answered with a truncated context.
-
-    Args:
-        responses: rows of `responses`.
-
-    Returns:
-        Sorted rows of `dataset`, `model`, `setting`, `n_shortened` and `n_total` items; only where some were truncated.
-    """
-    shortened = (pl.col("left_out_characters") > 0) & (pl.col("status") == "answered")
-    items = responses.group_by("dataset", "model", "setting", "item_id").agg(shortened.any().alias("shortened"))
-    counts = items.group_by("dataset", "model", "setting").agg(
-        n_shortened=pl.col("shortened").sum().cast(pl.Int64), n_total=pl.len().cast(pl.Int64)
-    )
-    return counts.filter(pl.col("n_shortened") > 0).sort("dataset", "model", "setting")

@@ -1,7 +1,7 @@
 """Build the messages that ask a long item, with what was retrieved for it, and call a model in a role.
 
-Emotion expression is a conversation of its own. The text comes first and what differs between settings after it, since prompts that begin alike share what a server has in its
-cache.
+Emotion expression is a conversation of its own. The text comes first and what differs between settings after it, since prompts
+that begin alike share what a server has in its cache.
 """
 
 import json

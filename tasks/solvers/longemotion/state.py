@@ -42,7 +42,7 @@ class RoleModel:
 
 @dataclass(frozen=True)
 class ModelRoles:
-    """The models by role: the model under test (CoEM-Core), the one that enriches (CoEM-Sage), the one that criticises (Self-RAG)."""
+    """The models by role: the one under test (CoEM-Core), the one that enriches (CoEM-Sage), the critic (Self-RAG)."""
 
     model: RoleModel
     sage: RoleModel

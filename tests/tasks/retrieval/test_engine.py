@@ -60,7 +60,6 @@ async def test_it_is_a_retriever(tmp_path: Path) -> None:
         assert await asked.split(text, 64, 10) == split(text, 64, 10)
         ranked = await asked.rank(["rain", "grief", "sun"], "grief", "dense", "en")
         outliers = await asked.rank_outliers(["rain", "grief", "sun"], "fused", "en")
-        assert engine.identity == FILES.identity
     assert (ranked[0].place, ranked[0].dense) == (1, 1.0)
     assert ranked[1].dense == pytest.approx(
         max(vector_of("rain") @ vector_of("grief"), vector_of("sun") @ vector_of("grief")), abs=1e-6

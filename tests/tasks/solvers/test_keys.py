@@ -56,7 +56,7 @@ def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert key(**changed).fingerprint == key().fingerprint
 
 
-@pytest.mark.parametrize("rounds", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
+@pytest.mark.parametrize("epochs", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
 def test_how_often_an_item_is_asked_changes_the_key(epochs: Epochs) -> None:
     others = [key(), *(key(other) for other in (Epochs(permute=3), Epochs(permute=2, repeat=2)))]
     assert key(epochs).fingerprint not in {other.fingerprint for other in others}

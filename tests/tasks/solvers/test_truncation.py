@@ -1,8 +1,5 @@
 """Items longer than the model's context: where they are cut, how often they are asked again, and what is recorded."""
 
-from typing import Any
-
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +21,6 @@ from tasks.solvers.truncation import (
     MOST_TRIES,
     TRUNCATION_VERSION,
     choose_length,
-    count_truncated,
     read_prompt_tokens,
     solve_within_context,
     truncate,
@@ -287,23 +283,6 @@ def test_the_marks_of_this_version() -> None:
 def test_the_table_of_failures_names_the_policies() -> None:
     assert "--too-long cut_middle or cut_start" in FAILURE_KINDS["context_too_long"].remedy
     assert FAILURE_KINDS["context_too_long"].retry.attempts == 1
-
-
-def row(item_id: str, left_out: int, *, dataset: str = "d", status: str = "answered", repetition: int = 0) -> dict[str, Any]:
-    place = {"dataset": dataset, "model": "m", "setting": "base", "item_id": item_id, "repetition": repetition}
-    return place | {"left_out_characters": left_out, "status": status}
-
-
-def test_shortened_items_are_counted_once_and_only_if_they_were_answered() -> None:
-    rows = [
-        row("a", 10),
-        row("a", 10, repetition=1),
-        row("b", 0),
-        row("c", 7, status="failed"),
-        row("e", 0, dataset="e"),
-    ]
-    counted = count_truncated(pl.DataFrame(rows))
-    assert counted.rows(named=True) == [{"dataset": "d", "model": "m", "setting": "base", "n_shortened": 1, "n_total": 3}]
 
 
 @pytest.mark.long
