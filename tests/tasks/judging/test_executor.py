@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
+from typing import Any, get_args
 
 import dataframely as dy
 import httpx
@@ -19,10 +19,12 @@ from flows.runtime.infer_jobs import in_worker_pool
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError, ScoringError
+from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, reply_tokens
+from tasks.judging.agreement import agreements_key
+from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 
@@ -401,3 +403,80 @@ async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() ->
 async def test_response_without_item_is_an_error() -> None:
     with serve(lambda _: (200, GOOD)) as server, pytest.raises(ScoringError, match="belong to no item"):
         await rate(items("a"), responses(("z", "Beth is coming.", 0)), entry(server), server)
+
+
+SUMMARY_RUBRIC = load_rubric("mc_stage1")
+JUDGE = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
+ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
+
+
+async def test_planned_calls_are_those_that_are_made() -> None:
+    made: list[ChatRequest] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        made.append(request)
+        return ChatReply(text="{" + ", ".join(f'"{name}": 0' for name in SUMMARY_RUBRIC.names) + "}")
+
+    answers = ("What tires you?", "Go on.")
+    for answer in answers:
+        for repetition in range(3):
+            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, repetition)
+    planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
+    assert [request.key for request in planned] == [request.key for request in made]
+    assert len({request.key for request in planned}) == 6
+
+
+async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:
+    planned = await plan_ratings([(ITEM, "Go on."), (ITEM, "")], JUDGE, SUMMARY_RUBRIC)
+    assert [request.repetition for request in planned] == [0, 0]
+
+
+RESPONSES = PartitionRef(
+    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
+)
+
+
+def fingerprint(**changed: Any) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1", **changed)
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64).fingerprint
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"identity": "elsewhere"},
+        {"sampling": Sampling(seed=1)},
+        {"dialect": ApiCapabilities(unsent=("temperature",))},
+        {"dialect": ApiCapabilities(unsent=("json_schema",))},
+        {"dialect": ApiCapabilities(reasoning_effort="low")},
+    ],
+    ids=str,
+)
+def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) != fingerprint()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"concurrency": 1}, {"dialect": ApiCapabilities()}, {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])}],
+    ids=str,
+)
+def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) == fingerprint()
+
+
+def repeated(*repetitions: int) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1")
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64, *repetitions).fingerprint
+
+
+def test_repetitions_count_only_if_there_are_several() -> None:
+    assert repeated(1) == repeated()
+    assert len({repeated(), repeated(2), repeated(3)}) == 3
+
+
+def test_agreements_follow_every_rating_in_any_order() -> None:
+    ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
+    keys = [agreements_key("b", [RESPONSES, *chosen]).fingerprint for chosen in (ratings, ratings[::-1], ratings[:2])]
+    assert keys[0] == keys[1] != keys[2]
+    assert agreements_key("other", [RESPONSES, *ratings]).place == (("benchmark", "other"),)
