@@ -123,7 +123,16 @@ Results = list[PartitionRef | Missing | Usage]
 
 
 async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Ask one job's items and, where its dataset is judged, have the replies rated."""
+    """Ask one job's items and, where its dataset is judged, have the replies rated.
+
+    Args:
+        resolved: the plan, its lake and datasets.
+        job: dataset, model and setting.
+        resources: of the run.
+
+    Returns:
+        The partitions, or why there are none, and what they took.
+    """
     items = find_items(resolved, job.chosen)
     key = responses_partition(resolved, job)
     if items is None or key is None:
@@ -142,7 +151,17 @@ async def judge_job(
     asked: tuple[PartitionRef, PartitionRef],
     resources: InferResources,
 ) -> Results:
-    """Have every judge rate a job's replies, if its dataset is judged."""
+    """Have every judge rate a job's replies, if its dataset is judged.
+
+    Args:
+        resolved: the plan, its lake and datasets.
+        job: dataset, model and setting.
+        asked: items and responses.
+        resources: of the run.
+
+    Returns:
+        The partitions of ratings and what they took.
+    """
     judges = resolved.plan.judges
     rated = await asyncio.gather(*(_judge(resolved, job, asked, judge, resources) for judge in judges))
     return [result for results in rated for result in results]
@@ -194,7 +213,7 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
 
 
 async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Retrieve for and ask one job's long items and, where its dataset is judged, have the replies rated."""
+    """Retrieve for and ask one job's long items and, where its dataset is judged, have the replies rated; as `infer_job`."""
     parts, retriever = long_parts(resolved, job), resources.retriever
     if parts is None or retriever is None:
         return [job.missing("its items are not built", "moodflow build says why")]

@@ -194,6 +194,6 @@ def _differences(values: NDArray[np.float64], of_values: NDArray[np.int64], leve
 
 
 def agreements_key(benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
-    """Return key of how far judges agree; `parents` are the ratings, what they rate and the items."""
+    """Return the key of how far judges agree; `parents` are the ratings, what they rate and the items."""
     identities = sorted({ref.identity for ref in parents})
     return partition_key("agreements", {"benchmark": benchmark}, {}, identities, AGREEMENTS_VERSION)

@@ -134,7 +134,7 @@ def call_numbers(repetition: int) -> range:
 
 
 def reply_tokens(dimensions: Sequence[str]) -> int:
-    """Return length that just holds the embedded model's ratings of these dimensions."""
+    """Return the length that just holds the embedded model's ratings of these dimensions."""
     of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
 
@@ -207,10 +207,17 @@ async def plan_ratings(
 def judgements_key(
     responses: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
 ) -> PartitionKey:
-    """Return key of one judge's ratings of one partition of responses.
+    """Return the key of one judge's ratings of one partition of responses.
 
     That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
     so more than once.
+
+    Args:
+        responses: what is rated.
+        judge: the judging model.
+        rubric: its id.
+        rubric_sha256: hash of its content.
+        repetitions: times the judge rates each answer.
     """
     settings = {
         "judge": judge.name,

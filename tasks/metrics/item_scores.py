@@ -32,12 +32,12 @@ class Rating(NamedTuple):
 
 
 def rating_share(ratings: Sequence[Rating]) -> float:
-    """Return mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest. MoodBench's way."""
+    """Return the mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest. MoodBench's way."""
     return fmean((rating - lowest) / (highest - lowest) for rating, lowest, highest in ratings)
 
 
 def rating_level(ratings: Sequence[Rating]) -> float:
-    """Return mean of rating / highest. LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
+    """Return the mean of rating / highest. LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
 
     Raises:
         ScoringError: if a scale reaches below 0.
@@ -87,7 +87,7 @@ class Ratings:
     dimensions: frozenset[str]
 
     def rate(self, response: ResponseKey, metric: Metric) -> ScoredAnswer:
-        """Return mean over the judge's repetitions of what the metric makes of all dimensions.
+        """Return the mean over the judge's repetitions of what the metric makes of all dimensions.
 
         A repetition in which a dimension is missing is left out; with none left the value is missing.
         """
@@ -278,7 +278,7 @@ def shown_place(question: Question, indices: Sequence[int], order: Sequence[int]
 
 
 def item_scores_key(responses: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Return key of the scored items of one partition of responses.
+    """Return the key of the scored items of one partition of responses.
 
     Weights and normalisation are left out: they act later, so changing them does not score the items again.
     """

@@ -67,7 +67,7 @@ class Choices:
         return len(self.options) > MAX_SINGLE
 
     def index(self, name: str) -> int | None:
-        """Return index of the option with this letter, null if there is none."""
+        """Return the index of the option with this letter, null if there is none."""
         return self.labels.index(name) if name in self.labels else None
 
     def read(self, name: str) -> Indices | LabelRefusal:
@@ -81,7 +81,7 @@ class Choices:
         return 2 * max(len(option) for option in self.options) + 40
 
     def match(self, text: str) -> int | None:
-        """Return index of the option whose text this is; `text` comes from a masked reply."""
+        """Return the index of the option whose text this is; `text` comes from a masked reply."""
         if is_masked(text):
             return masked_option(text)
         return match_text(text, self.options) if len(text) <= self.reach else None

@@ -75,7 +75,7 @@ def final_answer(text: str) -> str:
 
 
 def match_label(value: Any, choices: Sequence[str]) -> int | None:
-    """Return index of the one choice that a value is, or null: whatever case, white space and order of composites."""
+    """Return the index of the one choice that a value is, or null: whatever case, white space and order of composites."""
     if not isinstance(value, str):
         return None
     for normalise in (str, _plain, _parts):

@@ -100,7 +100,7 @@ def _above(role: OptionRole, other: OptionRole, ranking: Sequence[OptionRole]) -
 
 
 def rank_by_logprobs(token_logprobs: Sequence[tuple[str, float]], options: int) -> tuple[int, ...]:
-    """Return places of the options whose letters are among the tokens, the likeliest first, equal ones by letter.
+    """Return the places of the options whose letters are among the tokens, the likeliest first, equal ones by letter.
 
     A token names a letter if that is all it holds besides blanks, "(" and "."; upper and lower case are the same. Of several
     tokens for one letter the likeliest counts. There is none if the likeliest token of all names no letter: a sentence has begun,
@@ -123,7 +123,7 @@ def rank_by_logprobs(token_logprobs: Sequence[tuple[str, float]], options: int) 
 
 
 def recall_at_k(ranking: Sequence[int], relevant: Collection[int], k: int) -> float:
-    """Return share of the relevant options among the first `k` named. Options that were not named are not found."""
+    """Return the share of the relevant options among the first `k` named. Options that were not named are not found."""
     return len(set(ranking[:k]) & set(relevant)) / len(set(relevant))
 
 
@@ -133,7 +133,7 @@ def reciprocal_rank(ranking: Sequence[int], relevant: Collection[int]) -> float:
 
 
 def order_accuracy(order: Sequence[int], gold: Sequence[int]) -> float:
-    """Return share of option pairs in the right order: 1 for the true order, 0 for its reverse, 1/2 expected of a random one.
+    """Return the share of option pairs in the right order: 1 for the true order, 0 for its reverse, 1/2 expected of a random one.
 
     This is (Kendall's tau + 1) / 2. Both arguments are permutations of the same options, two at least.
     """

@@ -88,7 +88,7 @@ def _is_content(text: str, place: int) -> bool:
 
 
 def match_text(text: str, options: Sequence[str]) -> int | None:
-    """Return index of the one option that `text` is, or null.
+    """Return the index of the one option that `text` is, or null.
 
     Case and punctuation count only where leaving them out would make two options the same.
     """

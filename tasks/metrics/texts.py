@@ -56,7 +56,7 @@ def token_f1(text: str, references: Sequence[str]) -> float:
 
 
 def word_recall(text: str, references: Sequence[str]) -> float:
-    """Return share of a reference's words that occur in the text, each counted as often as it occurs."""
+    """Return the share of a reference's words that occur in the text, each counted as often as it occurs."""
     return best_of(text, references, _word_recall)
 
 
@@ -98,7 +98,7 @@ def _sentence_bleu(said: str, true: str) -> float:
 
 
 def best_of(text: str, references: Sequence[str], compare: Callable[[str, str], float]) -> float:
-    """Return highest value of `compare(text, reference)` over the references that hold a word.
+    """Return the highest value of `compare(text, reference)` over the references that hold a word.
 
     Raises:
         ScoringError: if none does.
@@ -191,7 +191,7 @@ def similarity(text: str, references: Sequence[str]) -> float:
 
 
 def cosine(first: str, second: str, encode: Encode) -> float:
-    """Return cosine of the embeddings of two texts."""
+    """Return the cosine of the embeddings of two texts."""
     return float(_embedding(first, encode) @ _embedding(second, encode))
 
 

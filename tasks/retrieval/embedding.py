@@ -154,7 +154,7 @@ class SentenceEmbedder:
 
 
 def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
-    """Return places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
+    """Return the places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
     start = 0
     while start < len(order):
         length = int(padded[order[start]])
@@ -202,7 +202,7 @@ def _bundled_folder() -> Path:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """Return folder of a model in the local cache; None unless description, configuration and weights are there."""
+    """Return the folder of a model in the local cache; None unless description, configuration and weights are there."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 

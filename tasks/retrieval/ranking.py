@@ -82,7 +82,7 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
 
 
 def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> Scores:
-    """Return cosine of each vector with the query, rounded; vectors have length 1."""
+    """Return the cosine of each vector with the query, rounded; vectors have length 1."""
     wanted = query.astype(np.float64)
     # In blocks: double precision makes the sum the same on every machine, and needs twice the memory.
     starts = range(0, len(vectors), ROWS_AT_ONCE)
@@ -90,7 +90,7 @@ def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> S
 
 
 def mean_cosines(vectors: Vectors) -> Scores:
-    """Return mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
+    """Return the mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
 
     All rows of that matrix sum to the product with the sum of the vectors; so it need not be held.
     """
@@ -105,7 +105,7 @@ def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Sco
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
-    """Return mean similarity of each document to all others, rounded.
+    """Return the mean similarity of each document to all others, rounded.
 
     The similarity to another is its BM25 score with the document's words as the query, as a share of the score the document has
     itself: sums over more words are larger, and a long document is not for this reason like the others. One without words is

@@ -33,6 +33,11 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: E
     """Return the calls of setting `base`, as its solver makes them, none of them sent.
 
     A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
+
+    Args:
+        items: what is asked.
+        entry: the model under test.
+        epochs: how often and in which orders of options items are asked.
     """
     planned: list[ChatRequest] = []
 
@@ -94,6 +99,11 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
 
 def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
     """Return an estimator that knows every stored reply of these models, whichever run asked for it.
+
+    Args:
+        lake: its folder.
+        tested: names of models under test.
+        judges: names of judges.
 
     Raises:
         LakeError: if a partition cannot be read.

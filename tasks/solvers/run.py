@@ -137,9 +137,17 @@ def responses_key(
     epochs: Epochs,
     too_long: TooLong = "missing",
 ) -> PartitionKey:
-    """Return key of one model's replies to one dataset's items under one setting.
+    """Return the key of one model's replies to one dataset's items under one setting.
 
     Token probabilities count only where they are asked for, the policy for too long items only where it cuts.
+
+    Args:
+        items: what is asked.
+        entry: the model under test.
+        setting: name of the setting.
+        prompts_sha256: hash of the prompt texts.
+        epochs: how often and in which orders of options items are asked.
+        too_long: policy for items longer than the model's context.
     """
     settings = {
         "model": entry.name,

@@ -47,7 +47,7 @@ def rouge_1(text: str, reference: str) -> float:
 
 
 def word_recall(text: str, reference: str) -> float:
-    """Return share of the reference's words that occur in a text, each as often as it occurs there, in [0, 1].
+    """Return the share of the reference's words that occur in a text, each as often as it occurs there, in [0, 1].
 
     Words are what stands between white space: case and punctuation count. The released code scores LongMemEval by it.
     """
@@ -283,7 +283,7 @@ _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], lis
 
 
 def reference_scores_key(responses: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Return key of the scored items of one partition of responses; never that of the corrected profile."""
+    """Return the key of the scored items of one partition of responses; never that of the corrected profile."""
     asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
     settings = {"profile": "reference", "methods": asked}
     return partition_key("item_scores", dict(responses.place), settings, [responses.identity], REFERENCE_VERSION)

@@ -22,7 +22,7 @@ SEGMENTS = "segments"
 
 
 def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
-    """Return key of the chunks of a dataset's contexts.
+    """Return the key of the chunks of a dataset's contexts.
 
     Args:
         items: hold the contexts.
@@ -71,7 +71,7 @@ def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
 def long_key(
     layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
 ) -> PartitionKey:
-    """Return key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
+    """Return the key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
 
     Args:
         layer: `responses`, `retrievals` or `chunks`.
