@@ -31,7 +31,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
     calls = await asyncio.gather(*(_ask_sage(state, text) for text in asked))
     if failed := first_failed(calls):
         return Retrieved(rows=rows, failed=blame(failed, "sage"))
-    notes = [_note(call) for call in calls]
+    notes = [HelperNote.of(call) for call in calls]
     found = await (_rerank_raw if together else _rerank_packs)(state, Pool(chosen, pool.corpus), query, notes)
     return Retrieved(found.pieces, rows + found.rows, query.aspect, found.knowledge)
 
@@ -66,10 +66,6 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 async def _ask_sage(state: SolverState, text: str) -> Call:
     texts = state.prompts.sage
     return await call_model(state.resources.roles.sage, say(texts.template(state.language).system, text), texts.max_tokens)
-
-
-def _note(call: Call) -> HelperNote:
-    return HelperNote((call.reply.text or "").strip(), call.request.model, call.request.key)
 
 
 async def _rerank_packs(state: SolverState, chosen: Pool, query: Query, notes: Sequence[HelperNote]) -> Retrieved:

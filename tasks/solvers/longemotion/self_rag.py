@@ -44,7 +44,7 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     best = pick(pool, ranking, query.counts.top_k)
     verdicts = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
     answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.call.reply.failure]
-    notes = {chunk.number: _note(verdict.call) for chunk, verdict in answered}
+    notes = {chunk.number: HelperNote.of(verdict.call) for chunk, verdict in answered}
     useful = [chunk for chunk, verdict in answered if state.family == "ed" or verdict.useful]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
     if failed := first_failed([verdict.call for verdict in verdicts]):
@@ -89,10 +89,6 @@ def _instruct(state: SolverState, query: Query) -> str:
     question = state.item.question if state.family == "ec" else query.text
     text: str = getattr(template, state.family)
     return text.format(question=question)
-
-
-def _note(call: Call) -> HelperNote:
-    return HelperNote((call.reply.text or "").strip(), call.request.model, call.request.key)
 
 
 def _piece(state: SolverState, chunk: Chunk, note: HelperNote) -> Piece:

@@ -171,6 +171,11 @@ class HelperNote(NamedTuple):
     helper: str
     call_key: str
 
+    @classmethod
+    def of(cls, call: Call) -> "HelperNote":
+        """Take the note from a helper's reply."""
+        return cls((call.reply.text or "").strip(), call.request.model, call.request.key)
+
 
 class Piece(NamedTuple):
     """A chunk as it stands in the prompt: `text`, or for emotion detection its segment and `note`."""

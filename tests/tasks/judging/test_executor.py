@@ -31,7 +31,7 @@ from tasks.models.http.worker_pool import SPARE, WorkerPool
 HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
-"""Of the crew of an endpoint that has one call in flight."""
+"""Of the worker pool of an endpoint that has one call in flight."""
 
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
@@ -357,7 +357,7 @@ def answer_length(request: ChatRequest) -> int:
     return max(map(len, re.findall("b{2,}", request.messages[1].content)))
 
 
-async def test_no_more_is_begun_than_the_crew_has_places_for_and_the_longest_first() -> None:
+async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_first() -> None:
     begun: list[int] = []
     full, gate = asyncio.Event(), asyncio.Event()
 

@@ -58,25 +58,25 @@ async def asked(
     presentations: list[Presentation], model: ModelEntry, solve: Solve | None = None
 ) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     """Rows as the lake has them, and the replies in the order they came."""
-    heard = list[ChatReply]()
+    replies = list[ChatReply]()
     async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as pool:
-        how = SolverRun(model.name, "base", solve or solver(model))
-        rows = await run_solver(presentations, how, Endpoint(chat, pool), heard.append)
-    return Responses.validate(rows.sort(Responses.primary_key())), heard
+        run = SolverRun(model.name, "base", solve or solver(model))
+        rows = await run_solver(presentations, run, Endpoint(chat, pool), replies.append)
+    return Responses.validate(rows.sort(Responses.primary_key())), replies
 
 
-async def presentation(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+async def run_items(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     return await asked(plan_epochs(items()), entry(server.base_url, concurrency=1))
 
 
 async def test_every_item_is_a_row_sorted_by_key() -> None:
     with ModelServer(lambda messages: messages[0]["content"][len("Question: What is ")]) as server:
-        rows, heard = await presentation(server)
+        rows, replies = await run_items(server)
     Responses.validate(rows)
     assert rows["item_id"].to_list() == ["a", "b", "c"]
     # The server answers with the name of the item it was asked about: each row holds its own reply.
     assert rows["reply"].to_list() == ["a", "b", "c"]
-    assert sorted(str(reply.text) for reply in heard) == ["a", "b", "c"]
+    assert sorted(str(reply.text) for reply in replies) == ["a", "b", "c"]
     common = rows.select("dataset", "model", "setting", "repetition", "turn", "status").unique()
     assert common.rows() == [("moods", "listener", "base", 0, 0, "answered")]
     assert rows["call_key"].n_unique() == 3
@@ -84,7 +84,7 @@ async def test_every_item_is_a_row_sorted_by_key() -> None:
 
 async def test_a_row_holds_the_conversation_and_its_hash() -> None:
     with ModelServer(lambda _: "B") as server:
-        rows, _ = await presentation(server)
+        rows, _ = await run_items(server)
     text = "Question: What is a?\\nA. good\\nB. bad\\n\\nReply with the letter of the right option only."
     expected = '[{"content": "' + text + '", "role": "user"}]'
     assert rows["messages"][0] == expected
@@ -115,14 +115,14 @@ async def test_repetitions_are_calls_of_their_own() -> None:
 async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     # One call at a time, items of equal length in their order: the second one asks about a.
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
-        rows, heard = await presentation(server)
+        rows, replies = await run_items(server)
     assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
         ("a", "failed", None, "auth", "HTTP 401: unknown key", 401),
         ("b", "answered", "B", None, None, 200),
         ("c", "answered", "B", None, None, 200),
     ]
-    assert [reply.failure for reply in heard].count("auth") == 1
-    assert len(heard) == 3
+    assert [reply.failure for reply in replies].count("auth") == 1
+    assert len(replies) == 3
 
 
 async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:

@@ -36,7 +36,7 @@ DATASET = "own"
 
 
 class Listener:
-    """A watcher that counts."""
+    """A progress listener that counts."""
 
     def __init__(self) -> None:
         self.expected = self.replies = 0
@@ -49,7 +49,7 @@ class Listener:
 
 
 class InTurn:
-    """A crew that does one work after the other, the longest first."""
+    """A worker pool that does one job after the other, the longest first."""
 
     async def do_all(self, works: Sequence[Any]) -> list[Any]:
         done: dict[int, Any] = {}
