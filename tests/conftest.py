@@ -7,6 +7,7 @@ imported would close pytest's captured standard error with it.
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
     PREFECT_API_URL,
@@ -21,6 +22,10 @@ from prefect.settings import (
 from prefect.testing.utilities import prefect_test_harness
 
 ensure_logging_setup()
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("moodflow", deadline=None)
+settings.load_profile("moodflow")
 
 
 @pytest.fixture(scope="session")

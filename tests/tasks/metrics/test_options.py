@@ -147,7 +147,7 @@ def test_reciprocal_rank(ranking: tuple[int, ...], relevant: tuple[int, ...], ex
     assert reciprocal_rank(ranking, relevant) == pytest.approx(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ranking=st.integers(2, 8).flatmap(lambda n: st.permutations(range(n))), data=st.data())
 def test_reciprocal_rank_agrees_with_scikit_learn(ranking: list[int], data: st.DataObject) -> None:
     relevant = data.draw(st.integers(0, len(ranking) - 1))
@@ -173,7 +173,7 @@ def test_order_accuracy(order: tuple[int, ...], gold: tuple[int, ...], expected:
     assert order_accuracy(order, gold) == pytest.approx(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ranking=st.integers(2, 8).flatmap(lambda n: st.permutations(range(n))), data=st.data())
 def test_mean_reciprocal_rank_from_the_ranks_of_scores(ranking: list[int], data: st.DataObject) -> None:
     """Several relevant options, or none among those named: the best rank of a relevant one, by scipy's ranks of scores."""
@@ -184,7 +184,7 @@ def test_mean_reciprocal_rank_from_the_ranks_of_scores(ranking: list[int], data:
     assert reciprocal_rank(named, relevant) == pytest.approx(1 / ranks[sorted(relevant)].min())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(orders=PERMUTATIONS)
 def test_order_accuracy_is_kendalls_tau_on_zero_to_one(orders: tuple[list[int], list[int]]) -> None:
     order, gold = orders
