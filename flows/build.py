@@ -26,47 +26,47 @@ async def build_datasets(plan: Plan) -> StageResult:
         plan: what to evaluate.
     """
     await begin_run(plan)
-    resolution = resolve(plan)
-    resolution.lake.require_writable()
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
     locator = Locator.for_mirror(plan.mirror)
-    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolution.chosen)) as counter:
-        work = (counter.count(build_dataset(resolution, chosen, locator, run_step)) for chosen in resolution.chosen)
+    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.chosen)) as counter:
+        work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.chosen)
         outcomes = await asyncio.gather(*work)
-    result = StageResult.of([*resolution.missing, *(outcome for built in outcomes for outcome in built)])
+    result = StageResult.of([*resolved.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         raise nothing_built(plan, result.missing)
     return result
 
 
 async def build_dataset(
-    resolution: ResolvedPlan, chosen: SelectedDataset, locator: Locator, run_step: RunStep
+    resolved: ResolvedPlan, selected: SelectedDataset, locator: Locator, run_step: RunStep
 ) -> Sequence[PartitionRef | Missing]:
-    """One dataset's items and, where they are long, contexts.
+    """Build one dataset's items and, where they are long, contexts.
 
     A file that no hash pins is fetched first: the partition's key rests on its content.
     """
-    plan, required = resolution.plan, resolution.plan.datasets is not None
+    plan, required = resolved.plan, resolved.plan.datasets is not None
     try:
-        await asyncio.to_thread(locator.fetch_unpinned, chosen.spec.files)
+        await asyncio.to_thread(locator.fetch_unpinned, selected.spec.files)
     except SourceMissingError as error:
         if required:
             raise
-        return [without_source(chosen.spec, error)]
-    spec, items = chosen.spec, items_partition(resolution, chosen)
+        return [without_source(selected.spec, error)]
+    spec, items = selected.spec, items_partition(resolved, selected)
     run = run_step if may_travel(spec) else run_here
     built: list[PartitionRef] | PartitionRef | Missing
-    if chosen.is_long:
-        keys = (items, contexts_partition(resolution, chosen))
+    if selected.is_long:
+        keys = (items, contexts_partition(resolved, selected))
         long_job = LongBuildJob(spec, *keys, plan.contexts, plan.sample, plan.seed, required)
-        built = await run(build_long_partition, long_job, resolution.lake, locator)
+        built = await run(build_long_partition, long_job, resolved.lake, locator)
     else:
         job = BuildJob(spec, items, plan.sample, plan.seed, required)
-        built = await run(build_partition, job, resolution.lake, locator)
+        built = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]
 
 
 def nothing_built(plan: Plan, missing: tuple[Missing, ...]) -> SourceMissingError:
-    """The error for a plan none of whose datasets can be had."""
+    """Return the error for a plan none of whose datasets can be had."""
     profile = " in the reference profile" if plan.profile == "reference" else ""
     return SourceMissingError(
         f"none of the datasets of {plan.benchmark} can be had{profile}",

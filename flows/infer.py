@@ -6,9 +6,8 @@ from flows.planning.capabilities import ensure_probed
 from flows.planning.jobs import EvalJob, eval_jobs
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import open_budget
-from flows.runtime.asking import InferResources, find_stored, infer_job, to_probe
 from flows.runtime.endpoints import check_endpoints, open_endpoints
-from flows.runtime.long_asking import infer_long_job, open_retriever
+from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, infer_long_job, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import watch
 from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
@@ -29,28 +28,28 @@ async def run_inference(plan: Plan) -> StageResult:
         plan: what to evaluate.
     """
     await begin_run(plan)
-    resolution = resolve(plan)
-    resolution.lake.require_writable()
-    wanted = list(eval_jobs(resolution))
-    found = [find_stored(resolution, cell) for cell in wanted]
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
+    wanted = list(eval_jobs(resolved))
+    found = [find_stored(resolved, job) for job in wanted]
     if all(found):
         return StageResult.of(ref for refs in found for ref in refs or [])
-    await check_endpoints(resolution.plan)
-    budget = open_budget(resolution.plan)
-    if await ensure_probed(resolution.lake.state, await to_probe(plan, resolution), budget):
-        resolution = resolve(plan)
-        wanted = list(eval_jobs(resolution))
+    await check_endpoints(resolved.plan)
+    budget = open_budget(resolved.plan)
+    if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
+        resolved = resolve(plan)
+        wanted = list(eval_jobs(resolved))
     async with (
-        open_endpoints(resolution.plan, resolution.lake, budget) as endpoints,
-        open_retriever(resolution) as retriever,
-        watch(plan.title) as watcher,
+        open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
+        open_retriever(resolved) as retriever,
+        watch(plan.title) as listener,
     ):
-        company = InferResources(endpoints, retriever, watcher)
-        outcomes = await asyncio.gather(*(_ask(resolution, cell, company) for cell in wanted))
+        resources = InferResources(endpoints, retriever, listener)
+        outcomes = await asyncio.gather(*(_ask(resolved, job, resources) for job in wanted))
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)
 
 
-async def _ask(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> list[PartitionRef | Missing | Usage]:
-    ask = infer_long_job if cell.chosen.is_long else infer_job
-    return await ask(resolution, cell, company)
+async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> list[PartitionRef | Missing | Usage]:
+    ask = infer_long_job if job.chosen.is_long else infer_job
+    return await ask(resolved, job, resources)

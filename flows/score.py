@@ -13,8 +13,7 @@ from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
-from tasks.metrics.reference.steps import score_reference_partition
-from tasks.metrics.steps import ItemScoreJob, score_partition
+from tasks.metrics.steps import ItemScoreJob, score_partition, score_reference_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
 
 
@@ -32,29 +31,29 @@ async def score(plan: Plan) -> StageResult:
         UsageError: if none of the plan's replies are in the lake.
     """
     await begin_run(plan)
-    resolution = resolve(plan)
-    resolution.lake.require_writable()
-    wanted = list(eval_jobs(resolution))
-    ready = [found for cell in wanted if (found := find_ready(resolution, cell))]
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
+    wanted = list(eval_jobs(resolved))
+    ready = [found for job in wanted if (found := find_ready(resolved, job))]
     if not ready:
         raise nothing_to_score(plan)
     async with spread(plan) as run_step:
         async with count_partitions("score", plan.title, len(ready)) as counter:
-            work = (counter.count(score_partition_of(resolution, found, run_step)) for found in ready)
+            work = (counter.count(score_partition_of(resolved, found, run_step)) for found in ready)
             item_scores = await asyncio.gather(*work)
-        layers = await run_step(aggregate, aggregate_job(resolution, list(item_scores)), resolution.lake)
-        compared = await compare_parts(resolution, ready, item_scores, run_step)
+        layers = await run_step(aggregate, aggregate_job(resolved, list(item_scores)), resolved.lake)
+        compared = await compare_parts(resolved, ready, item_scores, run_step)
     present = {found.cell for found in ready}
-    unasked = [without_replies(cell) for cell in wanted if cell not in present]
-    return StageResult.of([*unasked, *unrated(resolution, ready), *item_scores, *layers, *compared])
+    unasked = [without_replies(job) for job in wanted if job not in present]
+    return StageResult.of([*unasked, *unrated(resolved, ready), *item_scores, *layers, *compared])
 
 
 async def compare_parts(
-    resolution: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef], run_step: RunStep
+    resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
-    """What settings gain over `base`, scores by length and depth, how far judges agree, where there is anything to compare."""
-    gains, needles = gains_job(resolution, item_scores), needles_job(resolution, ready, item_scores)
-    agreement, lake = agreement_job(resolution, ready), resolution.lake
+    """Compare settings with `base`, lengths and depths, and judges, where there is anything to compare."""
+    gains, needles = gains_job(resolved, item_scores), needles_job(resolved, ready, item_scores)
+    agreement, lake = agreement_job(resolved, ready), resolved.lake
     compared = [
         run_step(compare_settings, gains, lake) if gains else None,
         run_step(place_scores, needles, lake) if needles else None,
@@ -63,8 +62,8 @@ async def compare_parts(
     return [await run for run in compared if run is not None]
 
 
-async def score_partition_of(resolution: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
-    """Item scores of one cell."""
+async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
+    """Score the items of one job."""
     job = ItemScoreJob(
         dataset=found.cell.dataset,
         model=found.cell.entry.name,
@@ -75,18 +74,18 @@ async def score_partition_of(resolution: ResolvedPlan, found: ScorableJob, run_s
         judgements=found.judgements,
         key=found.item_scores,
     )
-    score_cell = score_reference_partition if resolution.plan.profile == "reference" else score_partition
-    ref: PartitionRef = await run_step(score_cell, job, resolution.lake)
+    score_step = score_reference_partition if resolved.plan.profile == "reference" else score_partition
+    ref: PartitionRef = await run_step(score_step, job, resolved.lake)
     return ref
 
 
-def without_replies(cell: EvalJob) -> Missing:
-    """The record of a cell that was never asked, or not judged."""
-    return cell.missing("has no replies in the lake", "moodflow infer asks for them")
+def without_replies(job: EvalJob) -> Missing:
+    """Record a job that was never asked, or not judged."""
+    return job.missing("has no replies in the lake", "moodflow infer asks for them")
 
 
 def nothing_to_score(plan: Plan) -> UsageError:
-    """The error for a plan none of whose replies are in the lake."""
+    """Return the error for a plan none of whose replies are in the lake."""
     return UsageError(
         "there is nothing to score",
         where=str(plan.lake),

@@ -1,4 +1,4 @@
-"""A long context: where the text of a long item comes from, what is hidden in it and where, and how such items are built."""
+"""A long context: source of its text, the needle in it, and the options for building such items."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Chunks of a context, how they are ranked, and the parameters of the settings that do it."""
+"""Chunks of a context, their ranking, and the options of the settings that retrieve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

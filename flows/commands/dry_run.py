@@ -28,7 +28,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted
 from tasks.judging.answers import judged_answers
-from tasks.judging.forecast import plan_ratings
+from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget

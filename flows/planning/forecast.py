@@ -13,9 +13,9 @@ from schemas.vocabulary import Language, Ranking
 from tasks.lake.lake import Lake
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import segments_of
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverResources
-from tasks.solvers.longemotion.longemotion_steps import read_long
 from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverResources
+from tasks.solvers.longemotion.steps import read_long
 from tasks.solvers.run import read_item
 
 FAVOURABLE = "[Relevant] [Fully supported]"
@@ -65,16 +65,16 @@ class PlannedCalls:
 
     calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
 
-    def player(self, role: Role, player: RoleModel) -> RoleModel:
+    def role_model(self, role: Role, role_model: RoleModel) -> RoleModel:
         """The same model, whose calls are noted and not sent."""
         made = self.calls.setdefault(role, [])
 
         async def note(request: ChatRequest) -> ChatReply:
             made.append(request)
-            text = FAVOURABLE if role == "critic" else write_at_length(len(made), player.entry.sampling.max_tokens)
+            text = FAVOURABLE if role == "critic" else write_at_length(len(made), role_model.entry.sampling.max_tokens)
             return ChatReply(text=text)
 
-        return RoleModel(player.entry, note)
+        return RoleModel(role_model.entry, note)
 
 
 async def plan_long_requests(cell: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
@@ -91,17 +91,17 @@ async def plan_long_requests(cell: EvalJob, parts: LongParts, plan: Plan, lake: 
     async def nobody(request: ChatRequest) -> ChatReply:
         raise AssertionError(f"{request.model} was to be asked in a forecast")
 
-    core = planned.player("tested", RoleModel(cell.entry, nobody))
-    sage = planned.player("sage", RoleModel(helpers.get("sage", cell.entry), nobody))
-    critic = planned.player("critic", RoleModel(helpers.get("critic", cell.entry), nobody))
-    hands = SolverResources(ModelRoles(core, sage, critic), LastFirstRetriever(plan.retrieval.counts_bos))
+    core = planned.role_model("tested", RoleModel(cell.entry, nobody))
+    sage = planned.role_model("sage", RoleModel(helpers.get("sage", cell.entry), nobody))
+    critic = planned.role_model("critic", RoleModel(helpers.get("critic", cell.entry), nobody))
+    resources = SolverResources(ModelRoles(core, sage, critic), LastFirstRetriever(plan.retrieval.counts_bos))
     job = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
         item = read_item(row)
         chunks: tuple[Chunk, ...] = ()
         if job is not None:
             segments = segments_of(item.options or ()) if job.chunk_tokens is None else None
-            chunks = segments or await hands.retriever.split(item.context or "", job.chunk_tokens or 1, job.overlap_tokens)
+            chunks = segments or await resources.retriever.split(item.context or "", job.chunk_tokens or 1, job.overlap_tokens)
         for repetition in range(plan.repeat):
-            await solve(LongItem(row["item_id"], item, context, chunks), parts.how, hands, repetition)
+            await solve(LongItem(row["item_id"], item, context, chunks), parts.options, resources, repetition)
     return {role: made for role, made in planned.calls.items() if made}

@@ -11,13 +11,13 @@ from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.vocabulary import Setting, TooLong
 from tasks.datasets.keys import items_key, long_items_keys
-from tasks.judging.keys import judgements_key
+from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import load_rubric
-from tasks.metrics.keys import item_scores_key
-from tasks.metrics.reference.keys import reference_scores_key
-from tasks.solvers.keys import responses_key
+from tasks.metrics.item_scores import item_scores_key
+from tasks.metrics.reference.scoring import reference_scores_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
+from tasks.solvers.run import responses_key
 from tasks.sources.locating import Locator, source_sha256
 
 

@@ -9,12 +9,12 @@ from schemas.plan import Plan
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.longemotion.context import SolverOptions
-from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings, round_settings
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
-from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongKeys
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
 from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
+from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
+from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers.longemotion.steps import ChunkJob, LongKeys
 
 IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
 """Tasks whose contexts come in segments."""
@@ -29,7 +29,7 @@ class LongParts:
 
     items: PartitionRef
     contexts: PartitionRef
-    how: SolverOptions
+    options: SolverOptions
     parameters: Parameters
     long_task: LongTask
     chunks: PartitionKey | None
@@ -56,7 +56,7 @@ class LongParts:
             too_long: what becomes of items longer than the model's context.
         """
         items, contexts = built
-        how = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
+        options = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
         parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
         retrieves = parameters.retrieves
         embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
@@ -66,7 +66,7 @@ class LongParts:
             **({"ranking_version": RANKING_VERSION} if retrieves else {}),
         }
         settings = {
-            **long_settings(how, helpers_of(plan, entry, setting), embedder, texts),
+            **long_settings(options, helpers_of(plan, entry, setting), embedder, texts),
             **round_settings(plan.repeat, too_long),
         }
 
@@ -78,7 +78,7 @@ class LongParts:
         return cls(
             items=items,
             contexts=contexts,
-            how=how,
+            options=options,
             parameters=parameters,
             long_task=long_task,
             chunks=chunks_key(items, size, plan.retrieval) if retrieves and not own else None,
@@ -95,7 +95,7 @@ class LongParts:
         if self.chunks is None:
             return None
         size = None if self.long_task in IN_SEGMENTS else self.parameters.chunk_tokens
-        overlap = self.how.options.overlap_tokens
+        overlap = self.options.retrieval.overlap_tokens
         return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from flows.planning.jobs import eval_jobs
 from flows.planning.resolve import ResolvedPlan, resolve
-from flows.runtime.asking import find_stored
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
+from flows.runtime.infer_jobs import find_stored
 from flows.runtime.server_session import say
 from schemas.plan import Plan
 

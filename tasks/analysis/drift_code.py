@@ -8,19 +8,20 @@ from schemas.errors import UsageError
 from schemas.lineage import Footer, PartitionRef
 from schemas.verification import Difference
 from tasks.datasets.keys import ITEMS_VERSION, LONG_ITEMS_VERSION
-from tasks.judging.keys import AGREEMENTS_VERSION, JUDGEMENTS_VERSION
+from tasks.judging.agreement import AGREEMENTS_VERSION
+from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION
 from tasks.scoring.keys import COMPARISONS_VERSION
-from tasks.solvers.keys import RESPONSES_VERSION
-from tasks.solvers.longemotion.longemotion_keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
+from tasks.solvers.longemotion.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
+from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.truncation import SHORTENING_VERSION
+from tasks.solvers.run import RESPONSES_VERSION
+from tasks.solvers.truncation import TRUNCATION_VERSION
 
 VERSION = "evaluation_version"
 GONE = "gone"
@@ -66,7 +67,7 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, s
         long = "solvers_version" in settings
         texts = load_long_prompts().sha256 if long else load_prompts().sha256
         own = {"solvers_version": SOLVERS_VERSION, "ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION}
-        parts |= {**own, "too_long": SHORTENING_VERSION, "prompts_sha256": texts}
+        parts |= {**own, "too_long": TRUNCATION_VERSION, "prompts_sha256": texts}
     parts |= {"long_items_version": LONG_ITEMS_VERSION}
     if ref.layer == "judgements":
         parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))

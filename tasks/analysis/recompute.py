@@ -20,12 +20,11 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
-from tasks.judging.reparse import reparse_judgements
+from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compute_agreements
 from tasks.lake.lake import Lake
-from tasks.metrics.reference.steps import compute_reference_scores
-from tasks.metrics.steps import ItemScoreJob, compute_item_scores
+from tasks.metrics.steps import ItemScoreJob, compute_item_scores, compute_reference_scores
 from tasks.scoring.ablations import VariantScores, list_variants
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (

@@ -1,19 +1,26 @@
-"""How far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
+"""Measure how far judges agree with each other and with themselves, and what else than the answer moves their ratings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import fsum
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import dataframely as dy
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from schemas.errors import ScoringError
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.judging.answers import RESPONSE, judged_answers
-from tasks.judging.reliability import FEWEST_RATINGS, krippendorff_alpha
 from tasks.judging.rubrics import Rubric, place_of
+from tasks.lake.fingerprint import partition_key
+
+AGREEMENTS_VERSION = "2"
+"""Bumped when agreement is measured differently."""
 
 SCOPE = ["dataset", "model", "setting", "rubric", "dimension"]
 ASKED = ["rubric", "dimension", "judge_repetition"]
@@ -63,7 +70,7 @@ def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
     if not unknown.is_empty():
         first = unknown.row(0, named=True)
         raise ScoringError(
-            "Ratings belong to no answer.",
+            "ratings belong to no answer",
             where=", ".join(f"{name} {first[name]}" for name in RESPONSE),
             expected="ratings of the responses given",
             got=f"{unknown.height} without answer",
@@ -72,14 +79,14 @@ def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
 
 
 def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataFrame:
-    """Columns ASKED, and `place`, from 0."""
+    """Return columns ASKED, and `place`, from 0."""
     asked = judgements.select(ASKED).unique()
     rows = []
     for row in asked.iter_rows(named=True):
         rubric = rubrics.get(row["rubric"])
         if rubric is None or row["dimension"] not in rubric.names:
             raise ScoringError(
-                "Ratings belong to no rubric that is known.",
+                "ratings belong to no rubric that is known",
                 where=f"rubric {row['rubric']}, dimension {row['dimension']}",
                 expected="; ".join(f"{name}: {', '.join(known.names)}" for name, known in rubrics.items()),
                 next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
@@ -103,7 +110,7 @@ def _compare(group: pl.DataFrame) -> dict[str, Any]:
 
 
 def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
-    """Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
+    """Return Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
 
     Returns:
         From -1 to 1; null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
@@ -116,7 +123,7 @@ def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
 
 
 def _place_effect(given: pl.DataFrame) -> float | None:
-    """See `agreements`; null if the dimension was asked at one place only, or no judge rated an answer at both."""
+    """Return the place effect (see `agreements`); null if it was asked at one place only or no judge rated an answer at both."""
     whole = [*RESPONSE, "judge"]
     first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
     means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]
@@ -124,3 +131,69 @@ def _place_effect(given: pl.DataFrame) -> float | None:
     if given["place"].n_unique() == 1 or pairs.is_empty():
         return None
     return fmean(pairs["rating"] - pairs["rating_last"])
+
+
+Level = Literal["interval", "ordinal"]
+"""How different two ratings are: by the square of their distance, or by the ratings that lie between them."""
+
+FEWEST_RATINGS = 2
+"""Of a unit: with one rating there is nothing to compare."""
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: Level = "interval") -> float | None:
+    """Compute Krippendorff's alpha: 1 = raters agree, 0 = as far as chance would have it, below 0 = less than that.
+
+    Args:
+        units: what was rated, each with the ratings it got; null = a rater gave none. Who gave a rating does not matter.
+        level: of measurement.
+
+    Returns:
+        Alpha; null if no unit has two ratings, or all ratings of such units are the same: without variance it is not defined. The
+        order of units and of their ratings does not matter, to the last bit.
+
+    Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section E.
+    """
+    rated = [[rating for rating in unit if rating is not None] for unit in units]
+    paired = [ratings for ratings in rated if len(ratings) >= FEWEST_RATINGS]
+    values = sorted({rating for ratings in paired for rating in ratings})
+    if len(values) < FEWEST_RATINGS:
+        return None
+    coincidences, of_values = _count_coincidences(paired, values)
+    differences = _differences(np.array(values, dtype=float), of_values, level)
+    observed = fsum((coincidences * differences).flat)
+    expected = fsum((np.outer(of_values, of_values) * differences).flat) / (of_values.sum() - 1)
+    return float(1 - observed / expected)
+
+
+def _count_coincidences(
+    units: Sequence[Sequence[float]], values: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return how often each two values meet in a unit, and how often each occurs.
+
+    Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
+    fractions summed unit by unit would depend on the units' order.
+    """
+    place = {value: index for index, value in enumerate(values)}
+    counts = np.zeros((len(units), len(values)), dtype=np.int64)
+    for row, ratings in enumerate(units):
+        for rating in ratings:
+            counts[row, place[rating]] += 1
+    sizes, coincidences = counts.sum(axis=1), np.zeros((len(values), len(values)))
+    for size in np.unique(sizes):
+        of_size = counts[sizes == size]
+        # A rating does not meet itself.
+        coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
+    return coincidences, counts.sum(axis=0)
+
+
+def _differences(values: NDArray[np.float64], of_values: NDArray[np.int64], level: Level) -> NDArray[np.float64]:
+    # Ordinal: the middle of each value's ranks takes the place of the value.
+    positions = values if level == "interval" else np.cumsum(of_values) - of_values / 2
+    differences: NDArray[np.float64] = np.subtract.outer(positions, positions) ** 2
+    return differences
+
+
+def agreements_key(benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
+    """Return the key of how far judges agree; `parents` are the ratings, what they rate and the items."""
+    identities = sorted({ref.identity for ref in parents})
+    return partition_key("agreements", {"benchmark": benchmark}, {}, identities, AGREEMENTS_VERSION)

@@ -1,4 +1,4 @@
-"""Which replies are answers that a judge rates, and what of them it is shown."""
+"""Select the answers that a judge rates, and lay out what it is shown of them."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
 
 
 def judged_answers(responses: dy.DataFrame[Responses], items: dy.DataFrame[Items]) -> pl.DataFrame:
-    """The answers that a judge rates: those with at least one letter, digit or Chinese character.
+    """Return the answers that a judge rates: those with at least one letter, digit or Chinese character.
 
     The answer is the last turn, if it came. Of an `emotion_expression` item it is what was written in all six steps, headed by
     their numbers, and only if every turn came: without its middle it would be rated lower for a call that failed.
@@ -60,7 +60,7 @@ def _says_something(answer: pl.Expr) -> pl.Expr:
 
 
 def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
-    """What a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
+    """Return what a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
 
     A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
     it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
@@ -89,7 +89,7 @@ def _continued(before: str, after: str) -> str:
 
 
 def _goes_on(turn: Mapping[str, Any]) -> bool:
-    """Whether a turn follows a search of the same step."""
+    """Return whether a turn follows a search of the same step."""
     before = json.loads(turn["messages"])[:-1]
     return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))
 
@@ -100,7 +100,7 @@ def check_items(responses: pl.DataFrame, items: dy.DataFrame[Items]) -> None:
     if not unknown.is_empty():
         first = unknown.row(0, named=True)
         raise ScoringError(
-            "Responses belong to no item.",
+            "responses belong to no item",
             where=f"{first['dataset']}, item {first['item_id']}",
             expected="responses to the items given",
             got=f"{unknown.height} without item",

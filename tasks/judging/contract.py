@@ -1,4 +1,4 @@
-"""What a judge must reply: one type writes the format instruction and the JSON schema, and reads the reply."""
+"""Contract of a judge's reply: one type writes the format instruction and the JSON schema, and parses the reply."""
 
 import json
 import re
@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Self
 
+import dataframely as dy
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from schemas.tables.responses import Judgements
 from schemas.vocabulary import Language
+from tasks.judging.answers import RESPONSE
 from tasks.judging.rubrics import Rubric, Scale
 
 _FORMAT: dict[Language, str] = {
@@ -42,8 +46,8 @@ class Contract:
 
     @classmethod
     def of(cls, rubric: Rubric, repetition: int = 0) -> Self:
-        """What a judge must reply when it rates an answer by the rubric for the so-manieth time."""
-        return cls(tuple(dimension.name for dimension in rubric.ask_in_turn(repetition)), rubric.scale)
+        """Build the contract for one repetition of rating an answer by the rubric."""
+        return cls(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
@@ -63,7 +67,7 @@ class Contract:
         return json.dumps(schema)
 
     def instruction(self, language: Language) -> str:
-        """How to reply, in words; derived from the same fields the reply is checked against."""
+        """Write how to reply, in words; derived from the same fields the reply is checked against."""
         names = list(self.reply_type.model_fields)
         ratings = self.scale.ratings
         apart = max(1, len(ratings) // EXAMPLE_RATINGS)
@@ -90,7 +94,7 @@ class Contract:
 
 
 def _json_objects(text: str) -> list[Any]:
-    """Every JSON object of a text that is not part of another one, in order.
+    """Return every JSON object of a text that is not part of another one, in order.
 
     Raises:
         ValueError: if a brace opens something that is no JSON, an object names a key twice, or objects stand in a list.
@@ -119,3 +123,41 @@ def _refuse_constant(name: str) -> float:
 
 def _reasons(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+
+
+VERDICT = [*RESPONSE, "judge", "judge_repetition"]
+"""One reply of a judge, which has a row per dimension."""
+
+
+def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> dy.DataFrame[Judgements]:
+    """Read every stored reply again.
+
+    Args:
+        judgements: of one rubric.
+        rubric: as the judges would be asked by it now.
+
+    Returns:
+        One row per reply and dimension of the rubric, sorted by key; what only the call itself could tell is copied.
+    """
+    contracts = [Contract.of(rubric, repetition) for repetition in range(len(rubric.names))]
+    rows: list[dict[str, Any]] = []
+    for verdict in judgements.unique(VERDICT, keep="first", maintain_order=True).iter_rows(named=True):
+        contract = contracts[verdict["judge_repetition"] % len(contracts)]
+        read = None if verdict["raw_reply"] is None else contract.parse(verdict["raw_reply"])
+        rows += [{**verdict, **_as_read(read), **_asked(rubric), **_rated(read, name)} for name in rubric.names]
+    frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
+    return Judgements.validate(frame.sort(Judgements.primary_key()))
+
+
+def _as_read(read: Parsed | None) -> dict[str, Any]:
+    if read is None:
+        return {"parse_status": "failed"}
+    return {"parse_status": "unparsed" if read.ratings is None else "parsed", "error": read.reason}
+
+
+def _asked(rubric: Rubric) -> dict[str, Any]:
+    return {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest}
+
+
+def _rated(read: Parsed | None, dimension: str) -> dict[str, Any]:
+    return {"dimension": dimension, "rating": (read.ratings or {}).get(dimension) if read else None}

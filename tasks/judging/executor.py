@@ -1,6 +1,6 @@
-"""The only place where a judge is called: one call per rating of a response, all dimensions in one reply."""
+"""Call judges, here and nowhere else: one call per rating of a response, all dimensions in one reply."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ import polars as pl
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
@@ -18,9 +19,15 @@ from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
+from tasks.lake.fingerprint import partition_key
+
+JUDGEMENTS_VERSION = "3"
+"""Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
 """Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
+
+NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -97,7 +104,7 @@ class Judge:
         return sampling.model_copy(update={"max_tokens": reply_tokens(self.rubric.names)})
 
     def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
-        """One row of the judgements layer per dimension."""
+        """Return one row of the judgements layer per dimension."""
         parsed, reply = verdict.parsed, verdict.reply
         ratings = (parsed.ratings if parsed else None) or {}
         shared = {
@@ -118,7 +125,7 @@ class Judge:
 
 
 def call_numbers(repetition: int) -> range:
-    """Numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
+    """Return numbers of the calls that ask for one rating of an answer, the first and those after unreadable replies.
 
     They tell calls apart that are otherwise the same. Every repetition has numbers of its own, so that it never finds the reply
     to another one in the journal: 0, 1, 2 are the first, 3, 4, 5 the second.
@@ -127,7 +134,7 @@ def call_numbers(repetition: int) -> range:
 
 
 def reply_tokens(dimensions: Sequence[str]) -> int:
-    """Length that just holds the embedded model's ratings of these dimensions."""
+    """Return the length that just holds the embedded model's ratings of these dimensions."""
     of_each = (TOKENS_OF_A_RATING + len(name) // CHARACTERS_PER_TOKEN for name in dimensions)
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
 
@@ -135,16 +142,16 @@ def reply_tokens(dimensions: Sequence[str]) -> int:
 async def judge_responses(
     items: dy.DataFrame[Items],
     responses: dy.DataFrame[Responses],
-    judging: Judge,
-    do_all: RunJobs,
+    judge: Judge,
+    run_jobs: RunJobs,
 ) -> dy.DataFrame[Judgements]:
     """Have a judge rate every answer as often as it does, the longest first.
 
     Args:
         items: the dataset's items.
         responses: replies to them; which of them are judged, `judged_answers` says.
-        judging: the judge with its rubric; the embedded one gets a length that just holds the ratings.
-        do_all: begins the calls, as many at once as is of use.
+        judge: the judge with its rubric; the embedded one gets a length that just holds the ratings.
+        run_jobs: begins the calls, as many at once as is of use.
 
     Returns:
         One row per judged response, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
@@ -156,18 +163,68 @@ async def judge_responses(
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     answers = judged_answers(responses, items).rows(named=True)
-    asked = [(response, repetition) for response in answers for repetition in range(judging.repetitions)]
-    works = []
+    asked = [(response, repetition) for response in answers for repetition in range(judge.repetitions)]
+    jobs = []
     for response, repetition in asked:
         item, answer = by_item[response["dataset"], response["item_id"]], response["answer"]
-        works.append((_length(item, answer), partial(judging.rate, item, answer, repetition)))
-    verdicts = await do_all(works)
+        jobs.append((_length(item, answer), partial(judge.rate, item, answer, repetition)))
+    verdicts = await run_jobs(jobs)
     judged = zip(asked, verdicts, strict=True)
-    rows = [row for (response, _), verdict in judged for row in judging.rows(response, verdict)]
+    rows = [row for (response, _), verdict in judged for row in judge.rows(response, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
 
 def _length(item: Mapping[str, Any], answer: str) -> float:
-    """Characters that differ from one call about a dataset to the next: the item's and the answer's."""
+    """Return characters that differ from one call about a dataset to the next: the item's and the answer's."""
     return len(item["context"] or "") + len(item["question"]) + len(answer)
+
+
+async def plan_ratings(
+    answers: Iterable[tuple[Mapping[str, Any], str]], judge: ModelEntry, rubric: Rubric, repetitions: int = 1
+) -> list[ChatRequest]:
+    """Return the first call for each rating of each answer; what unreadable replies cost again is not known here.
+
+    Args:
+        answers: row of the items layer, and the answer to it; an empty text where it is not known yet.
+        judge: the judging model.
+        rubric: what it rates.
+        repetitions: times it rates each answer.
+    """
+    planned: list[ChatRequest] = []
+
+    async def note(request: ChatRequest) -> ChatReply:
+        planned.append(request)
+        return NOT_SENT
+
+    forecast = Judge(judge, rubric, note, lambda _reply: None)
+    for row, answer in answers:
+        for repetition in range(repetitions):
+            await forecast.rate(row, answer, repetition)
+    return planned
+
+
+def judgements_key(
+    responses: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
+) -> PartitionKey:
+    """Return the key of one judge's ratings of one partition of responses.
+
+    That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
+    so more than once.
+
+    Args:
+        responses: what is rated.
+        judge: the judging model.
+        rubric: its id.
+        rubric_sha256: hash of its content.
+        repetitions: times the judge rates each answer.
+    """
+    settings = {
+        "judge": judge.name,
+        **judge.meaning,
+        "rubric_sha256": rubric_sha256,
+        **({"json_schema": False} if judge.dialect and "json_schema" in judge.dialect.unsent else {}),
+        **({"repetitions": repetitions} if repetitions > 1 else {}),
+    }
+    keys = {**dict(responses.place), "judge": judge.name, "rubric": rubric}
+    return partition_key("judgements", keys, settings, parents=[responses.identity], version=JUDGEMENTS_VERSION)

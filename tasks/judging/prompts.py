@@ -1,4 +1,4 @@
-"""The messages a judge is sent: rubric and reply format first, then the texts, fenced as data."""
+"""Build the messages for a judge: rubric and reply format first, then the texts, fenced as data."""
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -24,7 +24,7 @@ _ANSWER_LAST: dict[Language, str] = {"en": "Rate the ANSWER.", "zh": "请为 ANS
 
 
 def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetition: int = 0) -> tuple[ChatMessage, ...]:
-    """The conversation that asks for the ratings of one answer, in the item's language.
+    """Return the conversation that asks for the ratings of one answer, in the item's language.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
     references of news sets are headlines.
@@ -44,7 +44,7 @@ def judge_messages(item: Mapping[str, Any], answer: str, rubric: Rubric, repetit
     nonce = fence_nonce(*given.values())
     system = [
         rubric.instruction[language].strip(),
-        *(_dimension_text(dimension, rubric.scale, language) for dimension in rubric.ask_in_turn(repetition)),
+        *(_dimension_text(dimension, rubric.scale, language) for dimension in rubric.rotate_dimensions(repetition)),
         *_shared_scale(rubric, language),
         _DATA[language].format(nonce=nonce),
         Contract.of(rubric, repetition).instruction(language),
@@ -69,7 +69,7 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
         return "\n".join(references) or None
     if len(references) != len(ASPECTS):
         raise ScoringError(
-            "An item has not one reference for each aspect.",
+            "an item has not one reference for each aspect",
             where=f"{item['dataset']}, item {item['item_id']}, rubric {rubric.id}",
             expected=f"{len(ASPECTS)} references: {', '.join(ASPECTS)}",
             got=str(len(references)),
@@ -79,13 +79,13 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
 
 
 def _laid_out(answer: str, rubric: Rubric) -> str:
-    """The answer as it is shown; one that cannot be read as aspects is shown as it is."""
+    """Return the answer as it is shown; one that cannot be read as aspects is shown as it is."""
     aspects = read_aspects(answer) if rubric.layout == "aspects" else None
     return answer if aspects is None else format_aspects(tuple(aspects.values()))
 
 
 def fence_nonce(*texts: str) -> str:
-    """A mark that occurs in none of the texts, so that they cannot close their own fence; the same for the same texts."""
+    """Return a mark that occurs in none of the texts, so that they cannot close their own fence; the same for the same texts."""
     nonce = sha256("\x00".join(texts).encode()).hexdigest()[:12]
     while any(nonce in text for text in texts):
         nonce = sha256(nonce.encode()).hexdigest()[:12]
@@ -98,7 +98,7 @@ def _dimension_text(dimension: Dimension, scale: Scale, language: Language) -> s
 
 
 def _shared_scale(rubric: Rubric, language: Language) -> list[str]:
-    """What ratings mean in all dimensions alike, as a paragraph; none where each dimension says it."""
+    """Return what ratings mean in all dimensions alike, as a paragraph; none where each dimension says it."""
     if rubric.anchors is not None:
         lines = _anchor_lines(rubric.anchors, rubric.scale, language)
     else:

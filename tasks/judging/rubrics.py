@@ -122,8 +122,8 @@ class Rubric(Frozen):
         """Names of the dimensions, in order."""
         return tuple(dimension.name for dimension in self.dimensions)
 
-    def ask_in_turn(self, repetition: int) -> tuple[Dimension, ...]:
-        """The dimensions in the order in which a judge is asked for them when it rates an answer for the so-manieth time.
+    def rotate_dimensions(self, repetition: int) -> tuple[Dimension, ...]:
+        """Return the dimensions in the order in which a judge is asked for them in one repetition.
 
         Rotated by one place more each time: over as many repetitions as there are dimensions, each is asked once at each place.
         """
@@ -143,7 +143,7 @@ class Rubric(Frozen):
 
 
 def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
-    """The place, from 0, at which a judge was asked for a dimension; `repetition` is `judge_repetition` of the judgements.
+    """Return the place, from 0, at which a judge was asked for a dimension; `repetition` is `judge_repetition` of the judgements.
 
     Raises:
         ValueError: if the rubric has no such dimension.
@@ -172,7 +172,7 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     if name not in known:
         near = get_close_matches(name, known, n=1)
         raise UsageError(
-            f"There is no rubric {name!r}.",
+            f"there is no rubric {name!r}",
             where=str(folder),
             expected=f"one of {', '.join(known) or 'none, the folder is empty'}",
             got=name,
@@ -181,7 +181,7 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     try:
         rubric = Rubric.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError) as error:
-        raise UsageError("A rubric file breaks a rule.", where=str(path), got=str(error), next_step="correct the file") from error
+        raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
-        raise UsageError("A rubric's id is not its file name.", where=str(path), expected=name, got=rubric.id)
+        raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
     return rubric

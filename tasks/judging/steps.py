@@ -1,4 +1,4 @@
-"""The infer stage's second step: let a judge rate one partition of responses; and how far judges agree, of the score stage."""
+"""Steps of judging: have a judge rate one partition of responses (infer stage); compare judges (score stage)."""
 
 import asyncio
 from dataclasses import dataclass
@@ -12,10 +12,9 @@ from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.worker_pool import ProgressListener, RunJobs
-from tasks.judging.agreement import agreements
+from tasks.judging.agreement import agreements, agreements_key
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_responses
-from tasks.judging.keys import agreements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.steps import step, up_to_date
@@ -41,15 +40,15 @@ class JudgeJob:
 
 
 @step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
-async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: RunJobs, watcher: ProgressListener) -> Any:
+async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJobs, listener: ProgressListener) -> Any:
     """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
 
     Args:
         job: what to rate.
         lake: has the responses, and gets the judgements.
         chat: the judge's client.
-        do_all: begins the judge's calls.
-        watcher: told of every reply.
+        run_jobs: begins the judge's calls.
+        listener: told of every reply.
 
     Returns:
         PartitionRef of the judgements.
@@ -57,9 +56,9 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, do_all: RunJobs
     if found := lake.find(job.key):
         return up_to_date(found)
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    watcher.expect(judged_answers(responses, items).height * job.repetitions)
-    judging = Judge(job.judge, load_rubric(job.rubric), chat, watcher.on_reply, job.repetitions)
-    judgements = await judge_responses(items, responses, judging, do_all)
+    listener.expect(judged_answers(responses, items).height * job.repetitions)
+    judging = Judge(job.judge, load_rubric(job.rubric), chat, listener.on_reply, job.repetitions)
+    judgements = await judge_responses(items, responses, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
 
@@ -81,7 +80,7 @@ class AgreementJob:
 
 @step("compare judges")
 async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
-    """How far judges agree, and what else than the answer moves their ratings.
+    """Measure how far judges agree, and what else than the answer moves their ratings.
 
     Returns:
         PartitionRef of the agreements.
@@ -92,7 +91,7 @@ async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
 
 
 def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `agreements`, from what the lake holds."""
+    """Return rows of `agreements`, from what the lake holds."""
     items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
     responses = Responses.validate(pl.concat([lake.read(ref, Responses) for ref in job.responses]))
     judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))

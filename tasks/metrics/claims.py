@@ -1,4 +1,4 @@
-"""Statements of an answer inside prose: "the answer is B", "所以选B", and which of them count.
+"""Find statements of an answer inside prose ("the answer is B", "所以选B") and settle which of them count.
 
 A lead is the wording before the answer. A reply may state its answer several times; statements that close a line of reasoning
 ("therefore", "final answer", a boxed letter) count before the others, and statements of equal rank must agree.
@@ -93,7 +93,7 @@ _DENIED = re.compile(
 
 
 def denied(text: str, start: int) -> bool:
-    """Whether the clause that leads up to `start` denies, rules out or only supposes what follows."""
+    """Return whether the clause that leads up to `start` denies, rules out or only supposes what follows."""
     before = text[max(0, start - LONGEST_CLAUSE) : start].rstrip(" :")
     starts = [boundary.end() for boundary in _CLAUSE_START.finditer(before)]
     return _DENIED.search(before, starts[-1] if starts else 0) is not None
@@ -112,7 +112,7 @@ TargetReader = Callable[[str, int, Choices], Reading]
 
 
 def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Iterator[Claim]:
-    """Every answer that follows a lead and is not denied."""
+    """Return every answer that follows a lead and is not denied."""
     closing: dict[int, bool] = {}
     for lead in LEADS:
         for found in lead.pattern.finditer(text):
@@ -124,7 +124,7 @@ def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Ite
 
 
 def settle(claims: Sequence[Claim]) -> Reading:
-    """What a reply's claims come to: closing ones count first, and those that count must agree."""
+    """Return what a reply's claims come to: closing ones count first, and those that count must agree."""
     counted = [claim.reading for claim in claims if claim.closing] or [claim.reading for claim in claims]
     refusals = [reading for reading in counted if isinstance(reading, LabelRefusal)]
     if refusals:

@@ -1,25 +1,60 @@
-"""The item_scores layer: every response read, compared with its item's gold, and given a status.
+"""Score responses for `item_scores`: read each, compare it with its item's gold, give it a status.
 
 Whose failure it was decides: a reply that cannot be read is the model's and counts as wrong (value 0, the lowest points in a
 questionnaire); a failed call or an unusable judge is ours, and its value is missing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
-from tasks.metrics.answers import SUITED, ParsedAnswer, Question, check_order, measure, read_answer
-from tasks.metrics.ratings import RATED, Rating
+from tasks.lake.fingerprint import partition_key
+from tasks.metrics.answers import SUITED, ParsedAnswer, Question, measure, read_answer
+
+
+class Rating(NamedTuple):
+    """A rating and the ends of its scale."""
+
+    rating: int
+    lowest: int
+    highest: int
+
+
+def rating_share(ratings: Sequence[Rating]) -> float:
+    """Return the mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest. MoodBench's way."""
+    return fmean((rating - lowest) / (highest - lowest) for rating, lowest, highest in ratings)
+
+
+def rating_level(ratings: Sequence[Rating]) -> float:
+    """Return the mean of rating / highest. LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
+
+    Raises:
+        ScoringError: if a scale reaches below 0.
+    """
+    if wrong := [rating for rating in ratings if rating.lowest < 0 or rating.highest <= 0]:
+        raise ScoringError(
+            "mean_rating divides a rating by the highest one, and a scale reaches below 0",
+            expected="scales from 0 or above",
+            got=f"a scale from {wrong[0].lowest} to {wrong[0].highest}",
+            next_step="score the dataset by judged_rating, or give the rubric another scale",
+        )
+    return fmean(rating / highest for rating, _, highest in ratings)
+
+
+RATED: Mapping[Metric, Callable[[Sequence[Rating]], float]] = {"judged_rating": rating_share, "mean_rating": rating_level}
+"""Metrics that are made of a judge's ratings."""
+
 
 METRICS_VERSION = "3"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
@@ -52,7 +87,7 @@ class Ratings:
     dimensions: frozenset[str]
 
     def rate(self, response: ResponseKey, metric: Metric) -> ScoredAnswer:
-        """Mean over the judge's repetitions of what the metric makes of all dimensions.
+        """Return the mean over the judge's repetitions of what the metric makes of all dimensions.
 
         A repetition in which a dimension is missing is left out; with none left the value is missing.
         """
@@ -102,7 +137,7 @@ def score_items(
 
 
 def last_turns(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
-    """One row per (item, model, setting, repetition): its last turn, or a turn that failed: then there is no whole answer."""
+    """Return one row per (item, model, setting, repetition): its last turn, or one that failed: then there is no whole answer."""
     return responses.sort(pl.col("status") == "failed", "turn").unique(RESPONSE, keep="last", maintain_order=True)
 
 
@@ -111,7 +146,7 @@ def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
     lacking = asked.join(answers, on=RESPONSE, how="anti") if not answers.is_empty() else items.select(ITEM)
     unknown = answers.join(items, on=ITEM, how="anti").select(RESPONSE)
-    for frame, what in ((lacking, "Items have no response row."), (unknown, "Responses belong to no item.")):
+    for frame, what in ((lacking, "items have no response row"), (unknown, "responses belong to no item")):
         if not frame.is_empty():
             first = frame.sort(frame.columns).row(0, named=True)
             raise ScoringError(
@@ -127,7 +162,7 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
     """Raise ScoringError if the method is of the reference profile or a metric of it cannot score one of the question types."""
     if method.profile != "corrected":
         raise ScoringError(
-            "Replies were to be read by the rules of another profile.",
+            "replies were to be read by the rules of another profile",
             where=f"method {method.id}",
             expected="profile corrected",
             got=f"profile {method.profile}",
@@ -138,7 +173,7 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
         if not wrong.is_empty():
             first = wrong.row(0, named=True)
             raise ScoringError(
-                f"Metric {spec.metric} cannot score {first['question_type']} items.",
+                f"metric {spec.metric} cannot score {first['question_type']} items",
                 where=f"{first['dataset']}, item {first['item_id']}, method {method.id}",
                 expected=f"question types {', '.join(sorted(SUITED[spec.metric]))}",
                 got=first["question_type"],
@@ -146,14 +181,26 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             )
 
 
+def check_order(question: Question, order: Sequence[int]) -> None:
+    """Raise ScoringError unless the order in which options were shown names each of them once."""
+    if sorted(order) != list(range(len(question.options))):
+        raise ScoringError(
+            "the order in which options were shown is not one of the item's options",
+            where=f"item {question.item_id}, column option_order of the responses",
+            expected=f"each of the places 0 to {len(question.options) - 1} once" if question.options else "null",
+            got=str(list(order)),
+            next_step="run the infer stage again for this dataset",
+        )
+
+
 def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec) -> Ratings:
-    """The ratings a judged method needs.
+    """Return the ratings a judged method needs.
 
     The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
     """
     if judgements is None:
         raise ScoringError(
-            f"Method {method.id} needs a judge's ratings.",
+            f"method {method.id} needs a judge's ratings",
             expected=f"judgements by rubric {method.rubric}",
             got="none",
             next_step="run the infer stage with a judge",
@@ -161,7 +208,7 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
     of_rubric = judgements.filter(pl.col("rubric") == method.rubric)
     if of_rubric["judge"].n_unique() > 1:
         raise ScoringError(
-            f"Method {method.id} was given the ratings of several judges.",
+            f"method {method.id} was given the ratings of several judges",
             expected="one judge",
             got=", ".join(sorted(of_rubric["judge"].unique())),
             next_step="score each judge's ratings on their own",
@@ -224,7 +271,25 @@ def _outcome(
 
 
 def shown_place(question: Question, indices: Sequence[int], order: Sequence[int] | None) -> int | None:
-    """0-based place at which the option of a single choice was shown; null for other types and where there is no option."""
+    """Return the 0-based place of a single choice's option as shown; null for other types and where there is no option."""
     if question.question_type != "single_choice" or not indices:
         return None
     return indices[0] if order is None else order.index(indices[0])
+
+
+def item_scores_key(responses: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Return the key of the scored items of one partition of responses.
+
+    Weights and normalisation are left out: they act later, so changing them does not score the items again.
+    """
+    asked = [
+        {
+            "method": method.id,
+            "rubric": method.rubric,
+            "profile": method.profile,
+            "metrics": [{"metric": metric.metric, "k": metric.k} for metric in method.metrics],
+        }
+        for method in methods
+    ]
+    parents = [responses.identity, *(ref.identity for ref in judgements)]
+    return partition_key("item_scores", dict(responses.place), {"methods": asked}, parents, METRICS_VERSION)

@@ -1,4 +1,4 @@
-"""Option letters inside a reply: what counts as one, and how several are strung together."""
+"""Find option letters inside a reply: what counts as one, and how several are strung together."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.letters import option_letters
-from tasks.metrics.masking import is_masked, masked_option
-from tasks.metrics.reply import WORD, match_text
+from tasks.metrics.reply import WORD, is_masked, masked_option, match_text
 
 MAX_SINGLE = 26
 """Up to this many options every label is one letter, and letters may be written without a gap ("AC")."""
@@ -68,11 +67,11 @@ class Choices:
         return len(self.options) > MAX_SINGLE
 
     def index(self, name: str) -> int | None:
-        """Index of the option with this letter, null if there is none."""
+        """Return the index of the option with this letter, null if there is none."""
         return self.labels.index(name) if name in self.labels else None
 
     def read(self, name: str) -> Indices | LabelRefusal:
-        """The option with this letter, or the refusal that there is none."""
+        """Return the option with this letter, or the refusal that there is none."""
         index = self.index(name)
         return LabelRefusal(f"{name} is not an option") if index is None else (index,)
 
@@ -82,18 +81,18 @@ class Choices:
         return 2 * max(len(option) for option in self.options) + 40
 
     def match(self, text: str) -> int | None:
-        """Index of the option whose text this is; `text` comes from a masked reply."""
+        """Return the index of the option whose text this is; `text` comes from a masked reply."""
         if is_masked(text):
             return masked_option(text)
         return match_text(text, self.options) if len(text) <= self.reach else None
 
     def show(self, indices: Indices) -> str:
-        """Letters of these options, comma-separated."""
+        """Return letters of these options, comma-separated."""
         return ",".join(self.labels[index] for index in indices)
 
 
 def label_at(text: str, start: int, choices: Choices) -> Label | None:
-    """The letter that stands at `start`, if what follows does not make it a word of its own.
+    """Return the letter that stands at `start`, if what follows does not make it a word of its own.
 
     "A" and "I" are words too, so they need a clear end; so do small letters.
     """
@@ -108,7 +107,7 @@ def label_at(text: str, start: int, choices: Choices) -> Label | None:
 
 
 def marked_labels(text: str) -> list[str]:
-    """Letters that introduce something, as in "A. ..., B) ...", in order."""
+    """Return letters that introduce something, as in "A. ..., B) ...", in order."""
     return [found.group(1) for found in _MARK.finditer(text)]
 
 
@@ -136,7 +135,7 @@ class Sequence:
     numbers: tuple[int, ...] = ()
 
     def read(self, choices: Choices) -> Indices | LabelRefusal:
-        """The options named, or why they are not read."""
+        """Return the options named, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
             return LabelRefusal(f"{outside[0]} is not an option")
         if repeated := [name for name in self.names if self.names.count(name) > 1]:
@@ -147,7 +146,7 @@ class Sequence:
 
 
 def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:
-    """Capital letters without a gap, such as "AC": only where every label is one letter and each of them is an option."""
+    """Return capital letters without a gap, such as "AC": only where every label is one letter and each of them is an option."""
     found = _RUN.match(text, start)
     if found is None or choices.wide or set(found.group()) - set(choices.labels):
         return None
@@ -155,7 +154,7 @@ def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:
 
 
 def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> Sequence | None:
-    """The letters strung together from `start` on; null if none stands there.
+    """Return the letters strung together from `start` on; null if none stands there.
 
     A string that goes on with "or" is no answer; the caller sees this from `hedged`.
     """
@@ -184,5 +183,5 @@ def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> 
 
 
 def hedged(text: str, end: int) -> bool:
-    """Whether the letter that ends at `end` is followed by an alternative: "A or C"."""
+    """Return whether the letter that ends at `end` is followed by an alternative: "A or C"."""
     return _HEDGE.match(text, end) is not None

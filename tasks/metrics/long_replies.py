@@ -1,4 +1,4 @@
-"""Replies to questions about a long context that are answered by a label or an index, read in two ways.
+"""Read replies about a long context that give a label or an index, in two ways.
 
 Lenient, as `accuracy` counts: a JSON object, fenced or among words, or the answer alone; labels whatever their case, composites
 such as "Relief & Gratitude" in any order. Strict, as the released LongEmotion code reads them, for `strict_accuracy`. Neither
@@ -66,7 +66,7 @@ LONG_READERS: Mapping[QuestionType, Callable[..., LongChoice]] = {"label_choice"
 
 
 def final_answer(text: str) -> str:
-    """The text of a reply in words: what its last JSON object has under `answer`, else all of it.
+    """Return the text of a reply in words: what its last JSON object has under `answer`, else all of it.
 
     Search-o1 asks for such an object, the other settings for words alone.
     """
@@ -75,7 +75,7 @@ def final_answer(text: str) -> str:
 
 
 def match_label(value: Any, choices: Sequence[str]) -> int | None:
-    """Index of the one choice that a value is, or null: case and white space made equal, parts of composites in any order."""
+    """Return the index of the one choice that a value is, or null: whatever case, white space and order of composites."""
     if not isinstance(value, str):
         return None
     for normalise in (str, _plain, _parts):
@@ -87,7 +87,7 @@ def match_label(value: Any, choices: Sequence[str]) -> int | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """The number that a value is, or writes: 24, 24.0, "24"; null if it is none."""
+    """Return the number that a value is, or writes: 24, 24.0, "24"; null if it is none."""
     if isinstance(value, str):
         found = _INTEGER.fullmatch(level_text(value).strip())
         return int(found.group(1)) if found else None
@@ -97,7 +97,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def keyed_values(text: str, key: str) -> list[Any] | None:
-    """Values under `key`, in any case, in the last complete JSON object that has it; null if there is no such object.
+    """Return values under `key`, in any case, in the last complete JSON object that has it; null if there is no such object.
 
     Typographic and single quotes are taken for JSON's only where nothing can be read otherwise.
     """
@@ -115,7 +115,7 @@ def keyed_values(text: str, key: str) -> list[Any] | None:
 
 
 def strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
-    """What the released code reads under `key`: of the whole reply if that is JSON, else of the last fence; null if nothing.
+    """Return what the released code reads under `key`: of a whole reply that is JSON, else of the last fence; null if nothing.
 
     Args:
         reply: the model's text as it came.
@@ -134,7 +134,7 @@ def strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
 
 
 def _answers(reply: str, key: str, *, cut: bool) -> list[Any]:
-    """Values of the last JSON object, else the words of a reply that holds nothing but its answer."""
+    """Return values of the last JSON object, else the words of a reply that holds nothing but its answer."""
     text = strip_reasoning(reply)
     values = keyed_values(text, key)
     if values is not None:
@@ -144,7 +144,7 @@ def _answers(reply: str, key: str, *, cut: bool) -> list[Any]:
 
 
 def _one(values: Sequence[Any], read: Callable[[Any], int | None]) -> int | None:
-    """What all values are read as, if that is the same."""
+    """Return what all values are read as, if that is the same."""
     found = {read(value) for value in values}
     return found.pop() if len(found) == 1 else None
 

@@ -1,18 +1,19 @@
-"""What a model's reply says, as typed results; a reply that does not say it clearly is not read.
+"""Parse replies into typed results; a reply that does not say it clearly is not read.
 
 Each kind of answer has an ordered table of small named forms. The first form that applies decides: it gives the answer, or the
 reason why the reply is refused. Nothing is guessed from letters that merely occur ("I think A or C", "A dog is shown").
 """
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
-from tasks.metrics.json_forms import json_answer
-from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
-from tasks.metrics.list_forms import ListForms
-from tasks.metrics.listed_lines import checked_list
-from tasks.metrics.masking import mask_options, masked_option
-from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, strip_reasoning
+from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
+from tasks.metrics.list_forms import ListForms, checked_list
+from tasks.metrics.reply import clean_reply, drop_unfinished, has_words, level_text, mask_options, masked_option, strip_reasoning
 from tasks.metrics.single_forms import (
     SEVERAL,
     read_bare_letter,
@@ -72,8 +73,6 @@ class Form:
     why: str
 
 
-_SETS, _ORDERS = ListForms("set"), ListForms("order")
-
 SINGLE_FORMS: tuple[Form, ...] = (
     Form("letter", read_bare_letter, "what the prompt asks for"),
     Form("letter and text", read_letter_and_text, "unambiguous if the two are the same option, refused if not"),
@@ -82,20 +81,21 @@ SINGLE_FORMS: tuple[Form, ...] = (
     Form("text at an edge", read_opening_text, "'Yes, because ...': the option itself is the first clause or the last line"),
     Form("only text named", read_only_text, "one plain sentence that names one option and denies nothing"),
 )
-SET_FORMS: tuple[Form, ...] = (
-    Form("letters", _SETS.whole, "what the prompt asks for"),
-    Form("letters with texts", _SETS.named, "unambiguous if each letter stands with its own option and nothing else is said"),
-    Form("statement", _SETS.claims, "before lists, since the options may be repeated before the answer"),
-    Form("list", _SETS.lines, "one option a line, with nothing but its own text, among prose"),
-    Form("option texts", _SETS.texts, "unambiguous if every piece is an option"),
-)
-ORDER_FORMS: tuple[Form, ...] = (
-    Form("letters", _ORDERS.whole, "what the prompt asks for"),
-    Form("letters with texts", _ORDERS.named, "unambiguous if each letter stands with its own option and nothing else is said"),
-    Form("statement", _ORDERS.claims, "before lists, since the options may be repeated before the answer"),
-    Form("list", _ORDERS.lines, "numbered or one option a line, among prose"),
-    Form("option texts", _ORDERS.texts, "unambiguous if every piece is an option"),
-)
+
+
+def _list_forms(kind: SequenceKind, of_lines: str) -> tuple[Form, ...]:
+    forms = ListForms(kind)
+    return (
+        Form("letters", forms.whole, "what the prompt asks for"),
+        Form("letters with texts", forms.named, "unambiguous if each letter stands with its own option and nothing else is said"),
+        Form("statement", forms.claims, "before lists, since the options may be repeated before the answer"),
+        Form("list", forms.lines, of_lines),
+        Form("option texts", forms.texts, "unambiguous if every piece is an option"),
+    )
+
+
+SET_FORMS = _list_forms("set", "one option a line, with nothing but its own text, among prose")
+ORDER_FORMS = _list_forms("order", "numbered or one option a line, among prose")
 
 
 def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoiceParse:
@@ -112,7 +112,7 @@ def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Ch
 
 def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoicesParse:
     """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
-    reading, how = _read(reply, Choices(tuple(options)), SET_FORMS, _combine_set)
+    reading, how = _read(reply, Choices(tuple(options)), SET_FORMS, _combine_list("set"))
     if cut and how in LISTING:
         return ChoicesParse(None, UNFINISHED)
     return ChoicesParse(None if reading is None else frozenset(reading), how)
@@ -120,7 +120,7 @@ def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> C
 
 def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> OrderParse:
     """Read a reply that puts options in order; it may name only some of them, then `complete` is false."""
-    reading, how = _read(reply, Choices(tuple(options)), ORDER_FORMS, _combine_order)
+    reading, how = _read(reply, Choices(tuple(options)), ORDER_FORMS, _combine_list("order"))
     if cut and how in LISTING:
         return OrderParse(None, complete=False, how=UNFINISHED)
     return OrderParse(reading, reading is not None and len(reading) == len(options), how)
@@ -136,7 +136,7 @@ _Combine = Callable[[list[Indices], Choices], Indices | LabelRefusal]
 
 
 def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine) -> tuple[Indices | None, str]:
-    """The first form that applies decides."""
+    """Read a reply by the first form that applies."""
     bare = strip_reasoning(reply)
     masked = mask_options(bare, choices.options)
     if masked_option(masked) is None and (values := json_answer(bare)) is not None:
@@ -156,7 +156,7 @@ def _outcome(reading: Indices | LabelRefusal, name: str) -> tuple[Indices | None
 
 
 def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | LabelRefusal:
-    """Each value on its own: one option each, or (a single value) whatever the forms read."""
+    """Read each value on its own: one option each, or (a single value) whatever the forms read."""
     texts = [clean_reply(mask_options(value, choices.options)) for value in values]
     if not texts:
         return LabelRefusal(NOTHING)
@@ -176,9 +176,60 @@ def _combine_single(_read: list[Indices], _choices: Choices) -> Indices | LabelR
     return SEVERAL
 
 
-def _combine_set(read: list[Indices], choices: Choices) -> Indices | LabelRefusal:
-    return checked_list(tuple(index for indices in read for index in indices), choices, "set", with_texts=False)
+def _combine_list(kind: SequenceKind) -> _Combine:
+    return lambda read, choices: checked_list(tuple(chain.from_iterable(read)), choices, kind, with_texts=False)
 
 
-def _combine_order(read: list[Indices], choices: Choices) -> Indices | LabelRefusal:
-    return checked_list(tuple(index for indices in read for index in indices), choices, "order", with_texts=False)
+ANSWER_KEYS = frozenset(
+    {
+        "answer",
+        "answers",
+        "choice",
+        "choices",
+        "option",
+        "options",
+        "letter",
+        "letters",
+        "final_answer",
+        "selected",
+        "order",
+        "ranking",
+    }
+    | {"答案", "选项", "选择", "顺序", "排序"}
+)
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+
+
+def json_answer(text: str) -> list[str] | None:
+    """Return what a JSON reply gives as its answer, as texts; null if the reply is not JSON.
+
+    The whole reply may be JSON, or its one fenced block, or the one object in it. Numbers are passed on as their digits. A reply
+    that is JSON throughout but gives no answer, or several under different keys, yields an empty list.
+    """
+    for candidate in (text, *_only(_FENCE.findall(text)), *_only(_OBJECT.findall(text))):
+        try:
+            value = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(value, dict | list):
+            return None
+        answer = _texts(_named_answer(value) if isinstance(value, dict) else value)
+        if answer or candidate == text:
+            return answer
+    return None
+
+
+def _only(found: list[str]) -> list[str]:
+    return found if len(found) == 1 else []
+
+
+def _named_answer(value: dict[str, Any]) -> Any:
+    named = [held for key, held in value.items() if key.strip().casefold().replace(" ", "_") in ANSWER_KEYS]
+    return named[0] if len(named) == 1 else None
+
+
+def _texts(answer: Any) -> list[str]:
+    values = answer if isinstance(answer, list) else [answer]
+    plain = [str(value) for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
+    return plain if len(plain) == len(values) else []

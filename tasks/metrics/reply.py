@@ -1,4 +1,8 @@
-"""A reply as a reader sees it: without reasoning blocks, mark-up and typographic variants."""
+"""Clean a reply of reasoning blocks, mark-up and typographic variants, and mask the texts of options in it.
+
+An option may look like anything: "M: Why? I'd say no.", "(i) and (ii) only", "- 0.5". Where a reply holds an option's text word
+by word, one private character is put in its place before letters, marks and statements are looked for.
+"""
 
 import re
 import unicodedata
@@ -33,7 +37,7 @@ _KEPT_BEFORE_DIGITS = frozenset(".,:/-")
 
 
 def strip_reasoning(reply: str) -> str:
-    """The reply without what the model thought before it.
+    """Return the reply without what the model thought before it.
 
     A block that is closed but never opened is taken from the start of the reply (chat templates may swallow the opening tag);
     one that is never closed takes the rest with it: what follows is thought, not answer.
@@ -44,34 +48,34 @@ def strip_reasoning(reply: str) -> str:
 
 
 def level_text(text: str) -> str:
-    """The text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
+    """Return the text with full-width forms and other variants as ordinary characters (NFKC), and straight quotation marks."""
     return unicodedata.normalize("NFKC", text).translate(_QUOTES)
 
 
 def clean_reply(text: str) -> str:
-    """A levelled reply without mark-up and without white space around its lines."""
+    """Return a levelled reply without mark-up and without white space around its lines."""
     for pattern, replacement in _MARK_UP:
         text = pattern.sub(replacement, text)
     return "\n".join(line.strip() for line in text.splitlines()).strip()
 
 
 def drop_unfinished(reply: str) -> str:
-    """A reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
+    """Return a reply that was cut off, without a last line that had only come as far as its letter: it began another option."""
     return _UNFINISHED.sub("", reply)
 
 
 def has_words(text: str) -> bool:
-    """Whether the text holds a letter, a digit or a Chinese character at all."""
+    """Return whether the text holds a letter, a digit or a Chinese character at all."""
     return any(character.isalnum() for character in text)
 
 
 def plain_text(text: str) -> str:
-    """Case, width and runs of white space made equal; punctuation kept."""
+    """Make case, width and runs of white space equal; keep punctuation."""
     return " ".join(level_text(text).casefold().split())
 
 
 def fold_text(text: str) -> str:
-    """The same without white space and punctuation, except signs that change a number ("-5", "3.5") and symbols ("+", "<")."""
+    """Do as `plain_text` without white space and punctuation, except signs of numbers ("-5", "3.5") and symbols ("+", "<")."""
     plain = plain_text(text)
     return "".join(character for place, character in enumerate(plain) if _is_content(plain, place))
 
@@ -84,7 +88,7 @@ def _is_content(text: str, place: int) -> bool:
 
 
 def match_text(text: str, options: Sequence[str]) -> int | None:
-    """Index of the one option that `text` is, or null.
+    """Return the index of the one option that `text` is, or null.
 
     Case and punctuation count only where leaving them out would make two options the same.
     """
@@ -94,3 +98,77 @@ def match_text(text: str, options: Sequence[str]) -> int | None:
         if len(found) == 1:
             return found[0]
     return None
+
+
+FIRST = 0xE000
+TOKEN = re.compile("[\ue000-\uf8ff]")
+SHORTEST, SHORTEST_WORD = 2, 4
+"""Characters; single characters, short words ("no", "joy") and small numbers may be letters, prose or numbering and stay."""
+
+_EDGES = " \"'.。!！?？"
+_ARTICLE = re.compile(r"^\W*(?:a|an|the)\s+(?=[\ue000-\uf8ff])", re.IGNORECASE)
+
+
+def mask_options(reply: str, options: Sequence[str]) -> str:
+    """Return the reply with every option's text replaced by one character of Unicode's private area, longest options first.
+
+    Case and the width of white space do not matter, unless two options differ in nothing else. Quotation marks and full stops
+    around the text may be there or not.
+    """
+    text = TOKEN.sub("", level_text(reply))
+    folded = text.casefold()
+    cores = [_core(option, options) for option in options]
+    for index in sorted(range(len(options)), key=lambda index: -len(cores[index])):
+        if _is_long(cores[index]) and cores[index].split()[0].casefold() in folded:
+            text = _pattern(cores[index], cores).sub(chr(FIRST + index), text)
+    return text
+
+
+def masked_option(text: str) -> int | None:
+    """Return index of the option that a piece of masked text consists of; null if it says anything else, or several options."""
+    tokens = set(TOKEN.findall(text))
+    rest = TOKEN.sub(" ", _ARTICLE.sub("", text))
+    return ord(tokens.pop()) - FIRST if len(tokens) == 1 and not has_words(rest) else None
+
+
+def drop_texts(text: str, labels: Sequence[str], options: Sequence[str]) -> tuple[str, int]:
+    """Return the masked text with letters alone where a letter and its own option stand side by side, and how often that was.
+
+    "A. first thing and C (third thing)" becomes "A and C".
+    """
+    total = 0
+    for index, (label, option) in enumerate(zip(labels, options, strict=True)):
+        content = f"(?:{chr(FIRST + index)}|(?i:{re.escape(level_text(option).strip())})(?![{WORD}]))"
+        beside = rf"(?<![{WORD}]){label}(?:\s*[.):、(\-–\"'])*\s*{content}(?:[^\S\n]*[.。!?\"'])*\)?"
+        text, times = re.subn(beside, label, text)
+        total += times
+    return text, total
+
+
+def is_masked(text: str) -> bool:
+    """Return whether the text holds a masked option."""
+    return TOKEN.search(text) is not None
+
+
+def _core(option: str, options: Sequence[str]) -> str:
+    """Return the option without quotation marks and full stops around it, if that leaves it different from the others."""
+    core = level_text(option).strip(_EDGES)
+    alike = [other for other in options if level_text(other).strip(_EDGES).casefold() == core.casefold()]
+    return core if len(alike) == 1 else level_text(option).strip()
+
+
+def _is_long(core: str) -> bool:
+    is_word = core.isascii() and core.isalpha()
+    return len(core) >= (SHORTEST_WORD if is_word else SHORTEST) and not (core.isdigit() and len(core) <= SHORTEST)
+
+
+def _gap(space: str) -> str:
+    return r"\s+" if "\n" in space else r"[^\S\n]+"
+
+
+def _pattern(core: str, cores: Sequence[str]) -> re.Pattern[str]:
+    body = "".join(_gap(part) if part.isspace() else re.escape(part) for part in re.split(r"(\s+)", core))
+    before = rf"(?<![{WORD}])" if re.match(f"[{WORD}]", core) else ""
+    after = rf"(?![{WORD}])" if re.match(f"[{WORD}]", core[-1]) else ""
+    alike = sum(other.casefold() == core.casefold() for other in cores)
+    return re.compile(before + body + after, re.IGNORECASE if alike == 1 else 0)

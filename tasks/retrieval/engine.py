@@ -1,4 +1,4 @@
-"""The retriever that solvers use: splits and ranks in threads, and embeds the texts of many items together."""
+"""The retriever of solvers: split and rank in threads, embed the texts of many items together."""
 
 import asyncio
 import threading
@@ -82,21 +82,16 @@ class RetrievalEngine:
         self._asked = self._embedded = self._stored = 0
 
     @property
-    def identity(self) -> str:
-        """What decides the vectors; for fingerprints."""
-        return self._files.identity
-
-    @property
     def counts(self) -> RetrievalCounts:
         """What it did so far."""
         return RetrievalCounts(self._asked, self._embedded, self._stored)
 
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
-        """Chunks of at most so many tokens; see `chunking.split`."""
+        """Return chunks of at most so many tokens; see `chunking.split`."""
         return await self._work(lambda: chunking.split(text, chunk_tokens, overlap_tokens, legacy_bos=self._legacy_bos))
 
     async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """All texts, best first; see `rank_by_query`.
+        """Return all texts, best first; see `rank_by_query`.
 
         Raises:
             UsageError: the model cannot be loaded.
@@ -106,7 +101,7 @@ class RetrievalEngine:
         return await self._work(lambda: rank_by_query(texts, query, vectors, ranking, language))
 
     async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-        """All texts, the one least like the others first; see `ranking`. Raises as `rank`."""
+        """Return all texts, the one least like the others first; see `ranking`. Raises as `rank`."""
         vectors = await self._vectors(list(texts)) if ranking != "bm25" and len(texts) > 1 else None
         return await self._work(lambda: rank_outliers(texts, vectors, ranking, language))
 
@@ -114,7 +109,7 @@ class RetrievalEngine:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Ends its threads after the batch they are at; requests that still wait are cancelled."""
+        """End the threads after the batch they are at; requests that still wait are cancelled."""
         self._closing.set()
         if self._rounds is not None:
             await asyncio.gather(self._rounds, return_exceptions=True)
@@ -165,7 +160,7 @@ class RetrievalEngine:
         return taken
 
     def _looked_up(self, texts: list[str]) -> Vectors:
-        """In the embedding thread. Vectors of distinct texts, from the store as far as it has them."""
+        """Return vectors of distinct texts (in the embedding thread), from the store as far as it has them."""
         if self._closing.is_set():
             raise _ClosedError
         self._store = self._store or EmbeddingStore(self._folder, self._files.identity)

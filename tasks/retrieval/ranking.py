@@ -1,7 +1,8 @@
-"""Scores and rankings of texts: by meaning, by words, and by both.
+"""Rank texts by meaning (cosine of embeddings), by words (BM25), or by both.
 
-Cosines and BM25 scores are rounded to six decimals before anything is ranked: the last bits of an embedding depend on the
-machine that computed it, and a ranking hardly should. Equal scores keep the order in which the texts were given.
+Scores are rounded to six decimals. The last bits of an embedding depend on the processor and on the texts embedded with it, and
+a ranking must not: cosines that differ by no more than TIE are tied (see `tie_neighbours`). Tied texts keep the order they were
+given in.
 """
 
 import logging
@@ -31,13 +32,16 @@ RANKING_VERSION = "1"
 
 DECIMALS = 6
 _WORD = re.compile(r"\w+")
+TIE = 2e-6
+"""Cosines this near to each other are tied: as far as two vectors of one text can move their cosine with a third."""
+
 ROWS_AT_ONCE = 4096
 
 
 def rank_by_query(
     texts: Sequence[str], query: str, vectors: Vectors | None, ranking: Ranking, language: Language
 ) -> tuple[Ranked, ...]:
-    """All texts, the best match of the query first.
+    """Return all texts, the best match of the query first.
 
     Args:
         texts: what is ranked.
@@ -56,12 +60,12 @@ def rank_by_query(
         # it lists, the surer it is of them: a name stands in two or three chunks, the words of a question in most of them.
         listed = bm25 > 0
         weight = len(texts) / max(int(listed.sum()), 1)
-        fused = reciprocal_ranks(dense) + np.where(listed, weight * reciprocal_ranks(bm25), 0.0)
+        fused = reciprocal_ranks(tie_neighbours(dense)) + np.where(listed, weight * reciprocal_ranks(bm25), 0.0)
     return _ranked(dense, bm25, fused)
 
 
 def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
-    """All texts, the one least like the others first; `dense` and `bm25` are means over the others, lowest first.
+    """Return all texts, the one least like the others first; `dense` and `bm25` are means over the others, lowest first.
 
     `fused` adds reciprocal ranks counted from the lowest: highest first. A single text has no others, and no scores.
 
@@ -76,12 +80,12 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
     dense = None if ranking == "bm25" or vectors is None else mean_cosines(vectors)
     bm25 = None if ranking == "dense" else mean_bm25([words(text, language) for text in texts])
     if dense is not None and bm25 is not None:
-        return _ranked(dense, bm25, reciprocal_ranks(-dense) + reciprocal_ranks(-bm25))
+        return _ranked(dense, bm25, reciprocal_ranks(-tie_neighbours(dense)) + reciprocal_ranks(-bm25))
     return _ranked(dense, bm25, None, lowest_first=True)
 
 
 def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> Scores:
-    """Cosine of each vector with the query, rounded; vectors have length 1."""
+    """Return the cosine of each vector with the query, rounded; vectors have length 1."""
     wanted = query.astype(np.float64)
     # In blocks: double precision makes the sum the same on every machine, and needs twice the memory.
     starts = range(0, len(vectors), ROWS_AT_ONCE)
@@ -89,7 +93,7 @@ def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> S
 
 
 def mean_cosines(vectors: Vectors) -> Scores:
-    """Mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
+    """Return the mean cosine of each vector with all others, rounded: row means of the Gram matrix without its diagonal.
 
     All rows of that matrix sum to the product with the sum of the vectors; so it need not be held.
     """
@@ -99,12 +103,12 @@ def mean_cosines(vectors: Vectors) -> Scores:
 
 
 def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
-    """Okapi BM25 of each document (its words) for the words of a query, rounded; all zero where either has no words."""
+    """Score by Okapi BM25 each document (its words) for the words of a query, rounded; all zero where either has no words."""
     return _rounded(_Bm25(documents, set(query)).get_scores(query))
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
-    """Mean similarity of each document to all others, rounded.
+    """Return the mean similarity of each document to all others, rounded.
 
     The similarity to another is its BM25 score with the document's words as the query, as a share of the score the document has
     itself: sums over more words are larger, and a long document is not for this reason like the others. One without words is
@@ -120,8 +124,26 @@ def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
     return _rounded(means)
 
 
+def tie_neighbours(scores: Scores) -> Scores:
+    """Return levels that order texts as their cosines do, the lowest 0; cosines no more than TIE apart share a level.
+
+    Rounding alone hides no noise: two cosines however near each other may be rounded apart. Here two that differ by TIE or less
+    before rounding always share a level, and so do those that a chain of such neighbours connects. Neighbours 3e-6 apart or more
+    never do. Between these bounds it depends on how both were rounded: there alone can noise change a ranking.
+
+    Args:
+        scores: rounded to DECIMALS; shape [texts], at least one.
+    """
+    order = np.argsort(scores)
+    # Rounded scores are whole millionths apart.
+    steps = np.diff(scores[order]) > TIE + 0.5 * 10**-DECIMALS
+    levels = np.empty_like(scores)
+    levels[order] = np.concatenate([[0], np.cumsum(steps)])
+    return levels
+
+
 def reciprocal_ranks(scores: Scores) -> Scores:
-    """1 / (60 + rank), the highest score having rank 1; equal scores share the best rank of theirs."""
+    """Return 1 / (60 + rank), the highest score having rank 1; equal scores share the best rank of theirs."""
     ascending = np.sort(scores)
     ranks = 1 + len(scores) - np.searchsorted(ascending, scores, side="right")
     return np.asarray(1.0 / (RRF_K + ranks), dtype=np.float64)
@@ -160,7 +182,8 @@ class _Bm25(BM25Okapi):  # type: ignore[misc]  # rank_bm25 has no types
 
 
 def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, lowest_first: bool = False) -> tuple[Ranked, ...]:
-    deciding = next(scores for scores in (fused, dense, bm25) if scores is not None)
+    levels = None if dense is None else tie_neighbours(dense)
+    deciding = next(scores for scores in (fused, levels, bm25) if scores is not None)
     order = np.argsort(deciding if lowest_first else -deciding, kind="stable")
     columns = [None if scores is None else scores.tolist() for scores in (dense, bm25, fused)]
     return tuple(Ranked(place, *(None if column is None else column[place] for column in columns)) for place in order.tolist())

@@ -1,4 +1,4 @@
-"""Embeddings that were computed before, by the content of their texts: one SQLite file per embedding model.
+"""Store embeddings by the content of their texts: one SQLite file per embedding model.
 
 Several processes may use it at once. What a process wrote is there even if it is killed later; a write that is interrupted leaves
 nothing behind.
@@ -31,7 +31,7 @@ KEYS_PER_STATEMENT = 1000
 
 
 def text_key(text: str) -> bytes:
-    """SHA-256 of a text."""
+    """Return SHA-256 of a text."""
     # A lone half of a surrogate pair can be in JSON, and has no UTF-8.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
@@ -53,7 +53,7 @@ class EmbeddingStore:
                 self._connection = self._opened()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """The vectors that there are."""
+        """Return the vectors that there are."""
         found: dict[bytes, Vector] = {}
         with self._errors():
             for start in range(0, len(keys), KEYS_PER_STATEMENT):
@@ -105,7 +105,7 @@ class EmbeddingStore:
             yield
         except (OSError, sqlite3.Error, ValueError, TypeError) as error:
             raise LakeError(
-                "The store of embeddings cannot be used.",
+                "the store of embeddings cannot be used",
                 where=str(self.path),
                 expected="a store as moodflow writes it, in a folder this user may write to, on a disk with space left",
                 got=f"{type(error).__name__}: {error}",

@@ -1,4 +1,4 @@
-"""Setting `base`: the item is asked as it is, in one message."""
+"""Setting `base`: ask an item as it is, in one message."""
 
 from typing import NamedTuple
 

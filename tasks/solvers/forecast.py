@@ -1,4 +1,4 @@
-"""What a partition would ask, without asking: its requests, which of them the journal answers, and what the others would use."""
+"""Forecast a partition: its requests, which of them the journal answers, and what the others would use."""
 
 import json
 import sqlite3
@@ -29,10 +29,15 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
-async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: Epochs) -> list[ChatRequest]:
-    """The calls of setting `base`, as its solver makes them, none of them sent.
+async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: Epochs) -> list[ChatRequest]:
+    """Return the calls of setting `base`, as its solver makes them, none of them sent.
 
     A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
+
+    Args:
+        items: what is asked.
+        entry: the model under test.
+        epochs: how often and in which orders of options items are asked.
     """
     planned: list[ChatRequest] = []
 
@@ -41,13 +46,13 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, rounds: E
         return NOT_SENT
 
     prompts = load_prompts()
-    for ask in plan_epochs(items, rounds):
-        await direct(show_in_order(read_item(ask.row), ask.order), entry, prompts, note, ask.draw)
+    for presentation in plan_epochs(items, epochs):
+        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, note, presentation.draw)
     return planned
 
 
 def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
-    """Which of these calls the journal answers; none if there is no journal. Nothing is written.
+    """Return which of these calls the journal answers; none if there is no journal. Nothing is written.
 
     Raises:
         LakeError: if the file is no journal.
@@ -64,7 +69,7 @@ def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
 
 
 def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Columns of all partitions of a layer at a place, complete or not, every call once.
+    """Return columns of all partitions of a layer at a place, complete or not, every call once.
 
     Args:
         lake: its folder.
@@ -93,7 +98,12 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
 
 
 def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
-    """An estimator that knows every stored reply of these models, whichever run asked for it.
+    """Return an estimator that knows every stored reply of these models, whichever run asked for it.
+
+    Args:
+        lake: its folder.
+        tested: names of models under test.
+        judges: names of judges.
 
     Raises:
         LakeError: if a partition cannot be read.
@@ -128,7 +138,7 @@ def learn_replies(estimator: Estimator, model: str, replies: pl.DataFrame) -> No
 
 
 def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:
-    """What calls would use.
+    """Return what calls would use.
 
     Args:
         requests: the calls.
@@ -143,6 +153,6 @@ def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Ra
 
 
 def choose_unsent(requests: Iterable[ChatRequest], journaled: set[str]) -> list[ChatRequest]:
-    """The calls that would be sent: not in the journal, and equal ones once."""
+    """Return the calls that would be sent: not in the journal, and equal ones once."""
     distinct = {request.key: request for request in requests}
     return [request for key, request in distinct.items() if key not in journaled]

@@ -1,4 +1,4 @@
-"""Orders in which the options of an item are shown, so that a liking for a place can be told from a liking for an answer."""
+"""Permute and repeat items: options in several orders, so that position bias can be told from a preference for an answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,19 +42,19 @@ class Epochs:
         return {**permuted, **({"repeat": self.repeat} if self.repeat > 1 else {})}
 
 
-def plan_epochs(items: dy.DataFrame[Items], rounds: Epochs = Epochs()) -> list[Presentation]:
-    """Every item as often as it is asked."""
+def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[Presentation]:
+    """List every item as often as it is asked."""
     return [
         Presentation(row, draw * len(orders) + place, order, draw)
         for row in items.iter_rows(named=True)
-        for orders in [option_orders(row, rounds.permute, rounds.seed)]
-        for draw in range(rounds.repeat)
+        for orders in [option_orders(row, epochs.permute, epochs.seed)]
+        for draw in range(epochs.repeat)
         for place, order in enumerate(orders)
     ]
 
 
 def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Order, ...]:
-    """The orders an item is asked in, one per repetition.
+    """Return the orders an item is asked in, one per repetition.
 
     A single choice starts from an order drawn by seed and moves on by one place each time, so that over as many orders as there
     are options each of them stands at each place once. With more orders than options the first ones come again, answered by the
@@ -79,7 +79,7 @@ def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Orde
 
 
 def show_in_order(item: Item, order: Order) -> Item:
-    """The item as it is shown: its options in this order. Gold and points still name the item's own order."""
+    """Return the item as it is shown: its options in this order. Gold and points still name the item's own order."""
     if order is None or item.options is None:
         return item
     return item.model_copy(update={"options": tuple(item.options[index] for index in order)})

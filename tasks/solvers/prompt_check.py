@@ -1,4 +1,4 @@
-"""Whether a stored prompt is what was asked: its hash, the same prompt built once more, and the journal's copy of the call."""
+"""Check that a stored prompt is what was sent: by its hash, by building it again, and by the journal's copy of the call."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ from tasks.models.journal.table import LOCK_TIMEOUT_S, journal_errors
 from tasks.solvers.option_order import show_in_order
 from tasks.solvers.prompts import PROMPTED, build_messages, load_prompts
 from tasks.solvers.run import read_item
-from tasks.solvers.truncation import MARKS, WINDOW, shorten
+from tasks.solvers.truncation import MARKS, WINDOW, truncate
 
 Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]
@@ -41,21 +41,21 @@ class PromptCheck:
 
 
 class RequestOptions(NamedTuple):
-    """How a partition was asked: hash of the prompt texts then, and what became of too long items."""
+    """Options that a partition was made with: hash of the prompt texts, and the policy for too long items."""
 
     prompts_sha256: str | None
     too_long: TooLong
 
 
 def check_prompt(
-    item: Mapping[str, Any], response: Mapping[str, Any], asked: RequestOptions, journal: Path | None
+    item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions, journal: Path | None
 ) -> PromptCheck:
-    """Prove the messages of one row of `responses`.
+    """Check the messages of one row of `responses`.
 
     Args:
         item: the row of `items`.
         response: the row of `responses`.
-        asked: of the partition's footer.
+        request_options: of the partition's footer.
         journal: its file; null = there is none to look into.
 
     Raises:
@@ -63,52 +63,52 @@ def check_prompt(
     """
     expected = response["messages_sha256"]
     holds = _hash(response["messages"]) == expected
-    obstacle = _obstacle(item, response, asked)
+    obstacle = _obstacle(item, response, request_options)
     rebuilt: Rebuilt = "not rebuilt"
     if obstacle is None:
-        rebuilt = "same" if _hash(rebuild(item, response, asked.too_long)) == expected else "different"
+        rebuilt = "same" if _hash(rebuild(item, response, request_options.too_long)) == expected else "different"
     found, messages = look_up(journal, response["call_key"], response["messages"])
     return PromptCheck(holds, rebuilt, obstacle, found, messages)
 
 
-def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], asked: RequestOptions) -> str | None:
+def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions) -> str | None:
     if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
         return "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
-    if (now := load_prompts().sha256) != asked.prompts_sha256:
-        was = f"{asked.prompts_sha256[:12]}" if asked.prompts_sha256 else "an unknown version"
+    if (now := load_prompts().sha256) != request_options.prompts_sha256:
+        was = f"{request_options.prompts_sha256[:12]}" if request_options.prompts_sha256 else "an unknown version"
         return f"the prompt texts have changed since: {was} then, {now[:12]} now"
-    if response.get("left_out_characters") and _shortened(item, response, asked.too_long) is None:
+    if response.get("left_out_characters") and _truncated(item, response, request_options.too_long) is None:
         return "where the context was shortened cannot be found again"
     return None
 
 
 def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> str:
-    """The messages of a call, built from the item as they were first, as canonical JSON."""
+    """Return the messages of a call, built from the item as they were first, as canonical JSON."""
     shown = show_in_order(read_item(item), response["option_order"])
     if response.get("left_out_characters"):
-        shown = _shortened(item, response, too_long) or shown
+        shown = _truncated(item, response, too_long) or shown
     return messages_json(build_messages(shown, load_prompts()))
 
 
 def messages_json(messages: tuple[ChatMessage, ...]) -> str:
-    """A conversation as `responses` has it."""
+    """Return a conversation as `responses` has it."""
     return ChatRequest("", "", messages, Sampling()).messages_json
 
 
-def _shortened(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> Item | None:
-    """The item as it was shown: how long its context was to be is not stored, how much was left out is."""
+def _truncated(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooLong) -> Item | None:
+    """Return the item as it was shown: how long its context was to be is not stored, how much was left out is."""
     shown, left_out = show_in_order(read_item(item), response["option_order"]), response["left_out_characters"]
     kept = len(shown.context or "") - left_out + len(MARKS[shown.language]) + 2
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
     for length in range(kept - 2, kept + 2 * WINDOW + 2):
-        cut = shorten(shown, length, too_long) if too_long != "missing" else None
+        cut = truncate(shown, length, too_long) if too_long != "missing" else None
         if cut is not None and cut.left_out_characters == left_out:
             return cut.item
     return None
 
 
 def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
-    """Whether the journal's call of this key asked these messages; with its own messages where not.
+    """Compare the journal's call of this key with these messages; give its own messages where they differ.
 
     Raises:
         LakeError: if the journal cannot be read.

@@ -1,15 +1,15 @@
-"""From an item to the messages that ask it.
+"""Build the messages that ask an item.
 
 One user message and no system message: context, question with lettered options, instruction. The context comes first because
 items that share one then share a prefix, which model servers keep in their cache. Texts live in `data/prompts`, one file per
 question type; a change of a text bumps the file's version, and the hash of all of them is part of every fingerprint.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Self
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
@@ -45,23 +45,27 @@ class PromptTemplate(Frozen):
     instruction_alone: Text | None = Field(default=None, description="the same for items without context; null = as instruction")
 
 
-class QuestionPrompt(Frozen):
-    """How one type of question is asked."""
+TemplateT = TypeVar("TemplateT", bound=Frozen)
+ModelT = TypeVar("ModelT", bound=Frozen)
+
+
+class PromptFile(Frozen, Generic[TemplateT]):
+    """The contents of one prompt file: how one type of question, or one helper, is asked."""
 
     version: str = Field(min_length=1, description="bumped with every change of a text")
     max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
-    en: PromptTemplate
-    zh: PromptTemplate
+    en: TemplateT
+    zh: TemplateT
 
-    def template(self, language: Language) -> PromptTemplate:
-        """The template in a language."""
+    def template(self, language: Language) -> TemplateT:
+        """Return the template in a language."""
         return self.en if language == "en" else self.zh
 
 
 class Prompts(Frozen):
     """The prompts of all question types."""
 
-    by_type: dict[QuestionType, QuestionPrompt]
+    by_type: dict[QuestionType, PromptFile[PromptTemplate]]
 
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
@@ -103,21 +107,34 @@ def load_prompts(folder: Path = PROMPTS) -> Prompts:
     Raises:
         UsageError: if a file is missing, is not YAML or lacks a field.
     """
+    return read_prompt_files(folder, PROMPTED, lambda contents: Prompts.model_validate({"by_type": contents}))
+
+
+def read_prompt_files(folder: Path, names: Sequence[str], validate: Callable[[dict[str, Any]], ModelT]) -> ModelT:
+    """Read and validate prompt files.
+
+    Args:
+        folder: holds one `<name>.yaml` each.
+        names: of the files.
+        validate: makes the prompts of the contents by name.
+
+    Raises:
+        UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
+    """
     try:
-        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in PROMPTED}
-        return Prompts.model_validate({"by_type": contents})
+        return validate({name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names})
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise UsageError(
             "the prompt files cannot be used",
             where=str(folder),
-            expected=f"one file each of {', '.join(PROMPTED)}",
+            expected=f"one file each of {', '.join(names)}",
             got=str(error),
             next_step="restore data/prompts from the package, then repeat your edits one by one",
         ) from error
 
 
 def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
-    """The conversation that asks an item: one user message.
+    """Return the conversation that asks an item: one user message.
 
     Args:
         item: what is asked; an empty context counts as none.
@@ -134,7 +151,7 @@ def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
 
 
 def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Prompts) -> Sampling:
-    """The sampling parameters of one call.
+    """Return the sampling parameters of one call.
 
     The limit in the prompt file holds for the embedded model only, which rambles on. A model that reasons first needs many
     more tokens than its answer has, so any other model gets the limit of its entry.
@@ -146,7 +163,7 @@ def choose_sampling(entry: ModelEntry, question_type: QuestionType, prompts: Pro
 
 
 def choose_top_logprobs(entry: ModelEntry, item: Item) -> int | None:
-    """How many of the likeliest first tokens to ask for, so that options can be ranked by their letters; null = none.
+    """Return how many of the likeliest first tokens to ask for, so that options can be ranked by their letters; null = none.
 
     Only for a ranking whose letters the server can all name. The prompt is the same: it asks for the best letter first.
     """

@@ -1,4 +1,4 @@
-"""The infer stage's first step: ask one model the items of one dataset."""
+"""Step of the infer stage: ask one model the items of one dataset."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import Endpoint, SolverRun, run_solver
-from tasks.solvers.truncation import ask_within_context
+from tasks.solvers.truncation import solve_within_context
 from tasks.steps import step, up_to_date
 
 
@@ -29,12 +29,12 @@ class InferJob:
     entry: ModelEntry
     items: PartitionRef
     key: PartitionKey
-    rounds: Epochs
+    epochs: Epochs
     too_long: TooLong = "missing"
 
 
 @step("{job.dataset}/{job.entry.name}/{job.setting}")
-async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher: ProgressListener) -> Any:
+async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, listener: ProgressListener) -> Any:
     """Ask every item; a failed call is a row too, and leaves the partition incomplete.
 
     Returns:
@@ -43,20 +43,20 @@ async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, watcher
     if found := lake.find(job.key):
         return up_to_date(found)
     items = lake.read(job.items, Items)
-    asks = plan_epochs(items, job.rounds)
-    watcher.expect(len(asks))
+    presentations = plan_epochs(items, job.epochs)
+    listener.expect(len(presentations))
     prompts = load_prompts()
 
     async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        async def ask(shown: Item) -> Transcript:
+        async def run_once(shown: Item) -> Transcript:
             if shown is not item:
-                watcher.expect(1)
+                listener.expect(1)
             return await direct(shown, job.entry, prompts, chat, repetition)
 
-        return await ask_within_context(item, job.too_long, ask)
+        return await solve_within_context(item, job.too_long, run_once)
 
-    asked = SolverRun(job.entry.name, job.setting, solve)
-    responses = await run_solver(asks, asked, endpoint, watcher.on_reply)
+    run = SolverRun(job.entry.name, job.setting, solve)
+    responses = await run_solver(presentations, run, endpoint, listener.on_reply)
     complete = not (responses["status"] == "failed").any()
     # In a thread: calls of other partitions go on meanwhile.
     return await asyncio.to_thread(lake.write, job.key, responses, Responses, complete=complete)

@@ -1,6 +1,6 @@
-"""Items longer than the model's context: asked again with a shortened context, if the benchmark or the user says so.
+"""Truncate items longer than the model's context, and ask again, if the benchmark or the user says so.
 
-Only the context of an item is shortened, never its question, options or instruction, and the prompt says where. How much must go
+Only the context of an item is truncated, never its question, options or instruction, and the prompt says where. How much must go
 is computed from the token counts in the server's refusal; a server that states none is asked with less and less of the text.
 """
 
@@ -8,14 +8,12 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-import polars as pl
-
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
 from tasks.models.http.failures import read_max_context
 from tasks.solvers.base import Call, Transcript
 
-SHORTENING_VERSION = "1"
+TRUNCATION_VERSION = "1"
 """Bumped when a context is cut elsewhere or marked otherwise."""
 
 MARKS: dict[Language, str] = {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"}
@@ -53,45 +51,45 @@ PROMPT_TOKENS = tuple(
 )
 """How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
 
-AskOnce = Callable[[Item], Awaitable[Transcript]]
+RunOnce = Callable[[Item], Awaitable[Transcript]]
 
 
-class Shortened(NamedTuple):
+class Truncated(NamedTuple):
     """An item as it is shown, and how many characters of its context are not."""
 
     item: Item
     left_out_characters: int
 
 
-async def ask_within_context(item: Item, too_long: TooLong, ask: AskOnce) -> Transcript:
+async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> Transcript:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     Args:
         item: what is asked.
         too_long: the policy.
-        ask: asks the item it is given. Each try is a call of its own, with its own key.
+        run_once: asks the item it is given. Each try is a call of its own, with its own key.
 
     Returns:
         The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
         has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
         is not the item: that is not asked again.
     """
-    transcript = await ask(item)
+    transcript = await run_once(item)
     shown = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
         call = transcript[-1]
         if call.reply.failure != "context_too_long" or call.of_helper:
             break
-        cut = shorten(item, choose_length(call, len(shown.context or "")), too_long)
+        cut = truncate(item, choose_length(call, len(shown.context or "")), too_long)
         if cut is None:
             break
         shown = cut.item
-        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await ask(shown))
+        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await run_once(shown))
     return transcript
 
 
 def choose_length(call: Call, length: int) -> int:
-    """How long the context may be in the next try.
+    """Return how long the context may be in the next try.
 
     Args:
         call: failed with `context_too_long`.
@@ -114,20 +112,20 @@ def choose_length(call: Call, length: int) -> int:
 
 
 def read_prompt_tokens(error: str) -> int | None:
-    """Tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
+    """Return tokens of the prompt, as a server states them that refuses it for its length; null if it does not."""
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", error)
     found = next((match for pattern in PROMPT_TOKENS if (match := pattern.search(text))), None)
     return int(found[1]) if found else None
 
 
-def shorten(item: Item, length: int, too_long: TooLong) -> Shortened | None:
-    """The item with a context of at most this length; null if that leaves no text.
+def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
+    """Return the item with a context of at most this length; null if that leaves no text.
 
     Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
 
     Args:
         item: as the dataset has it.
-        length: of the shortened context in characters, its mark included.
+        length: of the truncated context in characters, its mark included.
         too_long: `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
     """
     context, mark = item.context or "", MARKS[item.language]
@@ -142,31 +140,14 @@ def shorten(item: Item, length: int, too_long: TooLong) -> Shortened | None:
     if not head and not tail:
         return None
     shown = "\n".join(part for part in (head, mark, tail) if part)
-    return Shortened(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
+    return Truncated(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:
-    """The last (-1) or first (0) place between sentences, else words, from `start` to `end`; without one, that end itself."""
+    """Return the last (-1) or first (0) place between sentences, else words, from `start` to `end`; else that end."""
     for pattern in (SENTENCE_END, WORD_END):
         # Seen from one character before, so that a place at the very start is found; the end of the window ends no word.
         places = [match.end() for match in pattern.finditer(text, max(start - 1, 0), end)]
         if places := [place for place in places if start <= place]:
             return places[which]
     return end if which else start
-
-
-def count_shortened(responses: pl.DataFrame) -> pl.DataFrame:
-    """How many items were answered with a shortened context.
-
-    Args:
-        responses: rows of `responses`.
-
-    Returns:
-        Sorted rows of `dataset`, `model`, `setting`, `n_shortened` and `n_total` items; only where some were shortened.
-    """
-    shortened = (pl.col("left_out_characters") > 0) & (pl.col("status") == "answered")
-    items = responses.group_by("dataset", "model", "setting", "item_id").agg(shortened.any().alias("shortened"))
-    counts = items.group_by("dataset", "model", "setting").agg(
-        n_shortened=pl.col("shortened").sum().cast(pl.Int64), n_total=pl.len().cast(pl.Int64)
-    )
-    return counts.filter(pl.col("n_shortened") > 0).sort("dataset", "model", "setting")

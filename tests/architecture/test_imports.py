@@ -88,7 +88,11 @@ def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
         ("tasks/metrics/a.py", "from prefect import task", ["prefect", "prefect.task"]),
         ("tasks/metrics/steps.py", "from prefect import task", []),
         ("tasks/metrics/a.py", "from tasks.judging.contract import x", []),
-        ("tasks/judging/a.py", "def f():\n    from tasks.metrics.keys import x", ["tasks.metrics.keys", "tasks.metrics.keys.x"]),
+        (
+            "tasks/judging/a.py",
+            "def f():\n    from tasks.metrics.item_scores import x",
+            ["tasks.metrics.item_scores", "tasks.metrics.item_scores.x"],
+        ),
         ("tasks/lake/a.py", "from tasks.steps import step", ["tasks.steps", "tasks.steps.step"]),
         ("flows/a.py", "from flows.planning.jobs import x", []),
         ("flows/planning/a.py", "from flows import score", ["flows", "flows.score"]),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.flows.command import Ended
-from tests.flows.long_scripted import LONG_MINI, READING, Messages, best, core, ended, layer
+from tests.flows.scripted_roles import LONG_MINI, READING, Messages, best, core, ended, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended
-from tests.flows.long_scripted import Messages, Troupe, best, by_hash, ended, hashes, layer, opposed, troupe
+from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, ended, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
 from tests.small_context import SmallContext
 
@@ -24,16 +24,16 @@ pytestmark = pytest.mark.usefixtures("prefect_server")
 
 
 @pytest.fixture(scope="module")
-def asked(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troupe]:  # noqa: ARG001  the server runs
+def asked(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedServers]:  # noqa: ARG001  the server runs
     """Two datasets in three settings, asked before anything changes."""
-    with troupe(tmp_path_factory.mktemp("asked") / "lake") as players:
-        assert players.run(*THREE, "--datasets", f"{QA},{EC}").status == 0
-        yield players
+    with scripted_servers(tmp_path_factory.mktemp("asked") / "lake") as servers:
+        assert servers.run(*THREE, "--datasets", f"{QA},{EC}").status == 0
+        yield servers
 
 
-def since(players: Troupe, before: dict[str, int]) -> dict[str, int]:
+def since(servers: ScriptedServers, before: dict[str, int]) -> dict[str, int]:
     """Calls made after that, by role."""
-    return {role: calls - before[role] for role, calls in players.calls.items()}
+    return {role: calls - before[role] for role, calls in servers.calls.items()}
 
 
 def sage_calls(lake: Path) -> int:
@@ -44,7 +44,7 @@ def partitions(lake: Path, setting: str) -> set[str]:
     return {str(path.relative_to(lake)) for path in lake.rglob(f"setting={setting}/*.parquet")}
 
 
-def test_another_top_k_asks_settings_that_retrieve_again(asked: Troupe, tmp_path: Path) -> None:
+def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers, tmp_path: Path) -> None:
     lake, before = asked.copy(tmp_path), asked.calls
     base, rag = partitions(lake, "base"), partitions(lake, "rag")
     assert asked.run(*THREE, "--datasets", f"{QA},{EC}", "--top-k", "3", lake=lake).status == 0
@@ -58,7 +58,7 @@ def test_another_top_k_asks_settings_that_retrieve_again(asked: Troupe, tmp_path
 
 
 @pytest.mark.long
-def test_another_sage_asks_coem_again(asked: Troupe, tmp_path: Path) -> None:
+def test_another_sage_asks_coem_again(asked: ScriptedServers, tmp_path: Path) -> None:
     lake, before = asked.copy(tmp_path), asked.calls
     others = {setting: partitions(lake, setting) for setting in ("base", "rag")}
     with ModelServer(lambda _messages: "Another reading.") as other:
@@ -69,7 +69,7 @@ def test_another_sage_asks_coem_again(asked: Troupe, tmp_path: Path) -> None:
     assert {setting: partitions(lake, setting) for setting in ("base", "rag")} == others
 
 
-def test_two_models_share_what_the_sage_says(asked: Troupe, tmp_path: Path) -> None:
+def test_two_models_share_what_the_sage_says(asked: ScriptedServers, tmp_path: Path) -> None:
     names = ("--datasets", f"{QA},{EC}", "--settings", "coem")
     before = asked.calls
     both = asked.run(*names, "--model", "second", lake=tmp_path / "lake")
@@ -80,7 +80,7 @@ def test_two_models_share_what_the_sage_says(asked: Troupe, tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_embeddings_are_made_once(asked: Troupe, tmp_path: Path) -> None:
+def test_embeddings_are_made_once(asked: ScriptedServers, tmp_path: Path) -> None:
     names = ("--datasets", QA, "--settings", "rag", "--ranking", "dense", "--embedder", "minilm")
     lake = tmp_path / "lake"
     first = asked.run(*names, lake=lake)
@@ -92,9 +92,9 @@ def test_embeddings_are_made_once(asked: Troupe, tmp_path: Path) -> None:
     assert layer(lake, "retrievals")["dense"].null_count() == 0
 
 
-def failing(players: Troupe, role: str, about: str) -> None:
+def failing(servers: ScriptedServers, role: str, about: str) -> None:
     """Have a helper or judge refuse every call in which this stands."""
-    server: ModelServer = getattr(players, role)
+    server: ModelServer = getattr(servers, role)
 
     def fault(number: int) -> Fault | None:
         return "401" if about in json.dumps(server.bodies[number]["messages"], ensure_ascii=False) else None
@@ -103,37 +103,37 @@ def failing(players: Troupe, role: str, about: str) -> None:
 
 
 def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) -> None:
-    with troupe(tmp_path / "lake") as players:
-        failing(players, "sage", "五分钟")
+    with scripted_servers(tmp_path / "lake") as servers:
+        failing(servers, "sage", "五分钟")
         names = ("--datasets", QA, "--settings", "base,coem")
-        first = players.run(*names)
-        before, counted = players.calls, values(first)
-        players.sage.fault = lambda _number: None
-        second = players.run(*names)
-        again = since(players, before)
+        first = servers.run(*names)
+        before, counted = servers.calls, values(first)
+        servers.sage.fault = lambda _number: None
+        second = servers.run(*names)
+        again = since(servers, before)
     assert (first.status, second.status) == (1, 0)
     # Both Chinese questions are about the article in which that stands: missing, not wrong.
     assert counted == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 2, 4)}
     assert values(second) == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 4, 4)}
-    failed = layer(players.lake, "responses").filter(status="failed")
+    failed = layer(servers.lake, "responses").filter(status="failed")
     assert set(failed["error"].str.slice(0, 6)) == {"sage: "}
-    lost = layer(players.lake, "item_scores").filter(pl.col("value").is_null())
+    lost = layer(servers.lake, "item_scores").filter(pl.col("value").is_null())
     assert (set(lost["status"]), lost.height) == ({"call_failed"}, 2)
     assert again["core"] == 2
     assert 0 < again["sage"] <= 14
-    shown = ended("runs", "show", first.document["run"], "--lake", players.lake, "--json")
+    shown = ended("runs", "show", first.document["run"], "--lake", servers.lake, "--json")
     assert shown.document["raw_scores"] == first.document["raw_scores"]
 
 
 @pytest.mark.long
 def test_answers_of_a_judge_that_fails_are_missing_and_rated_again(tmp_path: Path) -> None:
-    with troupe(tmp_path / "lake") as players:
-        failing(players, "judge", "Client: November")
-        first = players.run("--datasets", MC4)
-        before = players.calls
-        players.judge.fault = lambda _number: None
-        second = players.run("--datasets", MC4)
-        again = since(players, before)
+    with scripted_servers(tmp_path / "lake") as servers:
+        failing(servers, "judge", "Client: November")
+        first = servers.run("--datasets", MC4)
+        before = servers.calls
+        servers.judge.fault = lambda _number: None
+        second = servers.run("--datasets", MC4)
+        again = since(servers, before)
     assert (first.status, second.status) == (1, 0)
     (value, scored, total) = values(first)[MC4, "base"]
     assert (value, total) == (1, 6)
@@ -178,16 +178,16 @@ def responses(lake: Path) -> pl.DataFrame:
 
 
 def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
-    with troupe(tmp_path / "lake", judge=by_hash) as players:
-        played = players.run("--datasets", f"{MC4},{ES}", "--panel", "second", "--judge-repeat", "2")
+    with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
+        played = servers.run("--datasets", f"{MC4},{ES}", "--panel", "second", "--judge-repeat", "2")
         # 6 + 2 answers, two judges, twice.
-        assert players.judge.calls == 32
+        assert servers.judge.calls == 32
     assert played.status == 0
-    ratings = layer(players.lake, "judgements")
+    ratings = layer(servers.lake, "judgements")
     assert set(ratings.select("judge", "judge_repetition").unique().iter_rows()) == {
         (j, n) for j in ("judge", "second") for n in (0, 1)
     }
-    agreed = layer(players.lake, "agreements")
+    agreed = layer(servers.lake, "agreements")
     assert agreed.select("dataset", "n_answers", "n_ratings").unique().sort("dataset").rows() == [(ES, 2, 8), (MC4, 6, 24)]
     assert agreed.filter(dataset=MC4)["alpha"].to_list() == pytest.approx([1.0] * agreed.filter(dataset=MC4).height)
     assert [list(names) for names in agreed["judges"].unique()] == [["judge", "second"]]
@@ -196,21 +196,21 @@ def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path)
 
 @pytest.mark.long
 def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None:
-    with troupe(tmp_path / "lake", judge=by_hash) as players, ModelServer(opposed) as contrary:
+    with scripted_servers(tmp_path / "lake", judge=by_hash) as servers, ModelServer(opposed) as contrary:
         panel = [{"name": "contrary", "base_url": contrary.base_url}]
         config = tmp_path / "plan.yaml"
-        entry = {"name": "judge", "base_url": players.judge.base_url}
+        entry = {"name": "judge", "base_url": servers.judge.base_url}
         config.write_text(
-            json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": players.core.base_url}]})
+            json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": servers.core.base_url}]})
         )
-        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", players.lake, "--config", config, "--json")
+        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", servers.lake, "--config", config, "--json")
         played = ended("run", "longemotion-mini", *options)
-        assert contrary.calls == players.judge.calls == 29
+        assert contrary.calls == servers.judge.calls == 29
     assert played.status == 0, played.err
-    agreed = layer(players.lake, "agreements").filter(pl.col("dataset").str.starts_with("long_mini_mc"))
+    agreed = layer(servers.lake, "agreements").filter(pl.col("dataset").str.starts_with("long_mini_mc"))
     assert agreed.height == 12
     assert agreed["alpha"].max() < 0  # type: ignore[operator]
-    first = layer(players.lake, "judgements").filter(judge="judge")
+    first = layer(servers.lake, "judgements").filter(judge="judge")
     means = dict(first.group_by("dataset").agg((pl.col("rating") / pl.col("highest")).mean()).iter_rows())
     found = {dataset: value for (dataset, _), (value, _, _) in values(played).items() if dataset in means}
     assert found == pytest.approx(means)
@@ -231,10 +231,10 @@ def test_a_rating_that_cannot_be_read_is_the_judges_failure(tmp_path: Path) -> N
     def mumble(messages: Messages) -> str:
         return "Well." if "Client: November" in messages[1]["content"] else best(messages)
 
-    with troupe(tmp_path / "lake", judge=mumble) as players:
-        played = players.run("--datasets", MC4)
+    with scripted_servers(tmp_path / "lake", judge=mumble) as servers:
+        played = servers.run("--datasets", MC4)
     assert played.status == 1
-    missing = layer(players.lake, "item_scores").filter(pl.col("value").is_null())
+    missing = layer(servers.lake, "item_scores").filter(pl.col("value").is_null())
     assert set(missing["status"]) == {"judge_failed"}
     assert values(played)[MC4, "base"] == (1, 6 - missing.height, 6)
 
@@ -242,22 +242,22 @@ def test_a_rating_that_cannot_be_read_is_the_judges_failure(tmp_path: Path) -> N
 @pytest.mark.long
 def test_a_killed_run_goes_on_where_it_stopped(prefect_server: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PREFECT_API_URL": prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
-    with troupe(tmp_path / "lake") as players:
-        for server in (players.core, players.sage):
+    with scripted_servers(tmp_path / "lake") as servers:
+        for server in (servers.core, servers.sage):
             server.latency_s = 0.1
         options = ("--settings", "base,coem", "--datasets", f"{QA},{EC},{ED},{ES}", "--concurrency", "4")
-        command = [sys.executable, "-m", "tests.crashes.limited", "--", *map(str, players.command(*options))]
+        command = [sys.executable, "-m", "tests.crashes.limited", "--", *map(str, servers.command(*options))]
         for stop_at in (10, 40):
             process = subprocess.Popen(
                 command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             )
-            wait_until(lambda goal=stop_at: sum(players.calls.values()) >= goal, process)  # type: ignore[misc]
+            wait_until(lambda goal=stop_at: sum(servers.calls.values()) >= goal, process)  # type: ignore[misc]
             kill(process)
-        last = players.run(*options)
-        repeated = sum(getattr(players, role).repeated for role in players.calls)
-        undisturbed = players.run(*options, lake=tmp_path / "undisturbed")
+        last = servers.run(*options)
+        repeated = sum(getattr(servers, role).repeated for role in servers.calls)
+        undisturbed = servers.run(*options, lake=tmp_path / "undisturbed")
     assert (last.status, undisturbed.status) == (0, 0)
     assert last.scores == undisturbed.scores
-    assert hashes(players.lake) == hashes(tmp_path / "undisturbed")
+    assert hashes(servers.lake) == hashes(tmp_path / "undisturbed")
     # At each kill no more is lost than was in flight at the two servers and at the judge's.
     assert repeated <= 2 * 3 * 4

@@ -11,17 +11,17 @@ import pytest
 
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import Ended
-from tests.flows.long_scripted import (
+from tests.flows.scripted_roles import (
     LONG_MINI,
     READING,
     SETTINGS,
     VERDICT,
     Behaviour,
-    Troupe,
+    ScriptedServers,
     ended,
     hashes,
     layer,
-    troupe,
+    scripted_servers,
     worst,
 )
 
@@ -46,21 +46,21 @@ pytestmark = pytest.mark.usefixtures("prefect_server")
 class Played(NamedTuple):
     """A perfect model: what its run was expected to take, and the run."""
 
-    troupe: Troupe
+    scripted_servers: ScriptedServers
     forecast: dict[str, Any]
     run: Ended
 
     @property
     def lake(self) -> Path:
-        return self.troupe.lake
+        return self.scripted_servers.lake
 
 
 @pytest.fixture(scope="module")
 def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:  # noqa: ARG001  the server runs
-    with troupe(tmp_path_factory.mktemp("perfect") / "lake") as players:
-        forecast = players.run("--settings", ",".join(FORECAST), "--dry-run").document
-        assert sum(players.calls.values()) == 0
-        yield Played(players, forecast, players.run(*ALL))
+    with scripted_servers(tmp_path_factory.mktemp("perfect") / "lake") as servers:
+        forecast = servers.run("--settings", ",".join(FORECAST), "--dry-run").document
+        assert sum(servers.calls.values()) == 0
+        yield Played(servers, forecast, servers.run(*ALL))
 
 
 def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[str, str], float]:
@@ -149,10 +149,10 @@ def in_forecast(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def test_the_same_plan_again_asks_nothing(perfect: Played) -> None:
-    asked, before = perfect.troupe.calls, hashes(perfect.lake)
-    again = perfect.troupe.run(*ALL)
+    asked, before = perfect.scripted_servers.calls, hashes(perfect.lake)
+    again = perfect.scripted_servers.run(*ALL)
     assert again.status == 0
-    assert perfect.troupe.calls == asked
+    assert perfect.scripted_servers.calls == asked
     assert again.document["calls"] == NO_CALLS
     assert again.scores == perfect.run.scores
     assert hashes(perfect.lake) == before
@@ -162,33 +162,33 @@ def test_the_same_plan_again_asks_nothing(perfect: Played) -> None:
 def test_the_journal_alone_gives_the_same_layers(perfect: Played, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     shutil.copytree(perfect.lake / "journal", lake / "journal")
-    asked = perfect.troupe.calls
-    again = perfect.troupe.run(*ALL, lake=lake)
-    assert perfect.troupe.calls == asked
+    asked = perfect.scripted_servers.calls
+    again = perfect.scripted_servers.run(*ALL, lake=lake)
+    assert perfect.scripted_servers.calls == asked
     assert again.document["calls"]["sent"] == 0
     assert again.scores == perfect.run.scores
     assert hashes(lake) == hashes(perfect.lake)
 
 
 def test_it_is_shown_from_the_lake_alone(perfect: Played) -> None:
-    asked, document = perfect.troupe.calls, perfect.run.document
+    asked, document = perfect.scripted_servers.calls, perfect.run.document
     shown = ended("runs", "show", document["run"], "--lake", perfect.lake, "--json")
     assert shown.document["raw_scores"] == document["raw_scores"]
     assert shown.document["models"] == document["models"]
     board = ended("leaderboard", LONG_MINI, "--lake", perfect.lake, "--json").document["models"]
     assert {(row["setting"], row["total"]) for row in board} == {(setting, 100) for setting in SETTINGS}
-    assert perfect.troupe.calls == asked
+    assert perfect.scripted_servers.calls == asked
 
 
 @pytest.mark.long
 def test_a_report_is_written_from_the_lake_alone(perfect: Played) -> None:
-    asked = perfect.troupe.calls
-    report = perfect.troupe.run(*ALL, stage="report")
+    asked = perfect.scripted_servers.calls
+    report = perfect.scripted_servers.run(*ALL, stage="report")
     assert report.status == 0, report.err
     assert report.scores == perfect.run.scores
     page = Path(report.document["report"]).read_text(encoding="utf-8")
     assert all(setting in page for setting in ("rag", "coem", "search_o1"))
-    assert perfect.troupe.calls == asked
+    assert perfect.scripted_servers.calls == asked
 
 
 @pytest.mark.long
@@ -211,7 +211,7 @@ def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tup
 
 
 def behave(folder: Path, behaviour: Behaviour, settings: tuple[str, str]) -> Ended:
-    with troupe(folder / "lake", behaviour, worst) as players:
-        played = players.run(*settings)
+    with scripted_servers(folder / "lake", behaviour, worst) as servers:
+        played = servers.run(*settings)
     assert played.status == 0, played.err
     return played

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tasks.retrieval.chunking import split
-from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.solvers.longemotion.chunk_rows import holds_needle
 from tests.flows.command import moodflow
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer

@@ -9,8 +9,8 @@ import pytest
 
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import Ended
-from tests.flows.long_scripted import ended
 from tests.flows.scripted import Behaviour, policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 DATASETS = tuple(load_blueprint("moodbench-mini").datasets)

@@ -1,4 +1,4 @@
-"""What the released MoodBench code scores each of the sixty datasets by, and where stored replies cannot be scored as it does.
+"""Methods of the released MoodBench code for each of the sixty datasets, and why some stored replies cannot be scored so.
 
 Source: data dictionary, sections 3.4, 4 and 7. Only the reading of replies and the gold are the released ones: the tree, the
 levels, the weights and the veto of a blueprint stay the paper's, since the released code stops at four ability scores.
@@ -91,14 +91,14 @@ REASONS: Mapping[str, Mapping[Cause, str]] = {
 
 
 def is_asked(item: Mapping[str, Any]) -> bool:
-    """Whether the released code asks an item, given as a row of `items`."""
+    """Return whether the released code asks an item, given as a row of `items`."""
     if item["subset"] in UNASKED_SUBSETS.get(item["dataset"], frozenset()):
         return False
     return item["source_row"] > 0 or item["dataset"] not in UNASKED_FIRST_ROWS
 
 
 def reference_method(dataset: str) -> MethodSpec | None:
-    """The method of a MoodBench dataset in the reference profile; null if its stored replies cannot be scored so."""
+    """Return the method of a MoodBench dataset in the reference profile; null if its stored replies cannot be scored so."""
     metric = REFERENCE_METRICS.get(dataset)
     if metric is None:
         return None
@@ -107,7 +107,7 @@ def reference_method(dataset: str) -> MethodSpec | None:
 
 
 def reference_gap(dataset: str, entry: BlueprintDataset) -> str | None:
-    """Why a dataset of a blueprint has no score in the reference profile, as the end of a sentence; null if it has one."""
+    """Return why a dataset of a blueprint has no score in the reference profile, as the end of a sentence; null if it has one."""
     if entry.source is not None:
         return "has no reference score: it is a file of your own, unknown to the released code"
     if dataset in NOT_COMPARABLE:
@@ -118,7 +118,7 @@ def reference_gap(dataset: str, entry: BlueprintDataset) -> str | None:
 
 
 def reference_blueprint(blueprint: Blueprint) -> Blueprint:
-    """The same benchmark with the released code's method for every dataset that has one, under a name of its own.
+    """Return the same benchmark with the released code's method for every dataset that has one, under a name of its own.
 
     Datasets without one keep their methods and are to be left unscored; reference_gap says why.
     """

@@ -1,8 +1,9 @@
-"""Item scores as the released MoodBench code would have given them for replies that are stored.
+"""Score stored replies as the released MoodBench code would have.
 
 Differences from tasks.metrics, all of them the released code's (data dictionary, sections 3.4 to 3.6, 4 and 9):
 
-* Replies are read by tasks.metrics.reference.parsing; options are named by the letter of the place they were shown at.
+* Replies are read by `extract_letter` and `clean_span`, written from observed behaviour, mistakes included: what it makes of
+  ordinary sentences is what its published scores rest on. Options are named by the letter of the place they were shown at.
 * Gold is `reference_gold_indices` where an item has it; empty means that no answer can match.
 * Predictions are upper case, letters after Z are not: options from the 27th place on can never be chosen.
 * A failed call is an empty reply, hence wrong: `unparsed`, value 0. (Where a provider sends null instead of text the released run
@@ -10,24 +11,128 @@ Differences from tasks.metrics, all of them the released code's (data dictionary
 * Questionnaires: the key of the released files, no reverse-keyed and no filler items; an invalid letter earns the lowest points.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from string import ascii_letters
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import MethodSpec
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric, QuestionType
-from tasks.metrics.choice import label_f1
+from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import RESPONSE, check_coverage, last_turns
-from tasks.metrics.questionnaire import points_share
+from tasks.metrics.options import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
-from tasks.metrics.reference.overlap import rouge_1, word_recall
-from tasks.metrics.reference.parsing import UNKNOWN, clean_span, extract_letter, extract_letters
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
+
+
+def rouge_1(text: str, reference: str) -> float:
+    """Return f-measure of the distinct words that two texts share, in [0, 1]; 0 if one of them is empty.
+
+    Words are jieba's, punctuation marks included. The released code takes rouge-chinese, which counts a word once however often
+    it occurs; ROUGE-1 elsewhere counts every occurrence.
+    """
+    return float(_rouge().score(reference, text)["rouge1"].fmeasure)
+
+
+def word_recall(text: str, reference: str) -> float:
+    """Return the share of the reference's words that occur in a text, each as often as it occurs there, in [0, 1].
+
+    Words are what stands between white space: case and punctuation count. The released code scores LongMemEval by it.
+    """
+    wanted = Counter(reference.split())
+    return (wanted & Counter(text.split())).total() / wanted.total() if wanted else 0.0
+
+
+class _DistinctWords:
+    """The tokenizer rouge-score asks for; without repetitions its counts are those of sets."""
+
+    def __init__(self) -> None:
+        import jieba  # noqa: PLC0415
+
+        jieba.setLogLevel(logging.WARNING)
+        self._cut = jieba.cut
+
+    def tokenize(self, text: str) -> list[str]:
+        return list(dict.fromkeys(word for word in self._cut(text) if word.strip()))
+
+
+@cache
+def _rouge() -> "RougeScorer":
+    """Load rouge-score on first use: with it come nltk, scipy and scikit-learn, a second of work that few commands need."""
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+
+    return RougeScorer(["rouge1"], tokenizer=_DistinctWords())
+
+
+UNKNOWN = "UNKNOWN"
+"""What a reply without a letter is read as."""
+
+_LETTER = "([A-Z])"
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    for pattern in (
+        rf"答案[是为]?[:：]?{_LETTER}",
+        rf"选择[:：]?{_LETTER}",
+        rf"{_LETTER}(?:选项|项)",
+        rf"^[^\S\n]*{_LETTER}[^\S\n]*$",
+        rf"选项[:：]?{_LETTER}",
+        rf"会选择选项[:：]?{_LETTER}",
+        # Chinese characters are word characters: no boundary stands between them and a letter, hence nothing is found in 选B.
+        rf"\b{_LETTER}\b",
+    )
+)
+"""In order; the first that is found anywhere in the reply decides. No blanks before a letter are described, and none are read."""
+
+_LEAD_INS = re.compile(r"^(?:根据(?:文本|文章|上文|原文|材料)[，,:：]?\s*|(?:答案|回答)(?:是|为)?[:：]?\s*|答[:：]\s*)+")
+_QUOTES = "\"'“”‘’「」『』"
+_END_MARKS = "。．.!！?？,，;；:：、"
+_SENTENCE_END = re.compile(r"(?<=[。！？!?])")
+LONG_ANSWER = 200
+"""Characters; of longer spans only the first sentence is kept."""
+
+
+def extract_letter(reply: str) -> str:
+    """Return the letter the released code finds in a reply, upper case, or UNKNOWN.
+
+    It may be a letter no option has, and it may be a word: "I think the answer is B." is read as I, "答案是None" as N.
+    """
+    for pattern in _PATTERNS:
+        if found := pattern.search(reply):
+            return found.group(1).upper()
+    return UNKNOWN
+
+
+def extract_letters(reply: str) -> frozenset[str]:
+    """Return letters of a reply with several answers: each piece between ASCII commas is read on its own.
+
+    A piece without a letter yields UNKNOWN, so the set is never empty: an empty reply is {UNKNOWN}.
+    """
+    return frozenset(extract_letter(piece) for piece in reply.split(","))
+
+
+def clean_span(reply: str) -> str:
+    """Return a span copied from a text, freed of what surrounds it: lead-ins, outer quotes, end marks; UNKNOWN if that is all.
+
+    Of more than LONG_ANSWER characters only the first sentence is kept. Which lead-ins the released code strips is not part of
+    its documented behaviour; the usual ones are taken.
+    """
+    text = _LEAD_INS.sub("", reply.strip()).strip(_QUOTES).rstrip(_END_MARKS).strip(_QUOTES).strip()
+    if len(text) > LONG_ANSWER:
+        text = _SENTENCE_END.split(text, maxsplit=1)[0].rstrip(_END_MARKS)
+    return text or UNKNOWN
+
 
 REFERENCE_VERSION = "2"
 """Bumped when a reply is read or scored differently in this profile; enters the fingerprint of item_scores."""
@@ -175,3 +280,10 @@ _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], lis
     ("questionnaire_points", "questionnaire"): _score_points,
     ("word_recall", "open_ended"): _score_recall,
 }
+
+
+def reference_scores_key(responses: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Return the key of the scored items of one partition of responses; never that of the corrected profile."""
+    asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
+    settings = {"profile": "reference", "methods": asked}
+    return partition_key("item_scores", dict(responses.place), settings, [responses.identity], REFERENCE_VERSION)

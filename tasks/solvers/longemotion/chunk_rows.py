@@ -1,4 +1,4 @@
-"""Chunks of a context as rows of a layer, and back; and which of them holds the needle."""
+"""Turn chunks of a context into rows of `chunks` and back; find the chunk that holds the needle."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,13 +10,12 @@ from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
-from tasks.solvers.longemotion.context import CONTEXT
-from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.solvers.longemotion.state import CONTEXT
 from tasks.text.tokens import count_tokens
 
 
 def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
-    """Segments as chunks, as if they stood one after the other with a line end between them."""
+    """Return segments as chunks, as if they stood one after the other with a line end between them."""
     chunks: list[Chunk] = []
     start = token_start = 0
     for number, text in enumerate(segments):
@@ -27,7 +26,7 @@ def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
 
 
 def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[bool | None, ...]:
-    """Which chunk holds the needle: the one with the largest part of it, the first of equal ones; null if there is no needle.
+    """Return which chunk holds the needle: the one with the largest part of it, the first of equals; null without needle.
 
     The needle of a context in segments is the segment that differs.
 
@@ -45,7 +44,7 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
 def _odd_segment(item: Item) -> int:
     if not item.gold_indices:
         raise ScoringError(
-            "It is not known which segment of an item is the odd one.",
+            "it is not known which segment of an item is the odd one",
             where=f"item with the question {item.question!r}",
             expected="its number in gold_indices",
             got=str(item.gold_indices),
@@ -56,7 +55,7 @@ def _odd_segment(item: Item) -> int:
 def chunk_rows(
     dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
 ) -> Iterator[dict[str, Any]]:
-    """Rows of `chunks`."""
+    """Return rows of `chunks`."""
     for chunk, needle in zip(chunks, needles, strict=True):
         yield {
             "dataset": dataset,
@@ -73,10 +72,27 @@ def chunk_rows(
 
 
 def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
-    """Chunks of the contexts, by item, in the order of the text."""
+    """Return chunks of the contexts, by item, in the order of the text."""
     found: dict[str, list[Chunk]] = {}
     for row in rows.sort("item_id", "chunk").iter_rows(named=True):
         if row["corpus"] == CONTEXT:
             chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
             found.setdefault(row["item_id"], []).append(chunk)
     return {item_id: tuple(chunks) for item_id, chunks in found.items()}
+
+
+def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
+    """Mark one chunk: the one that shares most characters with the needle's span, the first of several.
+
+    Raises:
+        ScoringError: no chunk shares any.
+    """
+    shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
+    if max(shared, default=0) <= 0:
+        raise ScoringError(
+            "no chunk holds any of the needle",
+            expected="chunks of the text that the needle is in",
+            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
+        )
+    best = shared.index(max(shared))
+    return [place == best for place in range(len(chunks))]

@@ -6,20 +6,22 @@ from itertools import count
 
 from schemas.chat import ChatMessage
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import RetrievedChunk, SolverOutput, WrittenChunks
-from tasks.solvers.longemotion.gather import gather
-from tasks.solvers.longemotion.generate import ask
-from tasks.solvers.longemotion.longemotion_prompts import STEPS
-from tasks.solvers.longemotion.present import show_gathered
+from tasks.solvers.longemotion.base import call_model, show_retrieved
+from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
-from tasks.solvers.longemotion.state import Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Pool, Query, Retrieve, RetrievedChunk, SolverOutput, SolverState, WrittenChunks
 
 FIRST_THAT_RETRIEVES = 2
 
 
-async def express(scene: SolverState) -> SolverOutput:
-    """Ask for ratings and five steps; a failed call ends it."""
-    account = ExpressionDialogue(scene)
+async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
+    """Ask for ratings and five steps; a failed call ends it.
+
+    Args:
+        state: the item and its setting.
+        retrieve: retrieves what a step is shown, where the setting retrieves beforehand.
+    """
+    account = ExpressionDialogue(state, retrieve)
     await account.rate()
     for number in range(1, STEPS + 1):
         if account.failed:
@@ -32,7 +34,8 @@ async def express(scene: SolverState) -> SolverOutput:
 class ExpressionDialogue:
     """What the model has written so far, and how it was asked."""
 
-    scene: SolverState
+    state: SolverState
+    retrieve: Retrieve
     calls: list[Call] = field(default_factory=list)
     rows: list[RetrievedChunk] = field(default_factory=list)
     written: list[WrittenChunks] = field(default_factory=list)
@@ -42,8 +45,8 @@ class ExpressionDialogue:
     """Numbers of all searches of the item: in their rows nothing else tells those of one step from those of another."""
 
     def __post_init__(self) -> None:
-        self.template = self.scene.prompts.ee.template(self.scene.language)
-        item = self.scene.item
+        self.template = self.state.prompts.ee.template(self.state.language)
+        item = self.state.item
         self.situation = [
             self.template.situation.format(situation=item.context or ""),
             self.template.task.format(question=item.question),
@@ -56,30 +59,30 @@ class ExpressionDialogue:
         return self.calls[-1].reply.failure is not None
 
     async def rate(self) -> None:
-        """Step 0: the adjectives."""
-        adjectives = "\n".join(self.scene.item.options or ())
+        """Ask for ratings of the adjectives (step 0)."""
+        adjectives = "\n".join(self.state.item.options or ())
         await self._say([*self.situation, self.template.ratings.format(adjectives=adjectives)])
 
     async def go_through(self, number: int) -> None:
-        """One step, in its setting."""
-        retrieves = self.scene.parameters.retrieves and number >= FIRST_THAT_RETRIEVES
+        """Ask one step, in its setting."""
+        retrieves = self.state.parameters.retrieves and number >= FIRST_THAT_RETRIEVES
         if not retrieves:
             await self._say(self._demand(number))
-        elif self.scene.gathers:
+        elif self.state.retrieves_first:
             await self._retrieve(number)
         else:
             await self._search(number)
 
     def _demand(self, number: int) -> list[str]:
         step = self.template.steps[number - 1]
-        demand = [self.template.length_demand] if self.scene.how.length_demand else []
+        demand = [self.template.length_demand] if self.state.options.length_demand else []
         return [self.template.step.format(text=step.text, title=step.title), *demand]
 
     async def _say(self, blocks: Sequence[str], *, afresh: bool = False) -> None:
         said = ChatMessage(role="user", content="\n\n".join(blocks))
         # What is retrieved in place of the earlier turns stands alone after the system message.
         messages = (self.history[0], said) if afresh else (*self.history, said)
-        call = await ask(self.scene.hands.cast.core, messages, self.scene.limit, self.scene.repetition)
+        call = await call_model(self.state.resources.roles.model, messages, self.state.limit, self.state.repetition)
         self.calls.append(call)
         self._remember(said, call.reply.text or "")
 
@@ -88,38 +91,38 @@ class ExpressionDialogue:
         self.history += [said, ChatMessage(role="assistant", content=text)]
 
     async def _retrieve(self, number: int) -> None:
-        pool = await self._pool(self.texts, f"written-{self.scene.repetition}-{number}")
-        query = Query(number, self.template.steps[number - 1].text, self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES])
-        gathered = await gather(self.scene, pool, query)
-        self.rows += gathered.rows
-        if gathered.failed:
-            self.calls.append(gathered.failed)
+        pool = await self._pool(self.texts, f"written-{self.state.repetition}-{number}")
+        query = Query(number, self.template.steps[number - 1].text, self.state.parameters.steps[number - FIRST_THAT_RETRIEVES])
+        retrieved = await self.retrieve(self.state, pool, query)
+        self.rows += retrieved.rows
+        if retrieved.failed:
+            self.calls.append(retrieved.failed)
             return
-        shown = show_gathered(self.scene, self.template, [gathered])
-        afresh = self.scene.how.setting == "retrieve_only"
+        shown = show_retrieved(self.state, self.template, [retrieved])
+        afresh = self.state.options.setting == "retrieve_only"
         await self._say([*(self.situation if afresh else []), *shown, *self._demand(number)], afresh=afresh)
 
     async def _pool(self, texts: Sequence[str], corpus: str) -> Pool:
-        parameters = self.scene.parameters
+        parameters = self.state.parameters
         whole = "\n\n".join(text for text in texts if text)
-        chunks = await self.scene.hands.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
+        chunks = await self.state.resources.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
         self.written.append(WrittenChunks(corpus, chunks))
         return Pool(chunks, corpus)
 
     async def _search(self, number: int) -> None:
-        texts = self.scene.prompts.search.template(self.scene.language)
-        counts = self.scene.parameters.steps[number - FIRST_THAT_RETRIEVES]
-        searches = texts.step.format(searches=self.scene.how.options.most_searches)
+        texts = self.state.prompts.search.template(self.state.language)
+        counts = self.state.parameters.steps[number - FIRST_THAT_RETRIEVES]
+        searches = texts.step.format(searches=self.state.options.retrieval.most_searches)
         said = ChatMessage(role="user", content="\n\n".join([*self._demand(number), searches]))
 
         async def seek(found: SearchQuery, before: Sequence[Turn]) -> SearchResult:
             searched = sum(turn.found is not None and not turn.found.repeated for turn in before)
             now = [*(_visible(turn) for turn in before), without_searches(found.so_far)]
-            pool = await self._pool([*self.texts, *now], f"written-{self.scene.repetition}-{number}-{searched}")
-            return await look_up(self.scene, pool, Query(next(self.searches), found.query, counts))
+            pool = await self._pool([*self.texts, *now], f"written-{self.state.repetition}-{number}-{searched}")
+            return await look_up(self.state, pool, Query(next(self.searches), found.query, counts))
 
         wording = Wording(texts.results_step, texts.last_results_step)
-        conversation = await converse(self.scene, (*self.history, said), wording, seek)
+        conversation = await converse(self.state, (*self.history, said), wording, seek)
         self.rows += conversation.rows
         self._conclude(said, conversation.turns)
 

@@ -1,4 +1,4 @@
-"""How long chunks are and how many of them are shown: LongEmotion, Table 8, or what its code of January 2026 does."""
+"""Choose how long chunks are and how many are shown: LongEmotion, Table 8, or its code of January 2026."""
 
 import re
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ SEARCH_QA = QaRow(128, 4, SEARCH_HITS["qa"])
 
 
 def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: Setting, model: str) -> Parameters:
-    """What a setting works with; a number that the options give replaces that of the preset.
+    """Choose what a setting works with; a number that the options give replaces that of the preset.
 
     Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
     as many chunks as it shows.
@@ -132,7 +132,7 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
 
 
 def task_family(long_task: LongTask) -> Family:
-    """The task without its variant."""
+    """Return the task without its variant."""
     return FAMILIES[long_task]
 
 

@@ -1,4 +1,4 @@
-"""Ranking chunks and keeping the best: settings `rag` and `retrieve_only`, and the first stage of the others."""
+"""Rank chunks and keep the best: settings `rag` and `retrieve_only`, and the first stage of the others."""
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -6,8 +6,7 @@ from types import MappingProxyType
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.solvers.longemotion.context import RetrievedChunk
-from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
+from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retrieved, RetrievedChunk, SolverState
 
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
@@ -15,28 +14,28 @@ MOST_RECORDED = 100
 NO_NOTES: Mapping[int, HelperNote] = MappingProxyType({})
 
 
-async def rank_texts(scene: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
-    """All texts, best first; without a query, the one least like the others first. No texts give no ranks."""
-    retriever, ranking = scene.hands.retriever, scene.how.options.ranking
+async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
+    """Return all texts, best first; without a query, the one least like the others first. No texts give no ranks."""
+    retriever, ranking = state.resources.retriever, state.options.retrieval.ranking
     if not texts:
         return ()
     if query is None:
-        return await retriever.rank_outliers(texts, ranking, scene.language)
-    return await retriever.rank(texts, query, ranking, scene.language)
+        return await retriever.rank_outliers(texts, ranking, state.language)
+    return await retriever.rank(texts, query, ranking, state.language)
 
 
-async def rank_pool(scene: SolverState, pool: Pool, query: Query) -> tuple[Ranked, ...]:
-    """The chunks of a pool, best first. They are ranked even if all are kept, so that every ranking is recorded."""
-    return await rank_texts(scene, [chunk.text for chunk in pool.chunks], query.text)
+async def rank_pool(state: SolverState, pool: Pool, query: Query) -> tuple[Ranked, ...]:
+    """Return the chunks of a pool, best first. They are ranked even if all are kept, so that every ranking is recorded."""
+    return await rank_texts(state, [chunk.text for chunk in pool.chunks], query.text)
 
 
 def pick(pool: Pool, ranking: Sequence[Ranked], count: int) -> tuple[Chunk, ...]:
-    """The best chunks, best first."""
+    """Return the best chunks, best first."""
     return tuple(pool.chunks[ranked.place] for ranked in ranking[:count])
 
 
 def arrange(chunks: Sequence[Chunk], query: Query) -> tuple[Chunk, ...]:
-    """Chunks in the order they are shown in: that of the document, or, ranked against each other, as ranked."""
+    """Return chunks in the order they are shown in: that of the document, or, ranked against each other, as ranked."""
     return tuple(chunks) if query.text is None else tuple(sorted(chunks, key=lambda chunk: chunk.number))
 
 
@@ -48,7 +47,7 @@ def record(
     kept: Collection[int],
     notes: Mapping[int, HelperNote] = NO_NOTES,
 ) -> tuple[RetrievedChunk, ...]:
-    """Rows of a ranking.
+    """Record a ranking as rows.
 
     Args:
         stage: `reranked` is recorded whole, the others up to rank MOST_RECORDED or the last that is wanted.
@@ -83,28 +82,28 @@ def record(
     return tuple(rows)
 
 
-async def gather_chunks(scene: SolverState, pool: Pool, query: Query) -> Gathered:
-    """The best chunks as they are."""
-    ranking = await rank_pool(scene, pool, query)
+async def retrieve_chunks(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Return the best chunks as they are."""
+    ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
-    return Gathered(
+    return Retrieved(
         pieces=tuple(Piece(chunk, chunk.text) for chunk in arrange(best, query)),
         rows=record("initial", pool, query, ranking, {chunk.number for chunk in best}),
         heading=query.aspect,
     )
 
 
-def context_pool(scene: SolverState) -> Pool:
-    """The chunks of the item's own context.
+def context_pool(state: SolverState) -> Pool:
+    """Return the chunks of the item's own context.
 
     Raises:
         UsageError: if the item has a context, or segments, but no chunks. A first message of a dialogue has no context.
     """
-    chunks, item = scene.long_item.chunks, scene.item
-    if not chunks and (item.context or scene.family == "ed"):
+    chunks, item = state.long_item.chunks, state.item
+    if not chunks and (item.context or state.family == "ed"):
         raise UsageError(
             "an item of a setting that retrieves has no chunks",
-            where=f"item {scene.long_item.item_id}, setting {scene.how.setting}",
+            where=f"item {state.long_item.item_id}, setting {state.options.setting}",
             expected="the chunks of its context",
             got="none",
             next_step="run moodflow infer again, which splits contexts first",
@@ -112,17 +111,17 @@ def context_pool(scene: SolverState) -> Pool:
     return Pool(chunks)
 
 
-def context_queries(scene: SolverState) -> tuple[Query, ...]:
-    """What ranks the chunks of the item's own context. Of emotion expression, each step has its own.
+def context_queries(state: SolverState) -> tuple[Query, ...]:
+    """Return what ranks the chunks of the item's own context. Of emotion expression, each step has its own.
 
     Source: LongEmotion; emotion classification is ranked by the bare subject, a conversation by its last three messages.
     """
-    counts, question = scene.parameters.counts, scene.item.question
-    if scene.family == "ed":
+    counts, question = state.parameters.counts, state.item.question
+    if state.family == "ed":
         return (Query(0, None, counts),)
-    if scene.family == "es":
-        aspects = scene.prompts.es.template(scene.language).aspects.values()
+    if state.family == "es":
+        aspects = state.prompts.es.template(state.language).aspects.values()
         return tuple(Query(number, aspect.query, counts, aspect.heading) for number, aspect in enumerate(aspects))
-    if scene.family == "mc" or (scene.family == "ec" and scene.how.options.question_as_query):
+    if state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query):
         return (Query(0, question, counts),)
-    return (Query(0, scene.long_item.context.query or question, counts),)
+    return (Query(0, state.long_item.context.query or question, counts),)

@@ -1,4 +1,4 @@
-"""Setting `search_o1`: the model searches its material while it works, in a conversation of at most so many searches.
+"""Setting `search_o1`: let the model search its material while it works, in a conversation with a limit of searches.
 
 A query counts wherever it stands, in what the model thinks or in what it says. It is answered once; what follows it in the same
 reply is cut off, since it was written without the answer.
@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import RetrievedChunk
-from tasks.solvers.longemotion.generate import ask
-from tasks.solvers.longemotion.present import number_texts, show_segment
+from tasks.solvers.longemotion.base import call_model, number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Pool, Query, SolverState
+from tasks.solvers.longemotion.state import Pool, Query, RetrievedChunk, SolverState
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
@@ -65,26 +63,26 @@ class Conversation:
     rows: tuple[RetrievedChunk, ...]
 
 
-async def converse(scene: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
+async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
     Args:
-        scene: the item and its setting.
+        state: the item and its setting.
         opening: what it begins with; queries in it are examples.
         wording: what it is told after searches.
         seek: answers a query, given the turns before it.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
     messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
-    for left in reversed(range(-1, scene.how.options.most_searches)):
-        call = await ask(scene.hands.cast.core, messages, scene.limit, scene.repetition)
+    for left in reversed(range(-1, state.options.retrieval.most_searches)):
+        call = await call_model(state.resources.roles.model, messages, state.limit, state.repetition)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
         found = find_query(call.reply, answered, examples) if left >= 0 else None
         turns += (Turn(call, found),)
         if found is None:
             break
         if found.repeated:
-            shown = scene.prompts.search.template(scene.language).repeated
+            shown = state.prompts.search.template(state.language).repeated
         else:
             hits = await seek(found, turns[:-1])
             shown, rows = f"{BEGIN_RESULT}\n{hits.shown}\n{END_RESULT}", rows + hits.rows
@@ -95,7 +93,7 @@ async def converse(scene: SolverState, opening: Sequence[ChatMessage], wording: 
 
 
 def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> SearchQuery | None:
-    """The first query of a reply that was not answered before; null if the reply is an answer.
+    """Return the first query of a reply that was not answered before; null if the reply is an answer.
 
     A model that thinks about an earlier query does not ask again, one that says it again does.
 
@@ -118,15 +116,15 @@ def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Sear
 
 
 def without_searches(text: str) -> str:
-    """A text without queries, results and their marks."""
+    """Return a text without queries, results and their marks."""
     return STRAY.sub("", RESULT.sub("", QUERY.sub("", text))).strip()
 
 
-async def look_up(scene: SolverState, pool: Pool, query: Query) -> SearchResult:
+async def look_up(state: SolverState, pool: Pool, query: Query) -> SearchResult:
     """Search a pool: the best chunks in document order."""
-    ranking = await rank_pool(scene, pool, query)
+    ranking = await rank_pool(state, pool, query)
     best = arrange(pick(pool, ranking, query.counts.top_k), query)
-    if scene.family == "ed":
+    if state.family == "ed":
         shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
         shown = number_texts([chunk.text for chunk in best])

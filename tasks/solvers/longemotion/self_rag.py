@@ -1,4 +1,4 @@
-"""Setting `self_rag`: a critic reads every retrieved chunk, and those that it finds of no use are left out.
+"""Setting `self_rag`: have a critic read every retrieved chunk, and leave out those of no use.
 
 Chunks that are left out take no others with them, and how often the critic is asked has no bearing on the model under test: the
 released code confuses both.
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.generate import ask, blame, first_failed, say
+from tasks.solvers.longemotion.base import blame, call_model, first_failed, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Gathered, HelperNote, Piece, Pool, Query, SolverState
+from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retrieved, SolverState
 
 MOST_ASKS = 5
 """Times the critic is asked about a chunk, as long as it gives no verdict."""
@@ -35,40 +35,40 @@ class Criticism(NamedTuple):
     useful: bool | None
 
 
-async def gather_criticised(scene: SolverState, pool: Pool, query: Query) -> Gathered:
-    """The best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
+async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Return the best chunks without those the critic dismisses; a chunk without a verdict is dismissed.
 
     Emotion detection keeps all, with the critic's words.
     """
-    ranking = await rank_pool(scene, pool, query)
+    ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
-    verdicts = await asyncio.gather(*(criticise(scene, chunk, query) for chunk in best))
+    verdicts = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
     answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.call.reply.failure]
-    notes = {chunk.number: _note(verdict.call) for chunk, verdict in answered}
-    useful = [chunk for chunk, verdict in answered if scene.family == "ed" or verdict.useful]
+    notes = {chunk.number: HelperNote.of(verdict.call) for chunk, verdict in answered}
+    useful = [chunk for chunk, verdict in answered if state.family == "ed" or verdict.useful]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
     if failed := first_failed([verdict.call for verdict in verdicts]):
-        return Gathered(rows=rows, failed=blame(failed, "critic"))
-    pieces = tuple(_piece(scene, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
-    return Gathered(pieces, rows, query.aspect)
+        return Retrieved(rows=rows, failed=blame(failed, "critic"))
+    pieces = tuple(_piece(state, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
+    return Retrieved(pieces, rows, query.aspect)
 
 
-async def criticise(scene: SolverState, chunk: Chunk, query: Query) -> Criticism:
+async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism:
     """Ask the critic about a chunk, again with the next repetition number while its reply bears no mark."""
-    texts = scene.prompts.critic
-    template = texts.template(scene.language)
-    messages = say(template.system, template.ask.format(instruction=_instruct(scene, query), paragraph=chunk.text))
+    texts = state.prompts.critic
+    template = texts.template(state.language)
+    messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
     repetition = 0
     while True:
-        call = await ask(scene.hands.cast.critic, messages, texts.max_tokens, repetition)
+        call = await call_model(state.resources.roles.critic, messages, texts.max_tokens, repetition)
         useful = None if call.reply.failure else read_marks(call.reply.text or "")
         repetition += 1
-        if call.reply.failure or useful is not None or scene.family == "ed" or repetition == MOST_ASKS:
+        if call.reply.failure or useful is not None or state.family == "ed" or repetition == MOST_ASKS:
             return Criticism(call, useful)
 
 
 def read_marks(reply: str) -> bool | None:
-    """What the marks of a reply say of a chunk; null if it bears none.
+    """Return what the marks of a reply say of a chunk; null if it bears none.
 
     Of each kind the last one counts. An irrelevant chunk is of no use, a relevant one as far as it supports; if the reply says
     nothing of support, it is.
@@ -81,22 +81,18 @@ def read_marks(reply: str) -> bool | None:
     return relevance != "unfit" and support != "no"
 
 
-def _instruct(scene: SolverState, query: Query) -> str:
-    template = scene.prompts.critic.template(scene.language)
-    if scene.family == "ed":
+def _instruct(state: SolverState, query: Query) -> str:
+    template = state.prompts.critic.template(state.language)
+    if state.family == "ed":
         return template.ed
     # Emotion classification is ranked by a bare name, which says nothing of what is asked.
-    question = scene.item.question if scene.family == "ec" else query.text
-    text: str = getattr(template, scene.family)
+    question = state.item.question if state.family == "ec" else query.text
+    text: str = getattr(template, state.family)
     return text.format(question=question)
 
 
-def _note(call: Call) -> HelperNote:
-    return HelperNote((call.reply.text or "").strip(), call.request.model, call.request.key)
-
-
-def _piece(scene: SolverState, chunk: Chunk, note: HelperNote) -> Piece:
-    if scene.family not in WITH_REMARK:
+def _piece(state: SolverState, chunk: Chunk, note: HelperNote) -> Piece:
+    if state.family not in WITH_REMARK:
         return Piece(chunk, chunk.text)
-    form = scene.prompts.critic.template(scene.language).pack
+    form = state.prompts.critic.template(state.language).pack
     return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text)

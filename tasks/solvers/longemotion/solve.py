@@ -1,62 +1,89 @@
-"""One long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and what was retrieved alone."""
+"""Solve one long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
-from tasks.solvers.longemotion.context import LongItem, SolverOptions, SolverOutput, SolverResources
+from schemas.vocabulary import Setting
+from tasks.solvers.longemotion.base import build_messages, call_model
+from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
-from tasks.solvers.longemotion.gather import gather
-from tasks.solvers.longemotion.generate import ask
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.longemotion.present import present
-from tasks.solvers.longemotion.rag import context_pool, context_queries
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
-from tasks.solvers.longemotion.state import Query, SolverState
+from tasks.solvers.longemotion.self_rag import retrieve_criticised
+from tasks.solvers.longemotion.state import (
+    LongItem,
+    Pool,
+    Query,
+    Retrieve,
+    Retrieved,
+    SolverOptions,
+    SolverOutput,
+    SolverResources,
+    SolverState,
+)
 
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
 
+RETRIEVERS: Mapping[Setting, Retrieve] = MappingProxyType(
+    {
+        "rag": retrieve_chunks,
+        "retrieve_only": retrieve_chunks,
+        "coem": retrieve_enriched,
+        "self_rag": retrieve_criticised,
+    }
+)
 
-async def solve(long_item: LongItem, how: SolverOptions, hands: SolverResources, repetition: int = 0) -> SolverOutput:
+
+async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Retrieve what one query brings in the item's setting."""
+    return await RETRIEVERS[state.options.setting](state, pool, query)
+
+
+async def solve(long_item: LongItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item.
 
     Args:
         long_item: with its chunks, where the setting retrieves from its context.
-        how: setting and parameters.
-        hands: the models, and what splits and ranks texts.
+        options: setting and its options.
+        resources: the models, and what splits and ranks texts.
         repetition: number of the item's calls among equal ones; helpers do not count it.
 
     Raises:
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
-    parameters = choose_parameters(how.options, long_item.context.long_task, how.setting, hands.cast.core.entry.name)
-    scene = SolverState(long_item, how, hands, repetition, parameters, load_long_prompts())
-    if scene.family == "ee":
-        return await express(scene)
-    if not parameters.retrieves or scene.gathers:
-        return await _answer(scene)
-    return await _search(scene)
+    parameters = choose_parameters(
+        options.retrieval, long_item.context.long_task, options.setting, resources.roles.model.entry.name
+    )
+    state = SolverState(long_item, options, resources, repetition, parameters, load_long_prompts())
+    if state.family == "ee":
+        return await express(state, retrieve)
+    if not parameters.retrieves or state.retrieves_first:
+        return await _answer(state)
+    return await _search(state)
 
 
-async def _answer(scene: SolverState) -> SolverOutput:
-    queries = context_queries(scene) if scene.gathers else ()
-    pool = context_pool(scene) if queries else None
-    gathered = await asyncio.gather(*(gather(scene, pool, query) for query in queries)) if pool else []
-    rows = tuple(row for group in gathered for row in group.rows)
-    if failed := next((group.failed for group in gathered if group.failed), None):
+async def _answer(state: SolverState) -> SolverOutput:
+    queries = context_queries(state) if state.retrieves_first else ()
+    pool = context_pool(state) if queries else None
+    retrieved = await asyncio.gather(*(retrieve(state, pool, query) for query in queries)) if pool else []
+    rows = tuple(row for group in retrieved for row in group.rows)
+    if failed := next((group.failed for group in retrieved if group.failed), None):
         return SolverOutput((failed,), rows)
-    call = await ask(scene.hands.cast.core, present(scene, gathered), scene.limit, scene.repetition)
+    call = await call_model(state.resources.roles.model, build_messages(state, retrieved), state.limit, state.repetition)
     return SolverOutput((call,), rows)
 
 
-async def _search(scene: SolverState) -> SolverOutput:
-    pool, numbers = context_pool(scene), count()
-    texts = scene.prompts.search.template(scene.language)
+async def _search(state: SolverState) -> SolverOutput:
+    pool, numbers = context_pool(state), count()
+    texts = state.prompts.search.template(state.language)
 
     async def seek(found: SearchQuery, _: Sequence[Turn]) -> SearchResult:
-        return await look_up(scene, pool, Query(next(numbers), found.query, scene.parameters.counts))
+        return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
 
-    conversation = await converse(scene, present(scene), Wording(texts.results, texts.last_results), seek)
+    conversation = await converse(state, build_messages(state), Wording(texts.results, texts.last_results), seek)
     return SolverOutput(tuple(turn.call for turn in conversation.turns), conversation.rows)

@@ -1,17 +1,109 @@
-"""What the solvers of all settings pass on: an item and how to ask it, queries, pools of chunks, what was gathered."""
+"""State of a solver: item, options, models in their roles, queries, pools of chunks, what was retrieved, output."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from schemas.chat import Chat, ModelEntry
+from schemas.context import Context
 from schemas.item import Item
-from schemas.retrieval import Chunk
-from schemas.vocabulary import Language
-from tasks.solvers.base import Call
-from tasks.solvers.longemotion.context import CONTEXT, LongItem, RetrievedChunk, SolverOptions, SolverResources
-from tasks.solvers.longemotion.longemotion_prompts import LongPrompts
+from schemas.retrieval import Chunk, RetrievalOptions, Retriever
+from schemas.vocabulary import Language, RetrievalStage, Setting
+from tasks.solvers.base import Call, Transcript
 from tasks.solvers.longemotion.parameters import ChunkCounts, Family, Parameters, task_family
+from tasks.solvers.longemotion.prompts import LongPrompts
+
+CONTEXT = "context"
+"""Corpus of the chunks of an item's own context."""
+
+
+@dataclass(frozen=True)
+class LongItem:
+    """An item with its long context.
+
+    `chunks` are those of `item.context`; of an `odd_one_out` item its options, one each, numbered in order. Empty where the
+    setting does not retrieve, or the corpus is what the model writes.
+    """
+
+    item_id: str
+    item: Item
+    context: Context
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoleModel:
+    """A model in a role, with its client."""
+
+    entry: ModelEntry
+    chat: Chat
+
+
+@dataclass(frozen=True)
+class ModelRoles:
+    """The models by role: the one under test (CoEM-Core), the one that enriches (CoEM-Sage), the critic (Self-RAG)."""
+
+    model: RoleModel
+    sage: RoleModel
+    critic: RoleModel
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """A setting and its parameters."""
+
+    setting: Setting
+    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
+    length_demand: bool = True
+
+
+@dataclass(frozen=True)
+class RetrievedChunk:
+    """A ranked chunk: a row of `retrievals` without what all rows of the item share."""
+
+    query_number: int
+    stage: RetrievalStage
+    rank: int
+    chunk: int
+    kept: bool
+    corpus: str = CONTEXT
+    query: str | None = None
+    dense: float | None = None
+    bm25: float | None = None
+    fused: float | None = None
+    enriched: str | None = None
+    helper: str | None = None
+    helper_call_key: str | None = None
+
+
+@dataclass(frozen=True)
+class WrittenChunks:
+    """Chunks of what the model wrote itself, by name of the corpus."""
+
+    corpus: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True)
+class SolverOutput:
+    """What became of one long item.
+
+    `transcript` holds the calls of the model under test; the last reply is the answer (of emotion expression all are). A call of
+    Sage or critic that failed is its last call instead, since nothing can be asked then. A call that failed ends it.
+    """
+
+    transcript: Transcript
+    retrieved: tuple[RetrievedChunk, ...] = ()
+    written: tuple[WrittenChunks, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class SolverResources:
+    """What solvers work with besides the models."""
+
+    roles: ModelRoles
+    retriever: Retriever
 
 
 @dataclass(frozen=True)
@@ -19,8 +111,8 @@ class SolverState:
     """One item, asked once."""
 
     long_item: LongItem
-    how: SolverOptions
-    hands: SolverResources
+    options: SolverOptions
+    resources: SolverResources
     repetition: int
     parameters: Parameters
     prompts: LongPrompts
@@ -41,16 +133,16 @@ class SolverState:
         return task_family(self.long_item.context.long_task)
 
     @property
-    def gathers(self) -> bool:
-        """Whether chunks are gathered before the model is asked; in Search-o1 it looks for them itself."""
-        return self.parameters.retrieves and self.how.setting != "search_o1"
+    def retrieves_first(self) -> bool:
+        """Whether chunks are retrieved before the model is asked; in Search-o1 it looks for them itself."""
+        return self.parameters.retrieves and self.options.setting != "search_o1"
 
     @property
     def limit(self) -> int:
         """Longest reply of the embedded model, in its tokens."""
         limit: int = getattr(self.prompts, self.family).max_tokens
         # A turn that may search may as well be the answer.
-        return max(limit, self.prompts.search.max_tokens) if self.how.setting == "search_o1" else limit
+        return max(limit, self.prompts.search.max_tokens) if self.options.setting == "search_o1" else limit
 
 
 class Query(NamedTuple):
@@ -79,6 +171,11 @@ class HelperNote(NamedTuple):
     helper: str
     call_key: str
 
+    @classmethod
+    def of(cls, call: Call) -> "HelperNote":
+        """Take the note from a helper's reply."""
+        return cls((call.reply.text or "").strip(), call.request.model, call.request.key)
+
 
 class Piece(NamedTuple):
     """A chunk as it stands in the prompt: `text`, or for emotion detection its segment and `note`."""
@@ -89,7 +186,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gathered:
+class Retrieved:
     """What one query brought; after a helper's failed call, what there was until then."""
 
     pieces: tuple[Piece, ...] = ()
@@ -99,4 +196,4 @@ class Gathered:
     failed: Call | None = None
 
 
-Gather = Callable[[SolverState, Pool, Query], Awaitable[Gathered]]
+Retrieve = Callable[[SolverState, Pool, Query], Awaitable[Retrieved]]

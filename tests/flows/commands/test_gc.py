@@ -10,8 +10,8 @@ import pytest
 
 from tasks.analysis.verify import verify_run
 from tests.flows.command import Ended
-from tests.flows.long_scripted import ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

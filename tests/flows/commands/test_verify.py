@@ -25,8 +25,8 @@ from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS
 from tests.flows.command import Ended
-from tests.flows.long_scripted import Troupe, by_hash, ended, troupe
 from tests.flows.scripted import prepared_replies, rating
+from tests.flows.scripted_roles import ScriptedServers, by_hash, ended, scripted_servers
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -49,13 +49,13 @@ TEXTS, SUMMARIES, CAUSES = "mini_text_classification", "mini_summarization", "mi
 
 
 @pytest.fixture(scope="module")
-def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troupe]:  # noqa: ARG001  the server runs
-    with troupe(tmp_path_factory.mktemp("verified") / "lake", judge=by_hash) as acting:
+def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedServers]:  # noqa: ARG001  the server runs
+    with scripted_servers(tmp_path_factory.mktemp("verified") / "lake", judge=by_hash) as acting:
         yield acting
 
 
 @pytest.fixture(scope="module")
-def run(players: Troupe) -> str:
+def run(players: ScriptedServers) -> str:
     """Two settings, an item with a needle, an answer that is rated twice: every layer but that of ablations."""
     ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--judge-repeat", "2", "--bootstrap", "20")
     assert ran.document["missing"] == [], ran.err
@@ -122,7 +122,7 @@ def flip(content: bytes, place: Place) -> bytes:
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
 
-def test_a_run_that_nobody_touched_is_verified(players: Troupe, run: str) -> None:
+def test_a_run_that_nobody_touched_is_verified(players: ScriptedServers, run: str) -> None:
     calls = players.calls
     content = {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()}
     found = verified(players.lake, run)
@@ -142,7 +142,7 @@ def test_a_run_that_nobody_touched_is_verified(players: Troupe, run: str) -> Non
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
 
 
-def test_what_a_terminal_shows(players: Troupe, run: str) -> None:
+def test_what_a_terminal_shows(players: ScriptedServers, run: str) -> None:
     shown = ended("verify", run, "--lake", players.lake)
     assert shown.status == 0
     for layer in LAYERS:
@@ -156,7 +156,7 @@ def sha256sum(folder: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_seal_is_one_that_sha256sum_reads(players: Troupe, run: str) -> None:
+def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str) -> None:
     folder = players.lake / "runs" / run
     checked = subprocess.run(
         ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False
@@ -169,7 +169,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: Troupe, run: str) -> None
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_one_bit_in_a_file_of_any_layer_is_found(players: Troupe, run: str, layer: str) -> None:
+def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]
     path = players.lake / ref.path
@@ -191,7 +191,7 @@ def test_one_bit_in_a_file_of_any_layer_is_found(players: Troupe, run: str, laye
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_one_bit_in_manifest_report_or_seal_is_found(players: Troupe, run: str, name: str) -> None:
+def test_one_bit_in_manifest_report_or_seal_is_found(players: ScriptedServers, run: str, name: str) -> None:
     path = players.lake / "runs" / run / name
     for place in PLACES:
         findings = Findings()
@@ -202,7 +202,7 @@ def test_one_bit_in_manifest_report_or_seal_is_found(players: Troupe, run: str, 
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_file_of_the_run_that_is_gone_is_named(players: Troupe, run: str, name: str) -> None:
+def test_a_file_of_the_run_that_is_gone_is_named(players: ScriptedServers, run: str, name: str) -> None:
     path = players.lake / "runs" / run / name
     content = path.read_bytes()
     path.unlink()
@@ -217,7 +217,7 @@ def test_a_file_of_the_run_that_is_gone_is_named(players: Troupe, run: str, name
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "report.html"])
-def test_the_command_ends_with_1_and_names_the_file(players: Troupe, run: str, name: str) -> None:
+def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, run: str, name: str) -> None:
     path = players.lake / "runs" / run / name
     with changed(path, flip(path.read_bytes(), "middle")):
         found = verified(players.lake, run)
@@ -227,7 +227,7 @@ def test_the_command_ends_with_1_and_names_the_file(players: Troupe, run: str, n
     assert bool(found.document["layers"]) == (name != "manifest.json")
 
 
-def test_partitions_that_are_gone_are_all_named(players: Troupe, run: str, tmp_path: Path) -> None:
+def test_partitions_that_are_gone_are_all_named(players: ScriptedServers, run: str, tmp_path: Path) -> None:
     copy = players.copy(tmp_path)
     shutil.rmtree(copy / "item_scores" / f"dataset={EC}")
     gone = sorted(
@@ -446,7 +446,7 @@ def test_an_unknown_run_is_an_error_with_the_known_ones(own: Own) -> None:
 
 
 @pytest.mark.long
-def test_an_ablation_is_computed_again(players: Troupe) -> None:
+def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
     _, benchmark, *options = players.command("--settings", "rag", "--datasets", QA, "--vary", "top_k=1,2")
     ablated = ended("ablate", "retrieval", benchmark, *options)
     assert ablated.status == 0, ablated.err

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.long_scripted import LONG_MINI, ended
+from tests.flows.scripted_roles import LONG_MINI, ended
 from tests.model_server import ModelServer
 
 EE = "long_mini_ee"

@@ -8,28 +8,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
+from typing import Any, get_args
 
 import dataframely as dy
 import httpx
 import polars as pl
 import pytest
 
-from flows.runtime.asking import in_worker_pool
+from flows.runtime.infer_jobs import in_worker_pool
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError, ScoringError
+from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, reply_tokens
+from tasks.judging.agreement import agreements_key
+from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 
 HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
-"""Of the crew of an endpoint that has one call in flight."""
+"""Of the worker pool of an endpoint that has one call in flight."""
 
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
@@ -142,8 +144,8 @@ async def rate(
     chat: Chat,
     on_reply: Callable[[ChatReply], None] = lambda _reply: None,
 ) -> dy.DataFrame[Judgements]:
-    async with WorkerPool(1) as crew:
-        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_worker_pool(crew))
+    async with WorkerPool(1) as pool:
+        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_worker_pool(pool))
 
 
 async def test_one_call_yields_a_row_per_dimension() -> None:
@@ -261,9 +263,9 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         return ChatReply(text=json.dumps({name: place for place, name in enumerate(asked, start=1)}))
 
     asked, answers = items("a", "b"), responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_worker_pool(crew))
+        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_worker_pool(pool))
     assert len({request.key for request in requests}) == len(requests) == 6
     assert {request.repetition for request in requests} == {0, 3, 6}
     assert judged.filter(pl.col("item_id") == "a").select("judge_repetition", "dimension", "rating").rows() == [
@@ -296,9 +298,9 @@ async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay()
             return ChatReply(text="All fives!")
         return ChatReply(text=GOOD) if request.repetition in call_numbers(0) else ChatReply(failure="timeout_total", error="late")
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), RUBRIC, chat, repetitions=3)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(crew))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
     assert sorted(numbers) == [0, 3, 4, 5, 6]
     fluency = judged.filter(pl.col("dimension") == "fluency")
     assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
@@ -317,9 +319,9 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
         assert f"from {lowest} to {highest}" in request.messages[0].content
         return ChatReply(text=json.dumps(dict(zip(loaded.names, ends, strict=True))))
 
-    async with WorkerPool(1) as crew:
+    async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), loaded, chat)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(crew))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
     assert judged.select("lowest", "highest", "judge_repetition").unique().rows() == [(lowest, highest, 0)]
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 
@@ -355,7 +357,7 @@ def answer_length(request: ChatRequest) -> int:
     return max(map(len, re.findall("b{2,}", request.messages[1].content)))
 
 
-async def test_no_more_is_begun_than_the_crew_has_places_for_and_the_longest_first() -> None:
+async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_first() -> None:
     begun: list[int] = []
     full, gate = asyncio.Event(), asyncio.Event()
 
@@ -401,3 +403,80 @@ async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() ->
 async def test_response_without_item_is_an_error() -> None:
     with serve(lambda _: (200, GOOD)) as server, pytest.raises(ScoringError, match="belong to no item"):
         await rate(items("a"), responses(("z", "Beth is coming.", 0)), entry(server), server)
+
+
+SUMMARY_RUBRIC = load_rubric("mc_stage1")
+JUDGE = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
+ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
+
+
+async def test_planned_calls_are_those_that_are_made() -> None:
+    made: list[ChatRequest] = []
+
+    async def chat(request: ChatRequest) -> ChatReply:
+        made.append(request)
+        return ChatReply(text="{" + ", ".join(f'"{name}": 0' for name in SUMMARY_RUBRIC.names) + "}")
+
+    answers = ("What tires you?", "Go on.")
+    for answer in answers:
+        for repetition in range(3):
+            await Judge(JUDGE, SUMMARY_RUBRIC, chat).rate(ITEM, answer, repetition)
+    planned = await plan_ratings([(ITEM, answer) for answer in answers], JUDGE, SUMMARY_RUBRIC, 3)
+    assert [request.key for request in planned] == [request.key for request in made]
+    assert len({request.key for request in planned}) == 6
+
+
+async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:
+    planned = await plan_ratings([(ITEM, "Go on."), (ITEM, "")], JUDGE, SUMMARY_RUBRIC)
+    assert [request.repetition for request in planned] == [0, 0]
+
+
+RESPONSES = PartitionRef(
+    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
+)
+
+
+def fingerprint(**changed: Any) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1", **changed)
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64).fingerprint
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"identity": "elsewhere"},
+        {"sampling": Sampling(seed=1)},
+        {"dialect": ApiCapabilities(unsent=("temperature",))},
+        {"dialect": ApiCapabilities(unsent=("json_schema",))},
+        {"dialect": ApiCapabilities(reasoning_effort="low")},
+    ],
+    ids=str,
+)
+def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) != fingerprint()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"concurrency": 1}, {"dialect": ApiCapabilities()}, {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])}],
+    ids=str,
+)
+def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
+    assert fingerprint(**changed) == fingerprint()
+
+
+def repeated(*repetitions: int) -> str:
+    judge = ModelEntry(name="j", base_url="http://localhost/v1")
+    return judgements_key(RESPONSES, judge, "summary", "3" * 64, *repetitions).fingerprint
+
+
+def test_repetitions_count_only_if_there_are_several() -> None:
+    assert repeated(1) == repeated()
+    assert len({repeated(), repeated(2), repeated(3)}) == 3
+
+
+def test_agreements_follow_every_rating_in_any_order() -> None:
+    ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
+    keys = [agreements_key("b", [RESPONSES, *chosen]).fingerprint for chosen in (ratings, ratings[::-1], ratings[:2])]
+    assert keys[0] == keys[1] != keys[2]
+    assert agreements_key("other", [RESPONSES, *ratings]).place == (("benchmark", "other"),)

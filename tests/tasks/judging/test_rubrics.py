@@ -66,7 +66,7 @@ def test_bands_of_emotion_expression() -> None:
 
 def test_each_dimension_comes_to_each_place_once() -> None:
     rubric = load_rubric("summary")
-    orders = [[dimension.name[:4] for dimension in rubric.ask_in_turn(repetition)] for repetition in range(5)]
+    orders = [[dimension.name[:4] for dimension in rubric.rotate_dimensions(repetition)] for repetition in range(5)]
     assert orders == [
         ["comp", "conc", "fait", "flue"],
         ["conc", "fait", "flue", "comp"],
@@ -80,7 +80,7 @@ def test_each_dimension_comes_to_each_place_once() -> None:
 def test_place_is_where_the_dimension_stands(name: str) -> None:
     rubric = load_rubric(name)
     for repetition in range(20):
-        order = [dimension.name for dimension in rubric.ask_in_turn(repetition)]
+        order = [dimension.name for dimension in rubric.rotate_dimensions(repetition)]
         assert [place_of(rubric, dimension, repetition) for dimension in order] == list(range(len(order)))
     with pytest.raises(ValueError, match="not in tuple"):
         place_of(rubric, "beauty", 0)
@@ -121,7 +121,7 @@ def test_hash_follows_shared_anchors_and_bands() -> None:
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(UsageError, match="There is no rubric 'sumary'") as caught:
+    with pytest.raises(UsageError, match="there is no rubric 'sumary'") as caught:
         load_rubric("sumary")
     assert "did you mean summary?" in str(caught.value)
 

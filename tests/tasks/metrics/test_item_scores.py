@@ -4,14 +4,15 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.blueprint import MethodSpec, MetricSpec, NumericNormalisation
 from schemas.errors import ScoringError
+from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
 from tasks.metrics.answers import SUITED
-from tasks.metrics.item_scores import score_items
+from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
 
 HASH = "0" * 64
 FEELINGS = ["joy", "sadness", "anger"]
@@ -223,27 +224,27 @@ def test_reply_cut_at_its_limit_is_read_as_such() -> None:
 
 def test_item_without_response_is_an_error() -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
-    with pytest.raises(ScoringError, match="Items have no response row") as caught:
+    with pytest.raises(ScoringError, match="items have no response row") as caught:
         score_items(two, responses(response("a", "B")), None, method("accuracy"))
     assert "item_id b" in str(caught.value)
     assert "1 without counterpart" in str(caught.value)
 
 
 def test_no_responses_at_all_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="Items have no response row"):
+    with pytest.raises(ScoringError, match="items have no response row"):
         score_items(CHOICE, responses(), None, method("accuracy"))
 
 
 def test_repetition_that_skips_an_item_is_an_error() -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
     asked = responses(response("a", "B"), response("b", "A"), response("a", "B", repetition=1))
-    with pytest.raises(ScoringError, match="Items have no response row") as caught:
+    with pytest.raises(ScoringError, match="items have no response row") as caught:
         score_items(two, asked, None, method("accuracy"))
     assert "repetition 1" in str(caught.value)
 
 
 def test_response_without_item_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="Responses belong to no item"):
+    with pytest.raises(ScoringError, match="responses belong to no item"):
         score_items(CHOICE, responses(response("a", "B"), response("z", "B")), None, method("accuracy"))
 
 
@@ -251,7 +252,7 @@ def test_response_without_item_is_an_error() -> None:
     ("question", "metric"), [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (RANKING, "macro_f1")]
 )
 def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric: Metric) -> None:
-    with pytest.raises(ScoringError, match=f"Metric {metric} cannot score {question['question_type']} items"):
+    with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
         score_one(question, "A", metric)
 
 
@@ -493,3 +494,80 @@ def test_each_repetition_is_read_in_its_own_order() -> None:
         (1, 1.0, 0, 0),
         (2, 0.0, 0, 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "share"),
+    [([1, 1, 1], 0.0), ([5], 1.0), ([4], 0.75), ([5, 2], 0.625), ([2, 3, 4, 5], 0.625), ([3, 3, 3], 0.5)],
+)
+def test_share_of_the_scale(ratings: list[int], share: float) -> None:
+    # the mean less 1, divided by 4
+    assert rating_share([Rating(rating, 1, 5) for rating in ratings]) == share
+
+
+def test_share_where_dimensions_have_scales_of_their_own() -> None:
+    # (3 - 1) / 4 = 0.5 and 25 / 100 = 0.25
+    assert rating_share([Rating(3, 1, 5), Rating(25, 0, 100)]) == 0.375
+
+
+@pytest.mark.parametrize(
+    ("ratings", "level"),
+    [
+        # 20 x mean on 1 to 5: mean 4, 20 x 4 = 80
+        ([Rating(5, 1, 5), Rating(3, 1, 5)], 0.8),
+        ([Rating(1, 1, 5)], 0.2),
+        ([Rating(0, 0, 5), Rating(0, 0, 5), Rating(0, 0, 5)], 0.0),
+        ([Rating(80, 0, 100), Rating(61, 0, 100)], 0.705),
+    ],
+)
+def test_level_on_the_scale(ratings: list[Rating], level: float) -> None:
+    assert rating_level(ratings) == pytest.approx(level)
+
+
+def test_a_scale_below_zero_has_no_level() -> None:
+    with pytest.raises(ScoringError, match="a scale from -2 to 2"):
+        rating_level([Rating(1, -2, 2)])
+
+
+RESPONSES = PartitionRef(
+    layer="responses",
+    place=(("dataset", "d"), ("model", "m"), ("setting", "base")),
+    fingerprint="1" * 64,
+    path="responses/d",
+    rows=1,
+    content_sha256="2" * 64,
+)
+METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
+
+
+def fingerprint(*methods: MethodSpec, judgements: tuple[PartitionRef, ...] = ()) -> str:
+    return item_scores_key(RESPONSES, judgements, methods).fingerprint
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"id": "other"},
+        {"profile": "reference"},
+        {"judged": True, "rubric": "summary"},
+        {"metrics": (MetricSpec(metric="macro_f1"),)},
+        {"metrics": (MetricSpec(metric="recall_at_k", k=1),)},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_what_changes_the_scores_changes_the_key(changed: dict[str, Any]) -> None:
+    other = MethodSpec.model_validate(METHOD.model_dump() | changed)
+    assert fingerprint(other) != fingerprint(METHOD)
+    assert fingerprint(METHOD, other) != fingerprint(METHOD)
+
+
+def test_cut_offs_and_parents_change_the_key() -> None:
+    first, second = (MethodSpec(id="find", metrics=(MetricSpec(metric="recall_at_k", k=k),)) for k in (1, 5))
+    assert fingerprint(first) != fingerprint(second)
+    judgements = RESPONSES.model_copy(update={"layer": "judgements", "fingerprint": "3" * 64})
+    assert fingerprint(METHOD, judgements=(judgements,)) != fingerprint(METHOD)
+
+
+def test_weights_and_normalisation_do_not() -> None:
+    spec = MetricSpec(metric="accuracy", weight=3, normalisation=NumericNormalisation(min=0, max=2))
+    assert fingerprint(MethodSpec(id="choice", metrics=(spec,))) == fingerprint(METHOD)

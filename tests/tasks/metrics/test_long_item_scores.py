@@ -136,5 +136,5 @@ def test_of_six_turns_the_last_one_is_the_answer() -> None:
     ("question", "metric"), [(QUOTED, "strict_accuracy"), (LABEL, "qa_f1"), (LABEL, "mean_rating"), (ADVICE, "accuracy")]
 )
 def test_metrics_that_do_not_suit(question: dict[str, Any], metric: Metric) -> None:
-    with pytest.raises(ScoringError, match=f"Metric {metric} cannot score {question['question_type']} items"):
+    with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
         score_one(question, "Joy", metric)

@@ -18,10 +18,9 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.base import Transcript, direct
-from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, SolverRun, run_solver
+from tasks.solvers.run import Endpoint, SolverRun, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, item, items, method, response, responses
 
@@ -54,12 +53,12 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
 
     with ModelServer(lambda _: WRITTEN, logprobs=lambda _: sent) as server:
         entry = ModelEntry(name="m", base_url=server.base_url, token_probabilities=probabilities)
-        async with Journal(folder / "j.sqlite") as journal, HttpChat(entry, server.base_url) as http, WorkerPool(1) as crew:
+        async with Journal(folder / "j.sqlite") as journal, HttpChat(entry, server.base_url) as http, WorkerPool(1) as pool:
             chat = JournaledChat(http, journal)
             for _ in range(2):
                 # The second time from the journal: it has to hold what the server sent.
                 answered = await run_solver(
-                    plan_epochs(table), SolverRun("m", "base", solve), Endpoint(chat, crew), lambda _: None
+                    plan_epochs(table), SolverRun("m", "base", solve), Endpoint(chat, pool), lambda _: None
                 )
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)

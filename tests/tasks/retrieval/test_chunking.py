@@ -10,7 +10,7 @@ from schemas.errors import ScoringError, UsageError
 from schemas.retrieval import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
-from tasks.solvers.longemotion.needle_chunks import holds_needle
+from tasks.solvers.longemotion.chunk_rows import holds_needle
 from tasks.text.tokens import count_tokens, token_offsets
 from tests.tasks.retrieval.texts import chinese, dialogue, prose
 
@@ -155,7 +155,7 @@ def test_the_needle_is_held_by_the_chunk_with_most_of_it(start: int, end: int, e
     if expected is not None:
         assert holds_needle(chunks, start, end) == expected
         return
-    with pytest.raises(ScoringError, match="No chunk holds any of the needle"):
+    with pytest.raises(ScoringError, match="no chunk holds any of the needle"):
         holds_needle(chunks, start, end)
 
 

@@ -9,7 +9,8 @@ from huggingface_hub import constants
 
 from schemas.errors import UsageError
 from tasks.retrieval import embedding
-from tasks.retrieval.embedding import SentenceEmbedder, find_embedder
+from tasks.retrieval.embedding import VECTOR_TOLERANCE, SentenceEmbedder, find_embedder
+from tasks.retrieval.ranking import TIE
 from tests.tasks.retrieval.texts import CLAUSES
 
 # Of libraries below sentence-transformers.
@@ -132,10 +133,11 @@ def test_batches_are_of_one_length_and_filled(monkeypatch: pytest.MonkeyPatch) -
     assert list(embedding._batches(order, padded)) == [[2], [1, 3], [5], [0, 4]]
 
 
-def test_the_texts_that_share_a_batch_leave_no_trace_in_a_vector(embedder: SentenceEmbedder) -> None:
+def test_the_texts_that_share_a_batch_move_a_vector_by_no_more_than_the_tolerance(embedder: SentenceEmbedder) -> None:
     texts = [f"{text} {CLAUSES[place - 1]}" * (1 + place % 3) for place, text in enumerate(CLAUSES)]
     texts += ["Fear", "word " * 300]
     together = embedder(texts)
-    assert np.array_equal(together, embedder(texts[::-1])[::-1])
-    # Padded to the longest of their batch, three of four would differ.
-    assert np.array_equal(together, np.concatenate([embedder([text]) for text in texts]))
+    for again in (embedder(texts[::-1])[::-1], np.concatenate([embedder([text]) for text in texts])):
+        assert np.linalg.norm(together - again, axis=1).max() <= VECTOR_TOLERANCE
+    # Two vectors of one text have cosines with a third that differ by their own difference at most: they are tied in rankings.
+    assert VECTOR_TOLERANCE <= TIE

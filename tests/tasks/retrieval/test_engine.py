@@ -1,6 +1,6 @@
 import asyncio
 import hashlib
-import time
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,10 +21,12 @@ FILES = EmbedderFiles("model", Path("nowhere"), "model sha256:0 embedding:1")
 class Model:
     """Vectors that depend on the text alone, and what was asked for."""
 
-    def __init__(self, seconds: float = 0.0, fails_at: int | None = None) -> None:
+    def __init__(self, gate: threading.Event | None = None, fails_at: int | None = None) -> None:
+        """With a gate every call waits until it is opened."""
         self.calls: list[list[str]] = []
         self.loaded = 0
-        self._seconds, self._fails_at = seconds, fails_at
+        self.begun = threading.Event()
+        self._gate, self._fails_at = gate, fails_at
 
     def load(self, files: EmbedderFiles) -> "Model":
         assert files == FILES
@@ -33,10 +35,17 @@ class Model:
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         self.calls.append(list(texts))
-        time.sleep(self._seconds)
+        self.begun.set()
+        if self._gate is not None:
+            assert self._gate.wait(60)
         if len(self.calls) == self._fails_at:
             raise UsageError("The embedding model fell over.")
         return np.stack([vector_of(text) for text in texts])
+
+
+async def called(model: Model) -> None:
+    """Wait until the model is asked for the first time."""
+    assert await asyncio.to_thread(model.begun.wait, 60)
 
 
 def vector_of(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
@@ -60,7 +69,6 @@ async def test_it_is_a_retriever(tmp_path: Path) -> None:
         assert await asked.split(text, 64, 10) == split(text, 64, 10)
         ranked = await asked.rank(["rain", "grief", "sun"], "grief", "dense", "en")
         outliers = await asked.rank_outliers(["rain", "grief", "sun"], "fused", "en")
-        assert engine.identity == FILES.identity
     assert (ranked[0].place, ranked[0].dense) == (1, 1.0)
     assert ranked[1].dense == pytest.approx(
         max(vector_of("rain") @ vector_of("grief"), vector_of("sun") @ vector_of("grief")), abs=1e-6
@@ -87,11 +95,15 @@ async def test_requests_at_the_same_time_share_one_call(tmp_path: Path) -> None:
 
 
 async def test_requests_that_come_meanwhile_share_the_next_call(tmp_path: Path) -> None:
-    model = Model(seconds=0.2)
+    gate = threading.Event()
+    model = Model(gate)
     async with retriever(tmp_path, model) as engine:
         first = asyncio.create_task(engine.rank(["a", "b"], "c", "dense", "en"))
-        await asyncio.sleep(0.1)
-        await asyncio.gather(first, *(engine.rank(["a", str(item)], "c", "dense", "en") for item in range(9)))
+        await called(model)
+        others = [asyncio.create_task(engine.rank(["a", str(item)], "c", "dense", "en")) for item in range(9)]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(first, *others)
         assert engine.counts == RetrievalCounts(asked=30, embedded=12, stored=2)
     assert [len(call) for call in model.calls] == [3, 9]
 
@@ -152,39 +164,47 @@ async def test_a_damaged_store_is_reported(tmp_path: Path) -> None:
 
 
 async def test_the_event_loop_goes_on_while_texts_are_embedded(tmp_path: Path) -> None:
-    async with retriever(tmp_path, Model(seconds=0.5)) as engine:
+    gate = threading.Event()
+    model = Model(gate)
+    async with retriever(tmp_path, model) as engine:
         ranking = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
-        turns = 0
-        while not ranking.done():
-            await asyncio.sleep(0.01)
-            turns += 1
-    assert turns >= 10
+        await called(model)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not ranking.done()
+        gate.set()
+        assert await ranking
 
 
 async def test_a_cancelled_request_does_not_disturb_the_others(tmp_path: Path) -> None:
-    model = Model(seconds=0.1)
+    gate = threading.Event()
+    model = Model(gate)
     async with retriever(tmp_path, model) as engine:
         first = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
-        await asyncio.sleep(0.05)
+        await called(model)
         gone = asyncio.create_task(engine.rank(["fog"], "grief", "dense", "en"))
         stays = asyncio.create_task(engine.rank(["snow"], "grief", "dense", "en"))
         await asyncio.sleep(0)
         gone.cancel()
         first.cancel()
+        gate.set()
         assert (await stays)[0].dense == pytest.approx(vector_of("snow") @ vector_of("grief"), abs=1e-6)
     assert model.calls == [["grief", "rain"], ["snow"]]
 
 
 async def test_closing_ends_the_work_after_the_batch_it_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "TEXTS_PER_WRITE", 1)
-    model = Model(seconds=0.1)
+    gate = threading.Event()
+    model = Model(gate)
     async with retriever(tmp_path, model) as engine:
         waiting = [
             asyncio.create_task(engine.rank([f"{item} {number}" for number in range(30)], "q", "dense", "en"))
             for item in range(3)
         ]
-        await asyncio.sleep(0.25)
-    assert 1 <= len(model.calls) < 10
+        await called(model)
+        # Runs once closing has begun.
+        asyncio.get_running_loop().call_soon(gate.set)
+    assert len(model.calls) == 1
     assert [type(result) for result in await asyncio.gather(*waiting, return_exceptions=True)] == [asyncio.CancelledError] * 3
     with pytest.raises(RuntimeError, match="closed"):
         await engine.rank(["rain"], "grief", "dense", "en")

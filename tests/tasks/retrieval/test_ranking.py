@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 from sklearn.metrics.pairwise import cosine_similarity
 
+from schemas.vocabulary import Ranking
 from tasks.retrieval.ranking import (
+    TIE,
     bm25_scores,
     cosines,
     mean_bm25,
@@ -15,6 +17,7 @@ from tasks.retrieval.ranking import (
     rank_by_query,
     rank_outliers,
     reciprocal_ranks,
+    tie_neighbours,
     words,
 )
 
@@ -156,9 +159,33 @@ def test_equal_scores_keep_their_order(texts: list[str], query: str) -> None:
     assert [((one.bm25 or 0), one.place) for one in by_likeness] == sorted(((one.bm25 or 0), one.place) for one in by_likeness)
 
 
-def test_rounding_makes_near_equal_scores_equal() -> None:
-    vectors = np.array([[0.6, 0.8], [0.6000001, 0.79999995], [1.0, 0.0]], dtype=np.float32)
-    assert [one.place for one in rank_by_query(["a", "b"], "q", vectors, "dense", "en")] == [0, 1]
+def test_cosines_rounded_apart_are_tied() -> None:
+    # The cosine with the query is the first component: 0.50000048 is rounded to 0.5, 0.50000054 to 0.500001.
+    vectors = np.array([[0.50000048, 0.8660251], [0.50000054, 0.866025], [0.9, 0.43588989], [1, 0]], dtype=np.float32)
+    ranked = rank_by_query(["a", "b", "c"], "q", vectors, "dense", "en")
+    assert [(one.place, one.dense) for one in ranked] == [(2, 0.9), (0, 0.5), (1, 0.500001)]
+
+
+def test_neighbours_a_tie_apart_share_a_level_and_a_chain_of_them_too() -> None:
+    scores = np.array([0.3, 0.500004, 0.5, 0.300003, 0.500002, -0.1])
+    assert tie_neighbours(scores).tolist() == [1.0, 3.0, 3.0, 2.0, 3.0, 0.0]
+    assert tie_neighbours(np.array([0.7])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("ranking", ["dense", "fused"])
+def test_noise_below_the_tie_moves_no_text(ranking: Ranking) -> None:
+    # Every text stands there twice, as texts do that differ in their capitals alone: the model gives both the same vector.
+    exact = np.repeat(unit(21), 2, axis=0)[:-1]
+    texts = [f"word{place // 4}" for place in range(40)]
+    for scores in (cosines(exact[:-1], exact[-1]), mean_cosines(exact[:-1])):
+        gaps = np.diff(np.unique(scores))
+        assert gaps.min() > 10 * TIE  # far beyond the noise
+    by_query = [one.place for one in rank_by_query(texts, "word3", exact, ranking, "en")]
+    outliers = [one.place for one in rank_outliers(texts, exact[:-1], ranking, "en")]
+    for seed in range(1, 40):
+        noisy = exact + np.float32(1e-6) * unit(len(exact), seed=seed)
+        assert [one.place for one in rank_by_query(texts, "word3", noisy, ranking, "en")] == by_query
+        assert [one.place for one in rank_outliers(texts, noisy[:-1], ranking, "en")] == outliers
 
 
 def test_words() -> None:

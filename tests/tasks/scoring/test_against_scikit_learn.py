@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from schemas.vocabulary import Metric
-from tasks.metrics.choice import positive_label, set_equality
+from tasks.metrics.options import positive_label, set_equality
 from tasks.scoring.reduction import reduce_item_scores
 from tests.tasks.scoring.samples import items
 

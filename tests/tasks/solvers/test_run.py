@@ -2,21 +2,25 @@
 
 import asyncio
 from hashlib import sha256
+from typing import Any, get_args
 
 import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
 from schemas.item import Item
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
-from tasks.solvers.run import Endpoint, Solve, SolverRun, read_item, run_solver
+from tasks.solvers.run import Endpoint, Solve, SolverRun, read_item, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 
@@ -51,28 +55,28 @@ def solver(model: ModelEntry) -> Solve:
 
 
 async def asked(
-    asks: list[Presentation], model: ModelEntry, solve: Solve | None = None
+    presentations: list[Presentation], model: ModelEntry, solve: Solve | None = None
 ) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     """Rows as the lake has them, and the replies in the order they came."""
-    heard = list[ChatReply]()
-    async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as crew:
-        how = SolverRun(model.name, "base", solve or solver(model))
-        rows = await run_solver(asks, how, Endpoint(chat, crew), heard.append)
-    return Responses.validate(rows.sort(Responses.primary_key())), heard
+    replies = list[ChatReply]()
+    async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as pool:
+        run = SolverRun(model.name, "base", solve or solver(model))
+        rows = await run_solver(presentations, run, Endpoint(chat, pool), replies.append)
+    return Responses.validate(rows.sort(Responses.primary_key())), replies
 
 
-async def ask(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+async def run_items(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
     return await asked(plan_epochs(items()), entry(server.base_url, concurrency=1))
 
 
 async def test_every_item_is_a_row_sorted_by_key() -> None:
     with ModelServer(lambda messages: messages[0]["content"][len("Question: What is ")]) as server:
-        rows, heard = await ask(server)
+        rows, replies = await run_items(server)
     Responses.validate(rows)
     assert rows["item_id"].to_list() == ["a", "b", "c"]
     # The server answers with the name of the item it was asked about: each row holds its own reply.
     assert rows["reply"].to_list() == ["a", "b", "c"]
-    assert sorted(str(reply.text) for reply in heard) == ["a", "b", "c"]
+    assert sorted(str(reply.text) for reply in replies) == ["a", "b", "c"]
     common = rows.select("dataset", "model", "setting", "repetition", "turn", "status").unique()
     assert common.rows() == [("moods", "listener", "base", 0, 0, "answered")]
     assert rows["call_key"].n_unique() == 3
@@ -80,7 +84,7 @@ async def test_every_item_is_a_row_sorted_by_key() -> None:
 
 async def test_a_row_holds_the_conversation_and_its_hash() -> None:
     with ModelServer(lambda _: "B") as server:
-        rows, _ = await ask(server)
+        rows, _ = await run_items(server)
     text = "Question: What is a?\\nA. good\\nB. bad\\n\\nReply with the letter of the right option only."
     expected = '[{"content": "' + text + '", "role": "user"}]'
     assert rows["messages"][0] == expected
@@ -111,14 +115,14 @@ async def test_repetitions_are_calls_of_their_own() -> None:
 async def test_a_failed_call_is_a_row_without_a_reply() -> None:
     # One call at a time, items of equal length in their order: the second one asks about a.
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 1 else None) as server:
-        rows, heard = await ask(server)
+        rows, replies = await run_items(server)
     assert rows.select("item_id", "status", "reply", "failure", "error", "http_status").rows() == [
         ("a", "failed", None, "auth", "HTTP 401: unknown key", 401),
         ("b", "answered", "B", None, None, 200),
         ("c", "answered", "B", None, None, 200),
     ]
-    assert [reply.failure for reply in heard].count("auth") == 1
-    assert len(heard) == 3
+    assert [reply.failure for reply in replies].count("auth") == 1
+    assert len(replies) == 3
 
 
 async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
@@ -127,14 +131,14 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
 
     with ModelServer(lambda _: "B", latency_s=0.05) as server:
         model = entry(server.base_url, concurrency=1)
-        async with client(model, Pauses()) as http, WorkerPool(model.concurrency) as crew:
+        async with client(model, Pauses()) as http, WorkerPool(model.concurrency) as pool:
 
             async def losing(request: ChatRequest) -> ChatReply:
                 return await http(request, lose)
 
             with pytest.raises(LakeError, match="the disk is full"):
                 await run_solver(
-                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, crew), lambda _: None
+                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, pool), lambda _: None
                 )
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.
@@ -166,3 +170,87 @@ async def test_the_longest_item_is_asked_first() -> None:
     with ModelServer(lambda _: "B") as server:
         await asked(plan_epochs(Items.validate(longer)), entry(server.base_url, concurrency=1))
     assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]
+
+
+ITEMS = PartitionRef(
+    layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
+)
+ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
+
+
+def key(epochs: Epochs | None = None, **changed: Any) -> PartitionKey:
+    entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
+    return responses_key(ITEMS, entry, "base", "3" * 64, epochs or Epochs())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"identity": "elsewhere"},
+        {"sampling": Sampling(seed=1)},
+        {"token_probabilities": True},
+        {"dialect": ApiCapabilities(unsent=("temperature",))},
+        {"dialect": ApiCapabilities(reasoning_effort="low")},
+        {"dialect": ApiCapabilities(extra='{"enable_thinking": true}')},
+    ],
+    ids=str,
+)
+def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> None:
+    assert key(**changed).fingerprint != key().fingerprint
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"concurrency": 1},
+        {"timeout_s": 1.0},
+        {"api_key_env": "KEY"},
+        {"dialect": ApiCapabilities()},
+        {"dialect": ApiCapabilities(token_limit=get_args(TokenLimit)[1])},
+        {"dialect": ApiCapabilities(effort_path="reasoning.effort")},
+        # The seed was not sent anyway, and no call of this stage has a schema.
+        {"dialect": ApiCapabilities(unsent=("seed", "json_schema"))},
+    ],
+    ids=str,
+)
+def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
+    assert key(**changed).fingerprint == key().fingerprint
+
+
+@pytest.mark.parametrize("epochs", [Epochs(permute=2), Epochs(permute=2, seed=1), Epochs(repeat=2)])
+def test_how_often_an_item_is_asked_changes_the_key(epochs: Epochs) -> None:
+    others = [key(), *(key(other) for other in (Epochs(permute=3), Epochs(permute=2, repeat=2)))]
+    assert key(epochs).fingerprint not in {other.fingerprint for other in others}
+
+
+def test_the_seed_counts_only_where_it_draws_an_order() -> None:
+    assert key(Epochs(seed=1)).fingerprint == key().fingerprint
+
+
+def test_what_is_not_sent_does_not_count_whatever_it_is() -> None:
+    unsent = ApiCapabilities(unsent=("temperature",))
+    assert key(dialect=unsent).settings["sampling"] == {"temperature": None, "top_p": 1.0, "max_tokens": 512, "seed": None}
+    warm = key(dialect=unsent, sampling=Sampling(temperature=1.0))
+    assert warm.fingerprint == key(dialect=unsent).fingerprint
+
+
+@pytest.mark.parametrize("other", ['{"a":1,"b":{}}', '{"b": {}, "a": 1}'])
+def test_an_extra_counts_as_an_object_and_not_as_a_text(other: str) -> None:
+    assert (
+        key(dialect=ApiCapabilities(extra=other)).fingerprint
+        == key(dialect=ApiCapabilities(extra='{"a": 1, "b": {}}')).fingerprint
+    )
+
+
+def test_token_probabilities_are_named_only_where_they_are_wanted() -> None:
+    assert "token_probabilities" not in key().settings
+    assert key(token_probabilities=True).settings["token_probabilities"] is True
+
+
+def test_a_call_that_asks_for_log_probabilities_is_another_call() -> None:
+    def request(top_logprobs: int | None) -> ChatRequest:
+        return ChatRequest("m", "here", (ChatMessage(role="user", content="?"),), Sampling(), top_logprobs=top_logprobs)
+
+    assert request(20).key != request(None).key
+    assert request(None).body().keys() == {"model", "messages", "temperature", "top_p", "max_tokens"}
+    assert request(20).body() == request(None).body() | {"logprobs": True, "top_logprobs": 20}

@@ -1,8 +1,5 @@
 """Items longer than the model's context: where they are cut, how often they are asked again, and what is recorded."""
 
-from typing import Any
-
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,18 +13,17 @@ from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import FAILURE_KINDS, read_max_context
 from tasks.solvers.base import Call, Transcript, direct
-from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
+from tasks.solvers.run import responses_key
 from tasks.solvers.truncation import (
     MARKS,
     MOST_TRIES,
-    SHORTENING_VERSION,
-    ask_within_context,
+    TRUNCATION_VERSION,
     choose_length,
-    count_shortened,
     read_prompt_tokens,
-    shorten,
+    solve_within_context,
+    truncate,
 )
 from tests.small_context import SmallContext, Wording, stated, unstated
 from tests.tasks.models.making_calls import Pauses, client, entry
@@ -54,7 +50,7 @@ def sentences(first: int, last: int) -> str:
 def test_the_middle_is_left_out_between_sentences() -> None:
     # The mark has 36 characters and a line end on each side, which leaves 231 at the beginning and 231 at the end. 16 sentences
     # have 223 characters, 17 have 237.
-    cut = shorten(item(), 500, "cut_middle")
+    cut = truncate(item(), 500, "cut_middle")
     assert cut is not None
     assert cut.item.context == f"{sentences(0, 15)}\n[Part of the text is left out here.]\n{sentences(84, 99)}"
     assert cut.left_out_characters == 1399 - 223 - 223
@@ -62,7 +58,7 @@ def test_the_middle_is_left_out_between_sentences() -> None:
 
 def test_the_start_is_left_out_and_the_end_kept() -> None:
     # 462 characters are left for the end; 33 sentences have 461.
-    cut = shorten(item(), 500, "cut_start")
+    cut = truncate(item(), 500, "cut_start")
     assert cut is not None
     assert cut.item.context == f"[Part of the text is left out here.]\n{sentences(67, 99)}"
     assert cut.left_out_characters == 1399 - 461
@@ -70,24 +66,24 @@ def test_the_start_is_left_out_and_the_end_kept() -> None:
 
 def test_chinese_text_is_cut_after_its_own_full_stop_and_marked_in_chinese() -> None:
     # The mark has 11 characters: 200 - 11 - 2 = 187, so 93 and 94 for the halves. 13 sentences of 7 characters have 91.
-    cut = shorten(item("我今天很高兴。" * 100, language="zh"), 200, "cut_middle")
+    cut = truncate(item("我今天很高兴。" * 100, language="zh"), 200, "cut_middle")
     assert cut is not None
     assert cut.item.context == "我今天很高兴。" * 13 + "\n【此处省略了部分原文】\n" + "我今天很高兴。" * 13
     assert cut.left_out_characters == 700 - 2 * 91
 
 
 def test_without_sentences_the_cut_is_between_words_and_in_chinese_between_characters() -> None:
-    words = shorten(item("mellow " * 200), 238, "cut_middle")
+    words = truncate(item("mellow " * 200), 238, "cut_middle")
     assert words is not None
     # 100 characters for each half: 14 words of 6 letters and the blanks between them are 97.
     assert words.item.context == "\n".join([" ".join(["mellow"] * 14), MARKS["en"], " ".join(["mellow"] * 14) + " "])
-    characters = shorten(item("安" * 900, language="zh"), 213, "cut_middle")
+    characters = truncate(item("安" * 900, language="zh"), 213, "cut_middle")
     assert characters is not None
     assert characters.item.context == "\n".join(["安" * 100, MARKS["zh"], "安" * 100])
 
 
 def test_one_endless_word_is_cut_where_the_room_ends() -> None:
-    cut = shorten(item("x" * 1000), 238, "cut_middle")
+    cut = truncate(item("x" * 1000), 238, "cut_middle")
     assert cut is not None
     assert cut.item.context == "\n".join(["x" * 100, MARKS["en"], "x" * 100])
     assert cut.left_out_characters == 800
@@ -95,7 +91,7 @@ def test_one_endless_word_is_cut_where_the_room_ends() -> None:
 
 @pytest.mark.parametrize("length", [-500, 0, 38])
 def test_where_no_room_is_left_for_text_there_is_nothing_to_ask(length: int) -> None:
-    assert shorten(item(), length, "cut_middle") is None
+    assert truncate(item(), length, "cut_middle") is None
 
 
 @given(
@@ -108,7 +104,7 @@ def test_what_is_shown_fits_and_is_the_text_without_one_piece(
     context: str, length: int, too_long: TooLong, language: Language
 ) -> None:
     whole = item(context, language=language)
-    cut = shorten(whole, length, too_long)
+    cut = truncate(whole, length, too_long)
     if cut is None:
         return
     shown = str(cut.item.context)
@@ -185,7 +181,7 @@ async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[Tra
         async def once(shown: Item) -> Transcript:
             return await direct(shown, model, load_prompts(), noted)
 
-        return await ask_within_context(asked, too_long, once), sent
+        return await solve_within_context(asked, too_long, once), sent
 
 
 @pytest.mark.parametrize("too_long", ["cut_middle", "cut_start"])
@@ -246,7 +242,7 @@ async def test_another_failure_of_a_shortened_call_is_the_items_failure() -> Non
         asked.append(shown)
         return (Call(refused("").request, replies[len(asked) - 1]),)
 
-    (call,) = await ask_within_context(item(), "cut_start", once)
+    (call,) = await solve_within_context(item(), "cut_start", once)
     assert call.reply.failure == "auth"
     assert len(asked) == 2
 
@@ -258,7 +254,7 @@ async def test_what_a_helper_finds_too_long_is_not_asked_again() -> None:
         asked.append(shown)
         return (refused("too long")._replace(of_helper=True),)
 
-    (call,) = await ask_within_context(item(), "cut_start", once)
+    (call,) = await solve_within_context(item(), "cut_start", once)
     assert (call.reply.failure, call.left_out_characters, len(asked)) == ("context_too_long", 0, 1)
 
 
@@ -276,34 +272,17 @@ def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() ->
     assert keys["missing"] == responses_key(ITEMS, model, "base", "3" * 64, Epochs())
     assert "too_long" not in keys["missing"].settings
     assert len({key.fingerprint for key in keys.values()}) == 3
-    assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": SHORTENING_VERSION}
+    assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": TRUNCATION_VERSION}
 
 
 def test_the_marks_of_this_version() -> None:
     # Another text asks something else: bump the version with it.
-    assert (SHORTENING_VERSION, MARKS) == ("1", {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"})
+    assert (TRUNCATION_VERSION, MARKS) == ("1", {"en": "[Part of the text is left out here.]", "zh": "【此处省略了部分原文】"})
 
 
 def test_the_table_of_failures_names_the_policies() -> None:
     assert "--too-long cut_middle or cut_start" in FAILURE_KINDS["context_too_long"].remedy
     assert FAILURE_KINDS["context_too_long"].retry.attempts == 1
-
-
-def row(item_id: str, left_out: int, *, dataset: str = "d", status: str = "answered", repetition: int = 0) -> dict[str, Any]:
-    place = {"dataset": dataset, "model": "m", "setting": "base", "item_id": item_id, "repetition": repetition}
-    return place | {"left_out_characters": left_out, "status": status}
-
-
-def test_shortened_items_are_counted_once_and_only_if_they_were_answered() -> None:
-    rows = [
-        row("a", 10),
-        row("a", 10, repetition=1),
-        row("b", 0),
-        row("c", 7, status="failed"),
-        row("e", 0, dataset="e"),
-    ]
-    counted = count_shortened(pl.DataFrame(rows))
-    assert counted.rows(named=True) == [{"dataset": "d", "model": "m", "setting": "base", "n_shortened": 1, "n_total": 3}]
 
 
 @pytest.mark.long
@@ -318,7 +297,7 @@ async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> No
             sent.append(transcript[-1].reply)
             return transcript
 
-        (call,) = await ask_within_context(item(text, question="Who wrote letters?"), "cut_middle", once)
+        (call,) = await solve_within_context(item(text, question="Who wrote letters?"), "cut_middle", once)
     assert [reply.failure for reply in sent] == ["context_too_long", None]
     assert call.reply.text
     limit = read_max_context(str(sent[0].error))

@@ -16,7 +16,7 @@ from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.booksort import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
-from tasks.metrics.questionnaire import is_filler, points_share
+from tasks.metrics.options import is_filler, points_share
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 

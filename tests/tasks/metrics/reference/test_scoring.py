@@ -7,7 +7,7 @@ import pytest
 
 from schemas.errors import ScoringError
 from tasks.metrics.reference.methods import reference_method
-from tasks.metrics.reference.scoring import score_reference
+from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1, score_reference, word_recall
 from tasks.scoring.reduction import reduce_item_scores
 from tests.tasks.metrics.reference.rows import item, items, response, responses
 
@@ -138,5 +138,123 @@ def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
 def test_an_item_without_response_is_an_error() -> None:
     method = reference_method("copa")
     assert method is not None
-    with pytest.raises(ScoringError, match="Items have no response row"):
+    with pytest.raises(ScoringError, match="items have no response row"):
         score_reference(items(COPA, COPA | {"item_id": "2"}), responses(response(COPA, "B")), method)
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "value"),
+    [
+        # Computed by rouge-chinese 1.0.3 over jieba 0.42.1 tokens. The first text has 11 tokens, 9 of them distinct; the 4 of the
+        # reference are all shared: 2 * 4 / (9 + 4). Counting 很 and 开心 twice it would be 8 / 15.
+        ("我们在动物园玩得很开心，真的很开心。", "我们真的很开心", 0.615385),
+        ("北京市发布新规，规范共享单车停放", "北京规范共享单车停放秩序，发布新规定", 0.666667),
+        ("苹果公司周二发布新手机，新手机售价更高。", "苹果发布新手机", 0.363636),
+        ("iPhone 17 发布", "苹果公司发布 iPhone 17", 0.857143),
+        ("UNKNOWN", "小明", 0),
+    ],
+)
+def test_rouge_1_is_that_of_rouge_chinese(text: str, reference: str, value: float) -> None:
+    assert rouge_1(text, reference) == pytest.approx(value, abs=5e-7)
+
+
+def test_an_empty_text_shares_nothing() -> None:
+    assert rouge_1("", "小明") == 0
+    assert rouge_1(" \n", "小明") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "value"),
+    [
+        ("It was in the blue box.", "the blue box", 2 / 3),  # "box." is not "box"
+        ("The blue box", "the blue box", 2 / 3),  # nor "The" "the"
+        ("very good", "very very good", 2 / 3),  # "very" occurs once
+        ("7", "7", 1),
+        ("", "the box", 0),
+        ("anything", " ", 0),
+    ],
+)
+def test_word_recall_counts_words_between_blanks(text: str, reference: str, value: float) -> None:
+    assert word_recall(text, reference) == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("B", "B"),
+        ("b", "B"),
+        ("(C)", "C"),
+        ("**C**", "C"),
+        ("C.", "C"),
+        ("Option B", "B"),
+        ("选项C", "C"),
+        ("我选择B", "B"),
+        ("答案是B", "B"),
+        ("The answer is C", "C"),
+        # Chinese characters are word characters: no boundary before the letter.
+        ("选B", "UNKNOWN"),
+        ("应选B。", "UNKNOWN"),
+        ("我认为是C", "UNKNOWN"),
+        ("I think the answer is B.", "I"),
+        ("I'd say C", "I"),
+        ("A dog is shown, so the answer is C", "A"),
+        ("答案是None", "N"),
+        ("<think>a</think>B", "A"),
+        ("", "UNKNOWN"),
+        ("no idea", "UNKNOWN"),
+    ],
+)
+def test_observed_letters(reply: str, letter: str) -> None:
+    assert extract_letter(reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("A好, 但答案为：c", "C"),  # after 答案 before a letter that stands earlier
+        ("答案是A，我选择B", "A"),  # 答案 before 选择
+        ("B项比C好，选择：D", "D"),  # 选择 before a letter with 项
+        ("I would take\nD\nand C项", "C"),  # a letter with 项 before a line of its own
+        ("I would take\nD\n", "D"),  # a line of its own before a letter that stands alone
+        ("I say 选项c", "C"),  # after 选项 before a letter that stands alone
+    ],
+)
+def test_the_order_of_the_patterns_decides(reply: str, letter: str) -> None:
+    assert extract_letter(reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters"),
+    [
+        ("A,B", {"A", "B"}),
+        ("A，B", {"A"}),
+        ("A、B", {"A"}),
+        ("A B", {"A"}),
+        ("AB", {"UNKNOWN"}),
+        ("", {"UNKNOWN"}),
+        # The piece after the last comma is read too.
+        ("A, ", {"A", "UNKNOWN"}),
+        ("b, B", {"B"}),
+    ],
+)
+def test_observed_sets_of_letters(reply: str, letters: set[str]) -> None:
+    assert extract_letters(reply) == letters
+
+
+@pytest.mark.parametrize(
+    ("reply", "span"),
+    [
+        ("“小明”", "小明"),
+        ("答案是：小明。", "小明"),
+        ("根据文本，答案是小明！", "小明"),
+        ("小明的答案", "小明的答案"),
+        ("", "UNKNOWN"),
+        ("。", "UNKNOWN"),
+        # 5 characters, 。, 200 characters: 206 are more than 200.
+        ("他去了北京。" + "很" * 200, "他去了北京"),
+        # 200 are not.
+        ("他去了北京。" + "很" * 194, "他去了北京。" + "很" * 194),
+    ],
+)
+def test_spans_lose_what_surrounds_them(reply: str, span: str) -> None:
+    assert clean_span(reply) == span

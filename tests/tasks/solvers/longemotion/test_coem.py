@@ -6,8 +6,8 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
-from tests.tasks.solvers.longemotion.staging import (
+from tasks.solvers.longemotion.state import LongItem
+from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,
     ES,
@@ -18,8 +18,8 @@ from tests.tasks.solvers.longemotion.staging import (
     MC,
     QA,
     TOWER,
-    Actor,
-    Stage,
+    ScriptedModel,
+    ScriptedRoles,
     last_line,
     numbering,
     saying,
@@ -31,9 +31,9 @@ SAGE_SYSTEM = (
 
 
 async def test_a_chunk_is_enriched_and_shown_with_its_notes() -> None:
-    stage = Stage(sage=Actor(saying(" She grieves. "), "sage"))
-    solved = await stage.solve(EC, "coem")
-    (asked,) = stage.sage.asked
+    roles = ScriptedRoles(sage=ScriptedModel(saying(" She grieves. "), "sage"))
+    solved = await roles.solve(EC, "coem")
+    (asked,) = roles.sage.asked
     assert [(message.role, message.content) for message in asked.messages] == [
         ("system", SAGE_SYSTEM),
         (
@@ -55,9 +55,9 @@ Keep to the passage.""",
 
 
 async def test_one_pack_is_recorded_and_not_ranked_again() -> None:
-    stage = Stage()
-    rows = (await stage.solve(EC, "coem")).retrieved
-    assert len(stage.retriever.queries) == 1
+    roles = ScriptedRoles()
+    rows = (await roles.solve(EC, "coem")).retrieved
+    assert len(roles.retriever.queries) == 1
     assert [(row.stage, row.rank, row.chunk, row.kept, row.dense) for row in rows] == [
         ("initial", 0, 1, True, 1.0),
         ("initial", 1, 3, False, 1.0),
@@ -66,14 +66,14 @@ async def test_one_pack_is_recorded_and_not_ranked_again() -> None:
         ("reranked", 0, 1, True, None),
     ]
     assert [(row.enriched, row.helper) for row in rows[:4]] == [(None, None)] * 4
-    assert (rows[4].enriched, rows[4].helper, rows[4].helper_call_key) == ("insight", "sage", stage.sage.asked[0].key)
+    assert (rows[4].enriched, rows[4].helper, rows[4].helper_call_key) == ("insight", "sage", roles.sage.asked[0].key)
 
 
 async def test_the_entity_is_told_and_the_person_is_not() -> None:
-    stage = Stage()
-    await stage.solve(FIRM, "coem")
-    await stage.solve(EC, "coem")
-    firm, person = stage.sage.texts
+    roles = ScriptedRoles()
+    await roles.solve(FIRM, "coem")
+    await roles.solve(EC, "coem")
+    firm, person = roles.sage.texts
     assert firm.startswith(
         "Company or other entity: Acorn Ltd\n\nPassage:\nAcorn Ltd grew.\n\nWrite a JSON object with four keys:\n"
     )
@@ -85,10 +85,10 @@ async def test_every_segment_is_enriched_and_outliers_are_those_of_the_packs() -
         # With its notes segment 7 stands out, though its text alone does not.
         return ChatReply(text="joy" if "number7" in request.messages[1].content else "deep peace of mind")
 
-    stage = Stage(sage=Actor(note, "sage"))
-    solved = await stage.solve(ED, "coem")
-    assert len(stage.sage.asked) == 10
-    (packs, query), *more = stage.retriever.queries
+    roles = ScriptedRoles(sage=ScriptedModel(note, "sage"))
+    solved = await roles.solve(ED, "coem")
+    assert len(roles.sage.asked) == 10
+    (packs, query), *more = roles.retriever.queries
     assert (query, more) == (None, [])
     assert packs[7] == "calm morning number7 by the lake\nNotes: joy"
     # Words shared with other packs: segment 4 notes, deep, peace, of, mind; segment 7 calm, morning, by, the, lake, notes; the
@@ -111,14 +111,14 @@ async def test_packs_are_ranked_against_the_question_and_shown_in_document_order
         passage = request.messages[1].content.split("\n")[3]
         return ChatReply(text="what does fear fade by" if passage == "Line 9 tells of topic9." else "none")
 
-    stage = Stage(sage=Actor(note, "sage"))
-    solved = await stage.solve(QA, "coem")
-    assert stage.sage.texts[0] == (
+    roles = ScriptedRoles(sage=ScriptedModel(note, "sage"))
+    solved = await roles.solve(QA, "coem")
+    assert roles.sage.texts[0] == (
         "Question: By what does fear fade?\n\nPassage:\nFear fades by exposure.\n\n"
         "Copy from the passage only the wording that helps to answer the question. Change and add nothing.\n"
         "If there is none, reply with: none"
     )
-    assert len(stage.sage.asked) == 16
+    assert len(roles.sage.asked) == 16
     initial, reranked = solved.retrieved[:21], solved.retrieved[21:]
     assert [row.chunk for row in initial if row.kept] == [20, *range(15)]
     assert [row.kept for row in initial] == [True] * 16 + [False] * 5
@@ -131,14 +131,14 @@ async def test_packs_are_ranked_against_the_question_and_shown_in_document_order
         "[1] Line 0 tells of topic0.\nNotes: none\n\n[2] Line 1 tells of topic1.\nNotes: none\n\n"
         "[3] Line 9 tells of topic9.\nNotes: what does fear fade by\n\n[4] Fear fades by exposure.\nNotes: none\n\nQuestion:"
     ) in solved.transcript[0].request.messages[1].content
-    keys = {request.key for request in stage.sage.asked}
+    keys = {request.key for request in roles.sage.asked}
     assert {row.helper_call_key for row in reranked} == keys
 
 
 async def test_a_conversation_is_enriched_as_a_whole() -> None:
-    stage = Stage(sage=Actor(saying("The client was noted 9 times."), "sage"))
-    solved = await stage.solve(MC, "coem")
-    (asked,) = stage.sage.texts
+    roles = ScriptedRoles(sage=ScriptedModel(saying("The client was noted 9 times."), "sage"))
+    solved = await roles.solve(MC, "coem")
+    (asked,) = roles.sage.texts
     # All twelve of the client's messages share two words or more; of the counselor's, noted 3 shares two, the first three one.
     numbers = sorted([*range(0, 24, 2), 7, 1, 3, 5])
     lines = HISTORY.splitlines()
@@ -149,7 +149,7 @@ async def test_a_conversation_is_enriched_as_a_whole() -> None:
     initial, reranked = solved.retrieved[:24], solved.retrieved[24:]
     assert [row.kept for row in initial] == [True] * 16 + [False] * 8
     assert {row.query for row in initial} == {LAST}
-    (_, _), (raw, query) = stage.retriever.queries
+    (_, _), (raw, query) = roles.retriever.queries
     assert query == "The client was noted 9 times."
     assert set(raw) == {lines[number] for number in numbers}
     # The client's worry 9 shares client and 9; others share one word, client or noted; best first as in the first ranking.
@@ -165,10 +165,10 @@ async def test_a_conversation_is_enriched_as_a_whole() -> None:
 
 
 async def test_aspects_are_enriched_each_on_its_own() -> None:
-    stage = Stage()
-    solved = await stage.solve(ES, "coem")
-    assert len(stage.sage.asked) == 5 * 8
-    assert stage.sage.texts[0].startswith(
+    roles = ScriptedRoles()
+    solved = await roles.solve(ES, "coem")
+    assert len(roles.sage.asked) == 5 * 8
+    assert roles.sage.texts[0].startswith(
         "Aspect: Causes\nQuestion: What brought the client's psychological problem about?\n\n"
         "Passage of a counselling report:\nSession 0 went well.\n\nCopy from the passage only"
     )
@@ -185,29 +185,29 @@ async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again()
     def note(request: ChatRequest) -> ChatReply:
         return ChatReply(text="Mara and Mara" if "wept" in request.messages[1].content else "none of her")
 
-    solved = await Stage(sage=Actor(note, "sage")).solve(EC, "coem", RetrievalOptions(initial_k=4))
+    solved = await ScriptedRoles(sage=ScriptedModel(note, "sage")).solve(EC, "coem", RetrievalOptions(initial_k=4))
     assert [(row.chunk, row.kept) for row in solved.retrieved[4:]] == [(1, True), (3, False), (0, False), (2, False)]
 
 
 @pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
 async def test_models_under_test_and_repetitions_share_what_the_sage_says(asked: LongItem) -> None:
-    one, other = Stage(), Stage(core=Actor(saying("done"), "another-core"))
+    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
     await one.solve(asked, "coem")
     await other.solve(asked, "coem", repetition=1)
     assert one.sage.asked == other.sage.asked
     assert {request.repetition for request in one.sage.asked} == {0}
     assert {request.model for request in one.sage.asked} == {"sage"}
-    assert one.core.asked != other.core.asked
+    assert one.model.asked != other.model.asked
 
 
 @pytest.mark.parametrize("asked", [EC, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
 async def test_a_sage_that_fails_ends_the_item(asked: LongItem) -> None:
-    stage = Stage(sage=Actor(saying(FAILED), "sage"))
-    solved = await stage.solve(asked, "coem")
+    roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))
+    solved = await roles.solve(asked, "coem")
     (call,) = solved.transcript
     assert (call.reply.failure, call.reply.error, call.reply.http_status) == ("http_5xx", "sage: HTTP 500", 500)
-    assert call.request == stage.sage.asked[0]
-    assert stage.core.asked == []
+    assert call.request == roles.sage.asked[0]
+    assert roles.model.asked == []
     assert {row.stage for row in solved.retrieved} == (set() if asked is ED else {"initial"})
 
 
@@ -216,20 +216,20 @@ async def test_one_failed_chunk_of_many_ends_the_item_and_keeps_the_others_rows(
         symptoms = request.messages[1].content.startswith("Aspect: Symptoms")
         return ChatReply(failure="timeout_total") if symptoms else ChatReply(text="none")
 
-    stage = Stage(sage=Actor(answer, "sage"))
-    solved = await stage.solve(ES, "coem")
+    roles = ScriptedRoles(sage=ScriptedModel(answer, "sage"))
+    solved = await roles.solve(ES, "coem")
     assert [call.reply.error for call in solved.transcript] == ["sage: timeout_total"]
     assert {row.query_number for row in solved.retrieved if row.stage == "reranked"} == {0, 2, 3, 4}
-    assert stage.core.asked == []
+    assert roles.model.asked == []
 
 
 async def test_notes_stay_with_their_chunks() -> None:
-    stage = Stage(sage=Actor(numbering("note"), "sage"))
-    solved = await stage.solve(QA, "coem")
-    texts = {request.key: request.messages[1].content for request in stage.sage.asked}
+    roles = ScriptedRoles(sage=ScriptedModel(numbering("note"), "sage"))
+    solved = await roles.solve(QA, "coem")
+    texts = {request.key: request.messages[1].content for request in roles.sage.asked}
     for row in solved.retrieved[21:]:
         assert row.helper_call_key is not None
         assert QA.chunks[row.chunk].text in texts[row.helper_call_key]
         order = list(texts).index(row.helper_call_key) + 1
         assert row.enriched == f"note {order}"
-    assert last_line(stage.core.asked[0]) == "Answer:"
+    assert last_line(roles.model.asked[0]) == "Answer:"

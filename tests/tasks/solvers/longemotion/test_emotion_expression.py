@@ -5,8 +5,8 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.staging import EE, FAILED, Actor, Stage, numbering, saying
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
 TEMPLATE = load_long_prompts().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."
@@ -37,7 +37,7 @@ def query(text: str) -> str:
     return f"<|begin_search_query|>{text}<|end_search_query|>"
 
 
-def many_lines() -> Actor:
+def many_lines() -> ScriptedModel:
     """Writes three lines each time: `text 1 line 1` and so on."""
     said = numbering("text")
 
@@ -45,29 +45,29 @@ def many_lines() -> Actor:
         text = said(request).text
         return ChatReply(text="\n".join(f"{text} line {line}" for line in (1, 2, 3)))
 
-    return Actor(answer)
+    return ScriptedModel(answer)
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("demand", [True, False])
 async def test_six_turns_with_the_same_demands_in_every_setting(setting: Setting, *, demand: bool) -> None:
-    stage = Stage(many_lines())
-    solved = await stage.solve(EE, setting, length_demand=demand, repetition=1)
+    roles = ScriptedRoles(many_lines())
+    solved = await roles.solve(EE, setting, length_demand=demand, repetition=1)
     assert len(solved.transcript) == 6
-    first = stage.core.asked[0].messages
+    first = roles.model.asked[0].messages
     assert [(message.role, message.content) for message in first] == [("system", SYSTEM), ("user", OPENING)]
     for number in range(1, 6):
-        assert step(number, demand=demand) in stage.core.texts[number]
-    assert sum(DEMAND in text for text in stage.core.texts) == (5 if demand else 0)
-    assert {request.repetition for request in stage.core.asked} == {1}
+        assert step(number, demand=demand) in roles.model.texts[number]
+    assert sum(DEMAND in text for text in roles.model.texts) == (5 if demand else 0)
+    assert {request.repetition for request in roles.model.asked} == {1}
 
 
 async def test_base_is_one_conversation() -> None:
-    stage = Stage(Actor(numbering("told")))
-    solved = await stage.solve(EE, "base")
-    assert (solved.retrieved, solved.written, stage.retriever.splits) == ((), (), [])
+    roles = ScriptedRoles(ScriptedModel(numbering("told")))
+    solved = await roles.solve(EE, "base")
+    assert (solved.retrieved, solved.written, roles.retriever.splits) == ((), (), [])
     assert [call.reply.text for call in solved.transcript] == [f"told {number}" for number in range(1, 7)]
-    last = [(message.role, message.content) for message in stage.core.asked[5].messages]
+    last = [(message.role, message.content) for message in roles.model.asked[5].messages]
     expected = [("system", SYSTEM), ("user", OPENING), ("assistant", "told 1")]
     for number in range(1, 5):
         expected += [("user", step(number)), ("assistant", f"told {number + 1}")]
@@ -75,25 +75,25 @@ async def test_base_is_one_conversation() -> None:
 
 
 async def test_texts_are_chinese_where_the_item_is() -> None:
-    stage = Stage()
+    roles = ScriptedRoles()
     item = EE.item.model_copy(update={"language": "zh"})
-    await stage.solve(type(EE)(EE.item_id, item, EE.context), "base")
-    assert stage.core.asked[0].messages[0].content == "你完全设身处地成为某个人，用第一人称讲述自己内心的经历。"
-    assert stage.core.texts[5].endswith(
+    await roles.solve(type(EE)(EE.item_id, item, EE.context), "base")
+    assert roles.model.asked[0].messages[0].content == "你完全设身处地成为某个人，用第一人称讲述自己内心的经历。"
+    assert roles.model.texts[5].endswith(
         "请以这个标题开头，标题单独成行：阶段五：回顾与整合\n\n这一阶段请写 3000 个词元（token）以上。"
     )
 
 
 async def test_steps_two_to_five_retrieve_from_what_was_written() -> None:
-    stage = Stage(many_lines())
-    solved = await stage.solve(EE, "rag", repetition=4)
+    roles = ScriptedRoles(many_lines())
+    solved = await roles.solve(EE, "rag", repetition=4)
     written = {text.corpus: [chunk.text for chunk in text.chunks] for text in solved.written}
     assert list(written) == [f"written-4-{number}" for number in (2, 3, 4, 5)]
     lines = [f"text {answer} line {line}" for answer in range(1, 6) for line in (1, 2, 3)]
     assert list(written.values()) == [lines[: 3 * answers] for answers in (2, 3, 4, 5)]
-    assert [(chunk, overlap) for _, chunk, overlap in stage.retriever.splits] == [(128, 50)] * 4
-    assert stage.retriever.splits[0][0] == "\n\n".join("\n".join(lines[start : start + 3]) for start in (0, 3))
-    assert [asked for _, asked in stage.retriever.queries] == [TEMPLATE.steps[number].text for number in (1, 2, 3, 4)]
+    assert [(chunk, overlap) for _, chunk, overlap in roles.retriever.splits] == [(128, 50)] * 4
+    assert roles.retriever.splits[0][0] == "\n\n".join("\n".join(lines[start : start + 3]) for start in (0, 3))
+    assert [asked for _, asked in roles.retriever.queries] == [TEMPLATE.steps[number].text for number in (1, 2, 3, 4)]
     assert [(row.query_number, row.corpus) for row in solved.retrieved if row.rank == 0] == [
         (number, f"written-4-{number}") for number in (2, 3, 4, 5)
     ]
@@ -101,21 +101,21 @@ async def test_steps_two_to_five_retrieve_from_what_was_written() -> None:
         rows = [row for row in solved.retrieved if row.query_number == number]
         assert [row.rank for row in rows] == list(range(3 * number))
         assert [row.kept for row in rows] == [True] * kept + [False] * (3 * number - kept)
-    assert stage.core.texts[1] == step(1)
-    assert stage.core.texts[2] == (
+    assert roles.model.texts[1] == step(1)
+    assert roles.model.texts[2] == (
         "Parts of what you have written so far that may matter most now:\n[1] text 1 line 1\n\n[2] text 1 line 2\n\n" + step(2)
     )
     # The conversation goes on as in base, with the pieces it was shown.
-    roles = [message.role for message in stage.core.asked[5].messages]
-    assert roles == ["system", *("user", "assistant") * 5, "user"]
-    assert stage.core.asked[5].messages[5].content == stage.core.texts[2]
+    speakers = [message.role for message in roles.model.asked[5].messages]
+    assert speakers == ["system", *("user", "assistant") * 5, "user"]
+    assert roles.model.asked[5].messages[5].content == roles.model.texts[2]
 
 
 async def test_retrieve_only_shows_pieces_in_place_of_the_conversation() -> None:
-    stage = Stage(many_lines())
-    await stage.solve(EE, "retrieve_only")
-    assert [len(request.messages) for request in stage.core.asked] == [2, 4, 2, 2, 2, 2]
-    assert [message.content for message in stage.core.asked[2].messages] == [
+    roles = ScriptedRoles(many_lines())
+    await roles.solve(EE, "retrieve_only")
+    assert [len(request.messages) for request in roles.model.asked] == [2, 4, 2, 2, 2, 2]
+    assert [message.content for message in roles.model.asked[2].messages] == [
         SYSTEM,
         f"{SITUATION}\n\nParts of what you have written about this situation before:\n[1] text 1 line 1\n\n[2] text 1 line 2\n\n"
         + step(2),
@@ -123,9 +123,9 @@ async def test_retrieve_only_shows_pieces_in_place_of_the_conversation() -> None
 
 
 async def test_coem_sums_up_chunks_of_each_step() -> None:
-    stage = Stage(many_lines())
-    solved = await stage.solve(EE, "coem")
-    assert stage.sage.texts[0].startswith("Passage that a person wrote about an experience:\ntext 1 line 1\n\nSum up the passage")
+    roles = ScriptedRoles(many_lines())
+    solved = await roles.solve(EE, "coem")
+    assert roles.sage.texts[0].startswith("Passage that a person wrote about an experience:\ntext 1 line 1\n\nSum up the passage")
     found = {
         number: [
             (
@@ -136,37 +136,37 @@ async def test_coem_sums_up_chunks_of_each_step() -> None:
         for number in (2, 3, 4, 5)
     }
     assert found == {2: [(4, 2)], 3: [(8, 4)], 4: [(8, 4)], 5: [(8, 4)]}
-    assert len(stage.sage.asked) == 4 + 8 + 8 + 8
-    assert "[1] text 1 line 1\nNotes: insight\n\n[2] text 1 line 2\nNotes: insight\n\n" in stage.core.texts[2]
+    assert len(roles.sage.asked) == 4 + 8 + 8 + 8
+    assert "[1] text 1 line 1\nNotes: insight\n\n[2] text 1 line 2\nNotes: insight\n\n" in roles.model.texts[2]
 
 
 async def test_the_same_text_is_the_same_request_to_the_sage() -> None:
-    stage = Stage(many_lines())
-    await stage.solve(EE, "coem")
-    assert len({request.key for request in stage.sage.asked}) == 8
+    roles = ScriptedRoles(many_lines())
+    await roles.solve(EE, "coem")
+    assert len({request.key for request in roles.sage.asked}) == 8
 
 
 async def test_self_rag_shows_the_chunk_alone() -> None:
-    stage = Stage(many_lines(), critic=Actor(saying("[Irrelevant]", "[Partially Supported]"), "critic"))
-    solved = await stage.solve(EE, "self_rag")
-    assert stage.critic.texts[0] == (
+    roles = ScriptedRoles(many_lines(), critic=ScriptedModel(saying("[Irrelevant]", "[Partially Supported]"), "critic"))
+    solved = await roles.solve(EE, "self_rag")
+    assert roles.critic.texts[0] == (
         f"Instruction: Go on with a person's account of an experience. {TEMPLATE.steps[1].text}\n\nParagraph:\ntext 1 line 1"
     )
-    assert "most now:\n[1] text 1 line 2\n\nTell how you make sense" in stage.core.texts[2]
+    assert "most now:\n[1] text 1 line 2\n\nTell how you make sense" in roles.model.texts[2]
     assert [row.kept for row in solved.retrieved[:3]] == [False, True, False]
 
 
 @pytest.mark.parametrize("answered", range(6))
 async def test_a_failed_step_ends_the_item(answered: int) -> None:
-    stage = Stage(Actor(saying(*(f"told {number}" for number in range(answered)), FAILED)))
-    solved = await stage.solve(EE, "rag")
+    roles = ScriptedRoles(ScriptedModel(saying(*(f"told {number}" for number in range(answered)), FAILED)))
+    solved = await roles.solve(EE, "rag")
     assert [call.reply.failure for call in solved.transcript] == [None] * answered + ["http_5xx"]
-    assert len(stage.core.asked) == answered + 1
+    assert len(roles.model.asked) == answered + 1
 
 
 async def test_a_failed_sage_ends_the_item_after_the_steps_before() -> None:
-    stage = Stage(many_lines(), sage=Actor(saying(*["fine"] * 4, FAILED), "sage"))
-    solved = await stage.solve(EE, "coem")
+    roles = ScriptedRoles(many_lines(), sage=ScriptedModel(saying(*["fine"] * 4, FAILED), "sage"))
+    solved = await roles.solve(EE, "coem")
     assert [call.reply.error for call in solved.transcript] == [None, None, None, "sage: HTTP 500"]
     assert [text.corpus for text in solved.written] == ["written-0-2", "written-0-3"]
     assert {row.query_number for row in solved.retrieved} == {2, 3}
@@ -184,8 +184,8 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
         "I walk.",
         "Stage 5",
     ]
-    stage = Stage(Actor(saying(*replies)))
-    solved = await stage.solve(EE, "search_o1")
+    roles = ScriptedRoles(ScriptedModel(saying(*replies)))
+    solved = await roles.solve(EE, "search_o1")
     said = [call.reply.text for call in solved.transcript]
     assert said == [
         *replies[:2],
@@ -197,17 +197,17 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
         "I walk.",
         "Stage 5",
     ]
-    assert stage.core.texts[1] == step(1)
-    assert stage.core.texts[2].startswith(
+    assert roles.model.texts[1] == step(1)
+    assert roles.model.texts[2].startswith(
         f"{step(2)}\n\nWhile writing you may look things up in what you have written so far, at most 5"
     )
-    results = stage.core.texts[3]
+    results = roles.model.texts[3]
     assert results == (
         "<|begin_search_result|>\n[1] Upset 5\n\n[2] I freeze.\n<|end_search_result|>\n\n"
         "Searches left: 4. Go on with your text where it stopped, without repeating any of it."
     )
     # What stays of the step in the conversation is its text alone.
-    assert stage.core.asked[5].messages[6].content == "Stage 2\nI blame myself.\n\nIt is my fault.\n\nAnd it calms me."
+    assert roles.model.asked[5].messages[6].content == "Stage 2\nI blame myself.\n\nIt is my fault.\n\nAnd it calms me."
     assert [text.corpus for text in solved.written] == ["written-0-2-0", "written-0-2-1", "written-0-4-0"]
     assert [chunk.text for chunk in solved.written[1].chunks] == [
         "Upset 5",
@@ -224,25 +224,25 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
 
 async def test_a_query_in_the_reasoning_takes_the_text_after_it_away() -> None:
     thought = ChatReply(text="too early", reasoning=f"What did I feel? {query('upset')} Hm.")
-    stage = Stage(Actor(saying("Upset 5", "Stage 1", thought, "Stage 2", "Stage 3", "Stage 4", "Stage 5")))
-    solved = await stage.solve(EE, "search_o1")
+    roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", thought, "Stage 2", "Stage 3", "Stage 4", "Stage 5")))
+    solved = await roles.solve(EE, "search_o1")
     assert [call.reply.text for call in solved.transcript] == ["Upset 5", "Stage 1", "", *(f"Stage {n}" for n in (2, 3, 4, 5))]
-    assert stage.core.asked[3].messages[-2].content == f"What did I feel? {query('upset')}"
+    assert roles.model.asked[3].messages[-2].content == f"What did I feel? {query('upset')}"
     assert [chunk.text for chunk in solved.written[0].chunks] == ["Upset 5", "Stage 1", "What did I feel?"]
 
 
 async def test_a_step_of_nothing_but_searches_has_failed() -> None:
-    stage = Stage(Actor(saying("Upset 5", "Stage 1", query("a"), query("b"))))
-    solved = await stage.solve(EE, "search_o1", RetrievalOptions(most_searches=1))
+    roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", query("a"), query("b"))))
+    solved = await roles.solve(EE, "search_o1", RetrievalOptions(most_searches=1))
     assert [call.reply.failure for call in solved.transcript] == [None, None, None, "empty_content"]
     assert solved.transcript[-1].reply.text is None
-    assert stage.core.texts[3].endswith(
+    assert roles.model.texts[3].endswith(
         "No searches are left. Go on with your text where it stopped, without repeating any of it and without any search."
     )
 
 
 async def test_a_failed_call_after_a_search_ends_the_item() -> None:
-    stage = Stage(Actor(saying("Upset 5", "Stage 1", f"Stage 2 {query('upset')}", FAILED)))
-    solved = await stage.solve(EE, "search_o1")
+    roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", f"Stage 2 {query('upset')}", FAILED)))
+    solved = await roles.solve(EE, "search_o1")
     assert [call.reply.failure for call in solved.transcript] == [None, None, None, "http_5xx"]
     assert [call.reply.text for call in solved.transcript[:3]] == ["Upset 5", "Stage 1", "Stage 2"]

@@ -4,9 +4,21 @@ import pytest
 
 from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tests.tasks.solvers.longemotion.staging import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
+from tasks.solvers.longemotion.state import LongItem
+from tests.tasks.solvers.longemotion.scripted_roles import (
+    EC,
+    ED,
+    ES,
+    FAILED,
+    HISTORY,
+    LAST,
+    MC,
+    QA,
+    ScriptedModel,
+    ScriptedRoles,
+    saying,
+)
 
 LINES = "a\nb"
 LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."
@@ -20,17 +32,17 @@ def left(searches: int) -> str:
     return f"Searches left: {searches}. Search again, or give your complete final answer in the form that was asked for."
 
 
-def searching(*replies: str | ChatReply) -> Stage:
-    return Stage(Actor(saying(*replies)))
+def searching(*replies: str | ChatReply) -> ScriptedRoles:
+    return ScriptedRoles(ScriptedModel(saying(*replies)))
 
 
 async def test_without_a_search_the_first_reply_is_the_answer() -> None:
-    stage = searching("exposure")
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching("exposure")
+    solved = await roles.solve(QA, "search_o1")
     assert [call.reply.text for call in solved.transcript] == ["exposure"]
     assert solved.retrieved == ()
-    (system, user) = stage.core.asked[0].messages
-    base = (await Stage().solve(QA, "base")).transcript[0].request.messages
+    (system, user) = roles.model.asked[0].messages
+    base = (await ScriptedRoles().solve(QA, "base")).transcript[0].request.messages
     assert user == base[1]
     assert system.content == (
         f"{base[0].content}\n\nYou may look things up in the material of the task while you work on it, at most 5 times.\n"
@@ -42,10 +54,10 @@ async def test_without_a_search_the_first_reply_is_the_answer() -> None:
 
 
 async def test_one_search() -> None:
-    stage = searching(f"Let me see. {query(' topic7 fear ')} and so it is love", "exposure")
-    solved = await stage.solve(QA, "search_o1", repetition=3)
+    roles = searching(f"Let me see. {query(' topic7 fear ')} and so it is love", "exposure")
+    solved = await roles.solve(QA, "search_o1", repetition=3)
     assert [call.reply.text for call in solved.transcript][-1] == "exposure"
-    first, second = stage.core.asked
+    first, second = roles.model.asked
     assert second.messages[:2] == first.messages
     said, told = second.messages[2:]
     assert (said.role, said.content) == ("assistant", f"Let me see. {query(' topic7 fear ')}")
@@ -56,7 +68,7 @@ async def test_one_search() -> None:
             f"[3] Line 7 tells of topic7.\n\n[4] Fear fades by exposure.\n<|end_search_result|>\n\n{left(4)}"
         ),
     )
-    assert {request.repetition for request in stage.core.asked} == {3}
+    assert {request.repetition for request in roles.model.asked} == {3}
     rows = solved.retrieved
     assert [(row.rank, row.chunk) for row in rows[:4]] == [(0, 7), (1, 20), (2, 0), (3, 1)]
     assert [row.rank for row in rows] == list(range(21))
@@ -65,47 +77,47 @@ async def test_one_search() -> None:
 
 
 async def test_two_searches_in_a_row() -> None:
-    stage = searching(f"{query('topic1')} {query('topic2')}", query("topic2"), "exposure")
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching(f"{query('topic1')} {query('topic2')}", query("topic2"), "exposure")
+    solved = await roles.solve(QA, "search_o1")
     assert len(solved.transcript) == 3
     # The second query of the first reply was written without the first one's result and is cut off.
-    assert stage.core.asked[1].messages[2].content == query("topic1")
-    assert stage.core.asked[2].messages[4].content == query("topic2")
+    assert roles.model.asked[1].messages[2].content == query("topic1")
+    assert roles.model.asked[2].messages[4].content == query("topic2")
     assert {(row.query_number, row.query) for row in solved.retrieved} == {(0, "topic1"), (1, "topic2")}
 
 
 async def test_after_the_last_search_the_answer_is_asked_for() -> None:
-    stage = searching(*(query(f"topic{number}") for number in range(9)))
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching(*(query(f"topic{number}") for number in range(9)))
+    solved = await roles.solve(QA, "search_o1")
     assert len(solved.transcript) == 6
-    endings = [text.rpartition("\n\n")[2] for text in stage.core.texts[1:]]
+    endings = [text.rpartition("\n\n")[2] for text in roles.model.texts[1:]]
     assert endings == [left(4), left(3), left(2), left(1), LAST_WORD]
     assert {row.query_number for row in solved.retrieved} == set(range(5))
     assert solved.transcript[-1].reply.text == query("topic5")
 
 
 async def test_the_number_of_searches_is_an_option() -> None:
-    stage = searching(query("topic1"), query("topic2"))
-    solved = await stage.solve(QA, "search_o1", RetrievalOptions(most_searches=1, top_k=1))
+    roles = searching(query("topic1"), query("topic2"))
+    solved = await roles.solve(QA, "search_o1", RetrievalOptions(most_searches=1, top_k=1))
     assert len(solved.transcript) == 2
-    assert "at most 1 times" in stage.core.asked[0].messages[0].content
-    assert stage.core.texts[1] == f"<|begin_search_result|>\n[1] Line 1 tells of topic1.\n<|end_search_result|>\n\n{LAST_WORD}"
+    assert "at most 1 times" in roles.model.asked[0].messages[0].content
+    assert roles.model.texts[1] == f"<|begin_search_result|>\n[1] Line 1 tells of topic1.\n<|end_search_result|>\n\n{LAST_WORD}"
 
 
 async def test_a_query_in_the_reasoning_counts() -> None:
     thought = ChatReply(text="I guess love.", reasoning=f"I need to know. {query('topic7')} Perhaps love.")
-    stage = searching(thought, "exposure")
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching(thought, "exposure")
+    solved = await roles.solve(QA, "search_o1")
     assert [call.reply.text for call in solved.transcript] == ["I guess love.", "exposure"]
-    assert stage.core.asked[1].messages[2].content == f"I need to know. {query('topic7')}"
+    assert roles.model.asked[1].messages[2].content == f"I need to know. {query('topic7')}"
     assert solved.retrieved[0].query == "topic7"
 
 
 async def test_a_query_asked_again_is_not_answered_again_and_uses_a_search_up() -> None:
-    stage = searching(query("Topic7"), query(" topic7 "), "exposure")
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching(query("Topic7"), query(" topic7 "), "exposure")
+    solved = await roles.solve(QA, "search_o1")
     assert len(solved.transcript) == 3
-    assert stage.core.texts[2] == f"You have searched for this before; the result stands above.\n\n{left(3)}"
+    assert roles.model.texts[2] == f"You have searched for this before; the result stands above.\n\n{left(3)}"
     assert {row.query_number for row in solved.retrieved} == {0}
 
 
@@ -135,8 +147,8 @@ def test_texts_without_searches() -> None:
 
 
 async def test_a_failed_call_ends_the_search() -> None:
-    stage = searching(query("topic7"), FAILED)
-    solved = await stage.solve(QA, "search_o1")
+    roles = searching(query("topic7"), FAILED)
+    solved = await roles.solve(QA, "search_o1")
     assert [call.reply.failure for call in solved.transcript] == [None, "http_5xx"]
     assert len(solved.retrieved) == 21
 
@@ -160,14 +172,14 @@ async def test_a_failed_call_ends_the_search() -> None:
     ids=lambda value: value.item_id if isinstance(value, LongItem) else "",
 )
 async def test_hits_of_each_task(asked: LongItem, shown: str) -> None:
-    stage = searching(query("dread went lost"), "done")
-    await stage.solve(asked, "search_o1")
-    assert stage.core.texts[1].startswith(f"<|begin_search_result|>\n{shown}\n<|end_search_result|>\n\n")
+    roles = searching(query("dread went lost"), "done")
+    await roles.solve(asked, "search_o1")
+    assert roles.model.texts[1].startswith(f"<|begin_search_result|>\n{shown}\n<|end_search_result|>\n\n")
 
 
 async def test_a_conversation_is_searched_without_its_last_messages() -> None:
-    stage = searching(query("exam"), "I hear you.")
-    solved = await stage.solve(MC, "search_o1")
-    assert stage.core.texts[0].startswith(f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n")
+    roles = searching(query("exam"), "I hear you.")
+    solved = await roles.solve(MC, "search_o1")
+    assert roles.model.texts[0].startswith(f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n")
     assert len(solved.retrieved) == 24
     assert {row.dense for row in solved.retrieved} == {0.0}

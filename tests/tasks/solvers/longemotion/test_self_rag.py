@@ -4,9 +4,21 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.context import LongItem
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
-from tests.tasks.solvers.longemotion.staging import EC, ED, ES, FAILED, HISTORY, LAST, MC, QA, Actor, Stage, saying
+from tasks.solvers.longemotion.state import LongItem
+from tests.tasks.solvers.longemotion.scripted_roles import (
+    EC,
+    ED,
+    ES,
+    FAILED,
+    HISTORY,
+    LAST,
+    MC,
+    QA,
+    ScriptedModel,
+    ScriptedRoles,
+    saying,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,19 +46,19 @@ def test_marks(reply: str, useful: bool | None) -> None:
     assert read_marks(reply) is useful
 
 
-def dismissing(*texts: str) -> Actor:
+def dismissing(*texts: str) -> ScriptedModel:
     def answer(request: ChatRequest) -> ChatReply:
         paragraph = request.messages[1].content.partition("Paragraph:\n")[2]
         return ChatReply(text="[Irrelevant]" if paragraph in texts else f"[Relevant] {paragraph[:6]} [Fully Supported]")
 
-    return Actor(answer, "critic")
+    return ScriptedModel(answer, "critic")
 
 
 async def test_what_the_critic_is_asked() -> None:
-    stage = Stage()
-    await stage.solve(QA, "self_rag")
-    assert len(stage.critic.asked) == 8
-    system, user = stage.critic.asked[0].messages
+    roles = ScriptedRoles()
+    await roles.solve(QA, "self_rag")
+    assert len(roles.critic.asked) == 8
+    system, user = roles.critic.asked[0].messages
     assert (system.role, user.role) == ("system", "user")
     assert system.content.startswith("You judge whether a paragraph helps with a task. First write [Relevant] or [Irrelevant].\n")
     assert user.content == "Instruction: By what does fear fade?\n\nParagraph:\nFear fades by exposure."
@@ -62,14 +74,14 @@ async def test_what_the_critic_is_asked() -> None:
     ],
 )
 async def test_the_instruction_is_that_of_the_task(asked: LongItem, instruction: str) -> None:
-    stage = Stage()
-    await stage.solve(asked, "self_rag")
-    assert stage.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")
+    roles = ScriptedRoles()
+    await roles.solve(asked, "self_rag")
+    assert roles.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")
 
 
 async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> None:
-    stage = Stage(critic=dismissing("Line 0 tells of topic0.", "Line 3 tells of topic3."))
-    solved = await stage.solve(QA, "self_rag")
+    roles = ScriptedRoles(critic=dismissing("Line 0 tells of topic0.", "Line 3 tells of topic3."))
+    solved = await roles.solve(QA, "self_rag")
     text = solved.transcript[0].request.messages[1].content
     pieces = text.partition("looked up for the question:\n")[2].partition("\n\nQuestion:")[0]
     expected = [*(f"Line {number} tells of topic{number}." for number in (1, 2, 4, 5, 6)), "Fear fades by exposure."]
@@ -89,36 +101,36 @@ async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> N
         (6, True),
     ]
     assert [row.enriched for row in rows[:2]] == ["[Relevant] Fear f [Fully Supported]", "[Irrelevant]"]
-    assert [row.helper_call_key for row in rows[:8]] == [request.key for request in stage.critic.asked]
+    assert [row.helper_call_key for row in rows[:8]] == [request.key for request in roles.critic.asked]
     assert {(row.kept, row.enriched, row.helper) for row in rows[8:]} == {(False, None, None)}
 
 
 async def test_emotion_classification_and_conversations_show_the_chunk_alone() -> None:
     for asked, piece in ((EC, "[1] Mara lost her letter.\n\nQuestion:"), (MC, "[4] Client: worry 3\n\nThe last messages:")):
-        solved = await Stage().solve(asked, "self_rag")
+        solved = await ScriptedRoles().solve(asked, "self_rag")
         text = solved.transcript[0].request.messages[1].content
         assert piece in text
         assert "Remark:" not in text
 
 
 async def test_the_verdict_on_the_one_chunk_counts() -> None:
-    stage = Stage(critic=Actor(saying("[Irrelevant]"), "critic"))
-    solved = await stage.solve(EC, "self_rag")
-    base = await Stage().solve(EC, "base")
+    roles = ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant]"), "critic"))
+    solved = await roles.solve(EC, "self_rag")
+    base = await ScriptedRoles().solve(EC, "base")
     assert solved.transcript[0].request.messages == base.transcript[0].request.messages
     assert [row.kept for row in solved.retrieved] == [False] * 4
 
 
 async def test_a_conversation_without_pieces_still_has_its_last_messages() -> None:
-    solved = await Stage(critic=Actor(saying("[Irrelevant]"), "critic")).solve(MC, "self_rag")
+    solved = await ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant]"), "critic")).solve(MC, "self_rag")
     text = solved.transcript[0].request.messages[1].content
     assert text.startswith(f"The dialogue so far, without its last messages:\n{HISTORY}\n\nThe last messages:\n{LAST}\n\n")
 
 
 async def test_segments_are_kept_with_the_critic_s_words() -> None:
-    stage = Stage(critic=Actor(saying("[Irrelevant] dread"), "critic"))
-    solved = await stage.solve(ED, "self_rag")
-    assert len(stage.critic.asked) == 8
+    roles = ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant] dread"), "critic"))
+    solved = await roles.solve(ED, "self_rag")
+    assert len(roles.critic.asked) == 8
     text = solved.transcript[0].request.messages[1].content
     assert r'{"index": 4, "context": "He \"shook\" with dread", "note": "[Irrelevant] dread"}' in text
     assert [row.kept for row in solved.retrieved] == [True] * 8 + [False] * 2
@@ -129,41 +141,41 @@ async def test_a_heading_without_pieces_is_left_out() -> None:
         symptoms = "Which symptoms" in request.messages[1].content
         return ChatReply(text="[Irrelevant]" if symptoms else "[Relevant]")
 
-    solved = await Stage(critic=Actor(answer, "critic")).solve(ES, "self_rag")
+    solved = await ScriptedRoles(critic=ScriptedModel(answer, "critic")).solve(ES, "self_rag")
     text = solved.transcript[0].request.messages[1].content
     assert "## Symptoms" not in text
     assert text.count("## ") == 4
 
 
 async def test_without_a_mark_the_critic_is_asked_again() -> None:
-    stage = Stage(critic=Actor(saying("Hm.", "Well.", "[Relevant]"), "critic"))
-    solved = await stage.solve(EC, "self_rag")
-    assert [request.repetition for request in stage.critic.asked] == [0, 1, 2]
-    assert len({request.key for request in stage.critic.asked}) == 3
+    roles = ScriptedRoles(critic=ScriptedModel(saying("Hm.", "Well.", "[Relevant]"), "critic"))
+    solved = await roles.solve(EC, "self_rag")
+    assert [request.repetition for request in roles.critic.asked] == [0, 1, 2]
+    assert len({request.key for request in roles.critic.asked}) == 3
     first = solved.retrieved[0]
-    assert (first.kept, first.enriched, first.helper_call_key) == (True, "[Relevant]", stage.critic.asked[2].key)
+    assert (first.kept, first.enriched, first.helper_call_key) == (True, "[Relevant]", roles.critic.asked[2].key)
 
 
 async def test_a_critic_without_a_verdict_does_not_keep_the_model_from_answering() -> None:
-    stage = Stage(critic=Actor(saying("Hm."), "critic"))
-    solved = await stage.solve(QA, "self_rag", RetrievalOptions(top_k=2))
-    assert len(stage.critic.asked) == 2 * MOST_ASKS
+    roles = ScriptedRoles(critic=ScriptedModel(saying("Hm."), "critic"))
+    solved = await roles.solve(QA, "self_rag", RetrievalOptions(top_k=2))
+    assert len(roles.critic.asked) == 2 * MOST_ASKS
     assert [call.reply.text for call in solved.transcript] == ["done"]
     assert [row.kept for row in solved.retrieved] == [False] * 21
     assert [row.enriched for row in solved.retrieved[:3]] == ["Hm.", "Hm.", None]
 
 
 async def test_a_critic_that_fails_ends_the_item() -> None:
-    stage = Stage(critic=Actor(saying("[Relevant]", "[Irrelevant]", FAILED, "[Relevant]"), "critic"))
-    solved = await stage.solve(QA, "self_rag")
+    roles = ScriptedRoles(critic=ScriptedModel(saying("[Relevant]", "[Irrelevant]", FAILED, "[Relevant]"), "critic"))
+    solved = await roles.solve(QA, "self_rag")
     assert [(call.reply.failure, call.reply.error) for call in solved.transcript] == [("http_5xx", "critic: HTTP 500")]
-    assert stage.core.asked == []
-    assert len(stage.critic.asked) == 8
+    assert roles.model.asked == []
+    assert len(roles.critic.asked) == 8
     assert [row.enriched for row in solved.retrieved[:4]] == ["[Relevant]", "[Irrelevant]", None, "[Relevant]"]
 
 
 async def test_repetitions_share_what_the_critic_says() -> None:
-    one, other = Stage(), Stage(core=Actor(saying("done"), "another-core"))
+    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
     await one.solve(QA, "self_rag")
     await other.solve(QA, "self_rag", repetition=2)
     assert one.critic.asked == other.critic.asked

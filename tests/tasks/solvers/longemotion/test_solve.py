@@ -12,9 +12,9 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
-from tasks.solvers.longemotion.context import LongItem, RetrievedChunk
-from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.staging import (
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.state import LongItem, RetrievedChunk
+from tests.tasks.solvers.longemotion.scripted_roles import (
     EC,
     ED,
     EE,
@@ -27,8 +27,8 @@ from tests.tasks.solvers.longemotion.staging import (
     QA,
     SEGMENTS,
     TOWER,
-    Actor,
-    Stage,
+    ScriptedModel,
+    ScriptedRoles,
     long_item,
     saying,
 )
@@ -191,13 +191,13 @@ CASES: list[tuple[LongItem, Setting, str, str]] = [
     ("asked", "setting", "system", "user"), CASES, ids=[f"{asked.item_id}-{setting}" for asked, setting, _, _ in CASES]
 )
 async def test_the_very_messages(asked: LongItem, setting: Setting, system: str, user: str) -> None:
-    stage = Stage()
-    solved = await stage.solve(asked, setting)
+    roles = ScriptedRoles()
+    solved = await roles.solve(asked, setting)
     (call,) = solved.transcript
     assert [(message.role, message.content) for message in call.request.messages] == [("system", system), ("user", user)]
     assert call.reply.text == "done"
-    assert stage.core.asked == [call.request]
-    assert (stage.sage.asked, stage.critic.asked) == ([], [])
+    assert roles.model.asked == [call.request]
+    assert (roles.sage.asked, roles.critic.asked) == ([], [])
     assert (solved.retrieved == ()) is (setting == "base")
 
 
@@ -205,21 +205,21 @@ async def test_texts_follow_the_language_of_the_item() -> None:
     item = Item(
         language="zh", question_type="label_choice", context="小安丢了信。", question="小安有什么感受？", options=("难过", "高兴")
     )
-    stage = Stage()
-    await stage.solve(long_item("ec_emobench", item, "小安"), "rag", RetrievalOptions(ranking="fused"))
-    assert stage.core.texts == [
+    roles = ScriptedRoles()
+    await roles.solve(long_item("ec_emobench", item, "小安"), "rag", RetrievalOptions(ranking="fused"))
+    assert roles.model.texts == [
         (
             "文本：\n小安丢了信。\n\n为这个问题从文本中检索到的、可能最相关的段落：\n[1] 小安丢了信。\n\n"
             "问题：小安有什么感受？\n选项：难过, 高兴\n\n请选择其中一个选项并原样照抄。只回答如下形式的 JSON 代码块：\n"
             '```json\n{"Emotion": "你的选择"}\n```'
         )
     ]
-    assert stage.retriever.rankings == [("fused", "zh")]
+    assert roles.retriever.rankings == [("fused", "zh")]
 
 
 async def test_rows_have_every_rank_and_say_what_stands_in_the_prompt() -> None:
-    stage = Stage()
-    rows = (await stage.solve(QA, "rag")).retrieved
+    roles = ScriptedRoles()
+    rows = (await roles.solve(QA, "rag")).retrieved
     assert [row.rank for row in rows] == list(range(21))
     assert [row.chunk for row in rows] == [20, *range(20)]
     assert {row.chunk for row in rows if row.kept} == {20, 0, 1, 2}
@@ -234,22 +234,22 @@ async def test_rows_have_every_rank_and_say_what_stands_in_the_prompt() -> None:
 async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked: LongItem, setting: Setting) -> None:
     looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
     replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
-    stage = Stage(Actor(saying(*replies)))
-    solved = await stage.solve(asked, setting)
+    roles = ScriptedRoles(ScriptedModel(saying(*replies)))
+    solved = await roles.solve(asked, setting)
     by_ranking: dict[tuple[str, int, str], list[RetrievedChunk]] = {}
     for row in solved.retrieved:
         by_ranking.setdefault((row.stage, row.query_number, row.corpus), []).append(row)
     assert bool(by_ranking) is not (setting == "search_o1" and asked is EE)
     assert all([row.rank for row in rows] == list(range(len(rows))) for rows in by_ranking.values())
     corpora = {"context": asked.chunks, **{written.corpus: written.chunks for written in solved.written}}
-    last = [stage for stage in ("reranked", "search", "initial") if any(row.stage == stage for row in solved.retrieved)][:1]
+    last = [roles for roles in ("reranked", "search", "initial") if any(row.stage == roles for row in solved.retrieved)][:1]
     kept = sorted(
         corpora[row.corpus][row.chunk].text.replace('"', r"\"") if asked is ED else corpora[row.corpus][row.chunk].text
         for row in solved.retrieved
         if row.kept and row.stage in last
     )
     pattern = r'"context": "(.*?)"[,}]' if asked is ED else r"^\[\d+\] (.*)$"
-    prompts = stage.core.texts
+    prompts = roles.model.texts
     shown = [text for prompt in prompts for text in re.findall(pattern, prompt, re.MULTILINE)]
     # The list of all segments stands in the first prompt as well, unless what was found stands in its place.
     whole = [text.replace('"', r"\"") for text in SEGMENTS] if asked is ED and setting != "retrieve_only" else []
@@ -257,18 +257,18 @@ async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked:
 
 
 async def test_aspects_are_queries_of_their_own() -> None:
-    stage = Stage()
-    rows = (await stage.solve(ES, "rag")).retrieved
+    roles = ScriptedRoles()
+    rows = (await roles.solve(ES, "rag")).retrieved
     assert len(rows) == 5 * 12
     queries = [PROMPTS.es.en.aspects[aspect].query for aspect in ASPECTS]
     assert [(row.query_number, row.query) for row in rows[::12]] == list(enumerate(queries))
-    assert [query for _, query in stage.retriever.queries] == queries
+    assert [query for _, query in roles.retriever.queries] == queries
 
 
 async def test_outliers_are_ranked_without_a_query() -> None:
-    stage = Stage()
-    rows = (await stage.solve(ED, "rag")).retrieved
-    assert stage.retriever.queries == [(SEGMENTS, None)]
+    roles = ScriptedRoles()
+    rows = (await roles.solve(ED, "rag")).retrieved
+    assert roles.retriever.queries == [(SEGMENTS, None)]
     assert [row.chunk for row in rows] == [4, 0, 1, 2, 3, 5, 6, 7, 8, 9]
     assert [row.kept for row in rows] == [True] * 8 + [False] * 2
     assert {row.query for row in rows} == {None}
@@ -276,15 +276,15 @@ async def test_outliers_are_ranked_without_a_query() -> None:
 
 async def test_a_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
     item = QA.item.model_copy(update={"context": "\n".join(f"Line {number}" for number in range(150))})
-    rows = (await Stage().solve(long_item("qa", item), "rag")).retrieved
+    rows = (await ScriptedRoles().solve(long_item("qa", item), "rag")).retrieved
     assert [row.rank for row in rows] == list(range(100))
-    rows = (await Stage().solve(long_item("qa", item), "rag", RetrievalOptions(top_k=120))).retrieved
+    rows = (await ScriptedRoles().solve(long_item("qa", item), "rag", RetrievalOptions(top_k=120))).retrieved
     assert [row.kept for row in rows] == [True] * 120
 
 
 async def test_fewer_chunks_than_wanted_are_ranked_and_kept_all() -> None:
     item = QA.item.model_copy(update={"context": "Rain fell.\nFear fades by exposure."})
-    solved = await Stage().solve(long_item("qa", item), "rag")
+    solved = await ScriptedRoles().solve(long_item("qa", item), "rag")
     assert [(row.rank, row.chunk, row.kept, row.dense) for row in solved.retrieved] == [(0, 1, True, 2.0), (1, 0, True, 0.0)]
     assert "[1] Rain fell.\n\n[2] Fear fades by exposure." in solved.transcript[0].request.messages[1].content
 
@@ -301,28 +301,28 @@ async def test_fewer_chunks_than_wanted_are_ranked_and_kept_all() -> None:
     ],
 )
 async def test_what_ranks_the_chunks(asked: LongItem, options: RetrievalOptions, query: str) -> None:
-    stage = Stage()
-    await stage.solve(asked, "rag", options)
-    assert [found for _, found in stage.retriever.queries] == [query]
+    roles = ScriptedRoles()
+    await roles.solve(asked, "rag", options)
+    assert [found for _, found in roles.retriever.queries] == [query]
 
 
 @pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
 async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongTask, setting: Setting) -> None:
-    stage = Stage()
-    solved = await stage.solve(long_item(task, MC.item), setting)
-    base = await Stage().solve(long_item(task, MC.item), "base")
+    roles = ScriptedRoles()
+    solved = await roles.solve(long_item(task, MC.item), setting)
+    base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
     assert [call.request.messages for call in solved.transcript] == [call.request.messages for call in base.transcript]
     assert solved.retrieved == ()
-    assert stage.retriever.queries == []
+    assert roles.retriever.queries == []
 
 
 async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
     item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
     asked = long_item("mc1", item)
-    (base,) = (await Stage().solve(asked, "base")).transcript
+    (base,) = (await ScriptedRoles().solve(asked, "base")).transcript
     assert base.request.messages[1].content == f"The dialogue so far:\nClient: hello\n\n{MC_END}"
-    alone = await Stage().solve(asked, "retrieve_only")
+    alone = await ScriptedRoles().solve(asked, "retrieve_only")
     assert alone.transcript[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
     assert alone.retrieved == ()
 
@@ -330,15 +330,15 @@ async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("asked", [QA, ED, MC, ES, EC], ids=lambda asked: asked.item_id)
 async def test_without_chunks_nobody_is_asked(asked: LongItem, setting: Setting) -> None:
-    stage = Stage()
+    roles = ScriptedRoles()
     with pytest.raises(UsageError, match="has no chunks") as caught:
-        await stage.solve(replace(asked, chunks=()), setting)
+        await roles.solve(replace(asked, chunks=()), setting)
     assert caught.value.where == f"item {asked.item_id}, setting {setting}"
-    assert (stage.core.asked, stage.sage.asked, stage.critic.asked) == ([], [], [])
+    assert (roles.model.asked, roles.sage.asked, roles.critic.asked) == ([], [], [])
 
 
 async def test_a_failed_call_is_the_last() -> None:
-    solved = await Stage(Actor(saying(FAILED))).solve(QA, "rag")
+    solved = await ScriptedRoles(ScriptedModel(saying(FAILED))).solve(QA, "rag")
     assert [call.reply for call in solved.transcript] == [FAILED]
     assert len(solved.retrieved) == 21
 
@@ -346,9 +346,9 @@ async def test_a_failed_call_is_the_last() -> None:
 async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repetition() -> None:
     sampling, dialect = Sampling(temperature=0.8, top_p=0.9, max_tokens=8192, seed=3), ApiCapabilities(reasoning_effort="low")
     entry = ModelEntry(name="core", base_url="http://x.test/v1", identity="farm", sampling=sampling, dialect=dialect)
-    core = Actor(saying("done"), entry=entry)
-    await Stage(core).solve(EC, "rag", repetition=2)
-    (request,) = core.asked
+    model = ScriptedModel(saying("done"), entry=entry)
+    await ScriptedRoles(model).solve(EC, "rag", repetition=2)
+    (request,) = model.asked
     assert (request.model, request.identity, request.sampling, request.capabilities) == ("core", "farm", sampling, dialect)
     assert (request.repetition, request.top_logprobs, request.json_schema) == (2, None, None)
 
@@ -367,11 +367,11 @@ async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repeti
     ],
 )
 async def test_the_embedded_model_has_short_limits(asked: LongItem, setting: Setting, limit: int) -> None:
-    def embedded() -> Actor:
-        return Actor(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
+    def embedded() -> ScriptedModel:
+        return ScriptedModel(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
 
-    stage = Stage(core=embedded(), sage=embedded(), critic=embedded())
-    await stage.solve(asked, setting)
-    assert {request.sampling.max_tokens for request in stage.core.asked} == {limit}
-    assert {request.sampling.max_tokens for request in stage.sage.asked} <= {128}
-    assert {request.sampling.max_tokens for request in stage.critic.asked} <= {24}
+    roles = ScriptedRoles(model=embedded(), sage=embedded(), critic=embedded())
+    await roles.solve(asked, setting)
+    assert {request.sampling.max_tokens for request in roles.model.asked} == {limit}
+    assert {request.sampling.max_tokens for request in roles.sage.asked} <= {128}
+    assert {request.sampling.max_tokens for request in roles.critic.asked} <= {24}

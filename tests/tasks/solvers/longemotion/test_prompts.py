@@ -10,7 +10,7 @@ import pytest
 from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.longemotion.longemotion_prompts import LONG_PROMPTS, LongPrompts, load_long_prompts
+from tasks.solvers.longemotion.prompts import LONG_PROMPTS, LongPrompts, load_long_prompts
 
 PINNED = {
     "ec": ("1", "903f2d181ebe"),

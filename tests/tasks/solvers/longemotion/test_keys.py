@@ -9,9 +9,9 @@ from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion import longemotion_keys as keys
-from tasks.solvers.longemotion.context import SolverOptions
-from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion import keys
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.state import SolverOptions
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
 SAGE = ModelEntry(name="s", base_url="http://localhost/v1")
@@ -28,10 +28,10 @@ BUILT = (ref("items"), ref("contexts"))
 
 
 def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
-    how = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
+    options = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
     helpers = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
     settings = {
-        **long_settings(how, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
+        **long_settings(options, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
         **round_settings(changed.get("repeat", 1), changed.get("too_long", "missing")),
     }
     return long_key(layer, changed.get("entry", CORE), setting, settings, changed.get("built", BUILT))

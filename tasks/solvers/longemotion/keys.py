@@ -1,4 +1,4 @@
-"""What partitions of long items are made of: chunks, responses and retrievals."""
+"""Keys of the partitions of long items: chunks, responses and retrievals."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting, TooLong
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.longemotion.context import SolverOptions
-from tasks.solvers.truncation import SHORTENING_VERSION
+from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers.truncation import TRUNCATION_VERSION
 
 LONG_RESPONSES_VERSION = "1"
 """Bumped when calls about long items are recorded differently; solvers and prompts carry versions of their own."""
@@ -22,7 +22,7 @@ SEGMENTS = "segments"
 
 
 def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
-    """Key of the chunks of a dataset's contexts.
+    """Return the key of the chunks of a dataset's contexts.
 
     Args:
         items: hold the contexts.
@@ -39,39 +39,39 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
 
 
 def long_settings(
-    how: SolverOptions, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]
+    options: SolverOptions, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What changes the calls about a long item, besides the model under test.
+    """Return what changes the calls about a long item, besides the model under test.
 
     Args:
-        how: the setting.
+        options: the setting.
         helpers: models that take part, by role (`sage`, `critic`).
         embedder: identity of the model that ranks; null = nothing is ranked by meaning.
         texts: versions and hashes of prompts and solvers.
     """
-    retrieves = how.setting != "base"
-    options = how.options.model_dump(mode="json", exclude={"embedder"}) if retrieves else {}
+    retrieves = options.setting != "base"
+    retrieval = options.retrieval.model_dump(mode="json", exclude={"embedder"}) if retrieves else {}
     return {
-        "length_demand": how.length_demand,
+        "length_demand": options.length_demand,
         **dict(texts),
-        **({"retrieval": options, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
+        **({"retrieval": retrieval, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
         **({"embedder": embedder} if embedder else {}),
         **{role: {"model": entry.name, **entry.meaning} for role, entry in helpers.items()},
     }
 
 
 def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
-    """How often items are asked and what becomes of too long ones, where either is not as usual."""
+    """Return how often items are asked and what becomes of too long ones, where either is not as usual."""
     return {
         **({"repeat": repeat} if repeat > 1 else {}),
-        **({"too_long": {"policy": too_long, "version": SHORTENING_VERSION}} if too_long != "missing" else {}),
+        **({"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}} if too_long != "missing" else {}),
     }
 
 
 def long_key(
     layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
 ) -> PartitionKey:
-    """Key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
+    """Return the key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
 
     Args:
         layer: `responses`, `retrievals` or `chunks`.

@@ -1,4 +1,4 @@
-"""The texts that long items are asked with: `data/prompts/longemotion`, one file per task and one per helper.
+"""Load the prompts of long items: `data/prompts/longemotion`, one file per task and one per helper.
 
 Texts are our own; what each of them asks for follows LongEmotion. A block either has exactly the fields its type names, or none:
 then it is sent as it stands, so that it may hold braces.
@@ -8,24 +8,20 @@ import re
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Self
 
-import yaml
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.context import ASPECTS
-from schemas.errors import UsageError
-from schemas.folders import DATA_FOLDER
-from schemas.vocabulary import Language
 from tasks.lake.fingerprint import hash_settings
+from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files
 
-LONG_PROMPTS = DATA_FOLDER / "prompts" / "longemotion"
+LONG_PROMPTS = PROMPTS / "longemotion"
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
 
 PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 class Template(Frozen):
@@ -222,34 +218,18 @@ class SearchTemplate(Template):
     repeated: Text
 
 
-TemplateT = TypeVar("TemplateT", bound=Template)
-
-
-class Worded(Frozen, Generic[TemplateT]):
-    """The contents of one file."""
-
-    version: str = Field(min_length=1, description="bumped with every change of a text")
-    max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
-    en: TemplateT
-    zh: TemplateT
-
-    def template(self, language: Language) -> TemplateT:
-        """The texts in a language."""
-        return self.en if language == "en" else self.zh
-
-
 class LongPrompts(Frozen):
     """All texts that long items are asked with."""
 
-    ec: Worded[ChoiceTemplate]
-    ed: Worded[SegmentsTemplate]
-    qa: Worded[ContextTemplate]
-    es: Worded[SummaryTemplate]
-    mc: Worded[DialogueTemplate]
-    ee: Worded[ExpressionTemplate]
-    sage: Worded[SageTemplate]
-    critic: Worded[CriticTemplate]
-    search: Worded[SearchTemplate]
+    ec: PromptFile[ChoiceTemplate]
+    ed: PromptFile[SegmentsTemplate]
+    qa: PromptFile[ContextTemplate]
+    es: PromptFile[SummaryTemplate]
+    mc: PromptFile[DialogueTemplate]
+    ee: PromptFile[ExpressionTemplate]
+    sage: PromptFile[SageTemplate]
+    critic: PromptFile[CriticTemplate]
+    search: PromptFile[SearchTemplate]
 
     @property
     def sha256(self) -> str:
@@ -267,15 +247,4 @@ def load_long_prompts(folder: Path = LONG_PROMPTS) -> LongPrompts:
     Raises:
         UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
     """
-    names = tuple(LongPrompts.model_fields)
-    try:
-        contents = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names}
-        return LongPrompts.model_validate(contents)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise UsageError(
-            "the prompt files of long items cannot be used",
-            where=str(folder),
-            expected=f"one file each of {', '.join(names)}",
-            got=str(error),
-            next_step="restore data/prompts/longemotion from the package, then repeat your edits one by one",
-        ) from error
+    return read_prompt_files(folder, tuple(LongPrompts.model_fields), LongPrompts.model_validate)

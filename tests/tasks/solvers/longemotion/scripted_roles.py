@@ -1,4 +1,4 @@
-"""A stage for solvers: models that answer from a list, a retriever that counts shared words, and items of every task."""
+"""Models that answer from a list, a retriever that counts shared words, and items of every task."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,8 +9,8 @@ from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.vocabulary import Language, LongTask, Ranking, Setting
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
 
 Answer = Callable[[ChatRequest], ChatReply]
 FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
@@ -56,7 +56,7 @@ def chunks_of(texts: Iterable[str]) -> tuple[Chunk, ...]:
 
 
 @dataclass
-class Actor:
+class ScriptedModel:
     """A model: answers with what `answer` makes of a request, and remembers all requests."""
 
     answer: Answer
@@ -64,7 +64,7 @@ class Actor:
     asked: list[ChatRequest] = field(default_factory=list)
     entry: ModelEntry | None = None
 
-    def player(self) -> RoleModel:
+    def role_model(self) -> RoleModel:
         async def chat(request: ChatRequest) -> ChatReply:
             self.asked.append(request)
             return self.answer(request)
@@ -107,12 +107,12 @@ def last_line(request: ChatRequest) -> str:
 
 
 @dataclass
-class Stage:
-    """Who plays, and with which retriever."""
+class ScriptedRoles:
+    """The models of a run and its retriever."""
 
-    core: Actor = field(default_factory=lambda: Actor(saying("done")))
-    sage: Actor = field(default_factory=lambda: Actor(saying("insight"), "sage"))
-    critic: Actor = field(default_factory=lambda: Actor(saying("[Relevant]"), "critic"))
+    model: ScriptedModel = field(default_factory=lambda: ScriptedModel(saying("done")))
+    sage: ScriptedModel = field(default_factory=lambda: ScriptedModel(saying("insight"), "sage"))
+    critic: ScriptedModel = field(default_factory=lambda: ScriptedModel(saying("[Relevant]"), "critic"))
     retriever: WordRetriever = field(default_factory=WordRetriever)
 
     async def solve(
@@ -124,9 +124,9 @@ class Stage:
         repetition: int = 0,
         length_demand: bool = True,
     ) -> SolverOutput:
-        cast = ModelRoles(self.core.player(), self.sage.player(), self.critic.player())
-        how = SolverOptions(setting, options or RetrievalOptions(), length_demand)
-        return await solve(long_item, how, SolverResources(cast, self.retriever), repetition)
+        roles = ModelRoles(self.model.role_model(), self.sage.role_model(), self.critic.role_model())
+        solver_options = SolverOptions(setting, options or RetrievalOptions(), length_demand)
+        return await solve(long_item, solver_options, SolverResources(roles, self.retriever), repetition)
 
 
 def long_item(task: LongTask, item: Item, query: str | None = None) -> LongItem:

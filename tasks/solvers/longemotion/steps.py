@@ -1,4 +1,4 @@
-"""The infer stage's steps for long items: split their contexts, then ask one model about them."""
+"""Steps of the infer stage for long items: split their contexts, then ask one model about them."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,8 @@ from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
-from tasks.solvers.longemotion.context import (
+from tasks.solvers.longemotion.solve import solve
+from tasks.solvers.longemotion.state import (
     CONTEXT,
     LongItem,
     ModelRoles,
@@ -31,10 +32,9 @@ from tasks.solvers.longemotion.context import (
     SolverOutput,
     SolverResources,
 )
-from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import read_item, response_row
-from tasks.solvers.truncation import ask_within_context
+from tasks.solvers.truncation import solve_within_context
 from tasks.steps import step, up_to_date
 
 
@@ -80,7 +80,7 @@ class LongKeys:
     written: PartitionKey | None = None
 
     def present(self) -> tuple[PartitionKey, ...]:
-        """Those that are written."""
+        """List the keys that are there."""
         return tuple(key for key in (self.responses, self.retrievals, self.written) if key is not None)
 
 
@@ -90,7 +90,7 @@ class LongJob:
 
     dataset: str
     entry: ModelEntry
-    how: SolverOptions
+    options: SolverOptions
     items: PartitionRef
     contexts: PartitionRef
     chunks: PartitionRef | None
@@ -101,25 +101,25 @@ class LongJob:
 
 @dataclass(frozen=True)
 class RoleListeners:
-    """Who is told of replies, by role."""
+    """Listeners to the replies of each role."""
 
-    core: ProgressListener
+    model: ProgressListener
     sage: ProgressListener
     critic: ProgressListener
 
 
-@step("{job.dataset}/{job.entry.name}/{job.how.setting}")
+@step("{job.dataset}/{job.entry.name}/{job.options.setting}")
 async def infer_long_partition(
-    job: LongJob, lake: Lake, hands: SolverResources, crew: WorkerPool, watchers: RoleListeners
+    job: LongJob, lake: Lake, resources: SolverResources, pool: WorkerPool, listeners: RoleListeners
 ) -> Any:
     """Ask every long item; a failed call is a row too, and leaves the partitions incomplete.
 
     Args:
         job: what to ask.
         lake: has items, contexts and chunks, and gets the rest.
-        hands: models and retriever.
-        crew: begins the items, the longest first.
-        watchers: told of every reply.
+        resources: models and retriever.
+        pool: begins the items, the longest first.
+        listeners: told of every reply.
 
     Returns:
         PartitionRefs of the responses and, where the setting retrieves, of the retrievals and of chunks of what was written.
@@ -129,76 +129,79 @@ async def infer_long_partition(
         return up_to_date(found)
     rows = {row["item_id"]: (row, context) for row, context in read_long(lake, job.items, job.contexts)}
     chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
-    asks = plan_epochs(lake.read(job.items, Items), Epochs(repeat=job.repeat))
-    watchers.core.expect(len(asks))
+    presentations = plan_epochs(lake.read(job.items, Items), Epochs(repeat=job.repeat))
+    listeners.model.expect(len(presentations))
 
-    async def solve_ask(ask: Presentation) -> SolverOutput:
-        row, context = rows[ask.row["item_id"]]
+    async def solve_presentation(presentation: Presentation) -> SolverOutput:
+        row, context = rows[presentation.row["item_id"]]
         long_item = LongItem(row["item_id"], read_item(row), context, chunks.get(row["item_id"], ()))
-        return await solve_within_context(long_item, job, with_listener(hands, watchers), ask.draw)
+        return await solve_item(long_item, job, with_listener(resources, listeners), presentation.draw)
 
-    works = [Job(float(rows[ask.row["item_id"]][1].tokens), partial(solve_ask, ask)) for ask in asks]
-    solved: list[SolverOutput] = await crew.do_all(works)
-    return await asyncio.to_thread(write_solved, job, lake, list(zip(asks, solved, strict=True)))
+    jobs = [
+        Job(float(rows[presentation.row["item_id"]][1].tokens), partial(solve_presentation, presentation))
+        for presentation in presentations
+    ]
+    outputs: list[SolverOutput] = await pool.do_all(jobs)
+    return await asyncio.to_thread(write_outputs, job, lake, list(zip(presentations, outputs, strict=True)))
 
 
-async def solve_within_context(long_item: LongItem, job: LongJob, hands: SolverResources, repetition: int) -> SolverOutput:
+async def solve_item(long_item: LongItem, job: LongJob, resources: SolverResources, repetition: int) -> SolverOutput:
     """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     What is retrieved comes from the whole context all the same.
     """
     tries: list[SolverOutput] = []
 
-    async def ask(shown: Item) -> Transcript:
-        tries.append(await solve(replace(long_item, item=shown), job.how, hands, repetition))
+    async def run_once(shown: Item) -> Transcript:
+        tries.append(await solve(replace(long_item, item=shown), job.options, resources, repetition))
         return tries[-1].transcript
 
-    transcript = await ask_within_context(long_item.item, job.too_long, ask)
+    transcript = await solve_within_context(long_item.item, job.too_long, run_once)
     return replace(tries[-1], transcript=transcript)
 
 
-def with_listener(hands: SolverResources, watchers: RoleListeners) -> SolverResources:
-    """The same models for one item, whose calls are told; how many there will be is not known before they are made."""
+def with_listener(resources: SolverResources, listeners: RoleListeners) -> SolverResources:
+    """Return the same models for one item, with listeners to their calls; how many calls there will be is not known."""
 
-    def listening(player: RoleModel, watcher: ProgressListener, *, counted: int = 0) -> RoleModel:
+    def listening(role_model: RoleModel, listener: ProgressListener, *, counted: int = 0) -> RoleModel:
         made = 0
 
         async def chat(request: ChatRequest) -> ChatReply:
             nonlocal made
             made += 1
             if made > counted:
-                watcher.expect(1)
-            reply = await player.chat(request)
-            watcher.on_reply(reply)
+                listener.expect(1)
+            reply = await role_model.chat(request)
+            listener.on_reply(reply)
             return reply
 
-        return replace(player, chat=chat)
+        return replace(role_model, chat=chat)
 
-    cast = hands.cast
+    roles = resources.roles
     return replace(
-        hands,
-        cast=ModelRoles(
-            core=listening(cast.core, watchers.core, counted=1),
-            sage=listening(cast.sage, watchers.sage),
-            critic=listening(cast.critic, watchers.critic),
+        resources,
+        roles=ModelRoles(
+            model=listening(roles.model, listeners.model, counted=1),
+            sage=listening(roles.sage, listeners.sage),
+            critic=listening(roles.critic, listeners.critic),
         ),
     )
 
 
 def read_long(lake: Lake, items: PartitionRef, contexts: PartitionRef) -> Iterator[tuple[dict[str, Any], Context]]:
-    """Rows of `items` with what is known of their contexts."""
+    """Return rows of `items` with what is known of their contexts."""
     known = {row["item_id"]: row for row in lake.read(contexts, Contexts).iter_rows(named=True)}
     for row in lake.read(items, Items).iter_rows(named=True):
         found = {name: value for name, value in known[row["item_id"]].items() if name in Context.model_fields}
         yield row, Context.model_validate({**found, "renamed": tuple(tuple(pair) for pair in found["renamed"])})
 
 
-def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Presentation, SolverOutput]]) -> list[PartitionRef]:
+def write_outputs(job: LongJob, lake: Lake, outputs: list[tuple[Presentation, SolverOutput]]) -> list[PartitionRef]:
     """Write what a setting yielded; the responses last, so that they are there only when the rest is."""
     responses = pl.DataFrame(
         [
-            response_row(ask, (job.entry.name, job.how.setting), turn, call)
-            for ask, one in solved
+            response_row(presentation, (job.entry.name, job.options.setting), turn, call)
+            for presentation, one in outputs
             for turn, call in enumerate(one.transcript)
         ],
         schema=Responses.create_empty().schema,
@@ -206,35 +209,35 @@ def write_solved(job: LongJob, lake: Lake, solved: list[tuple[Presentation, Solv
     complete = not (responses["status"] == "failed").any()
     refs = []
     if job.keys.retrievals is not None:
-        table = pl.DataFrame(list(retrieval_rows(job, lake, solved)), schema=Retrievals.create_empty().schema)
+        table = pl.DataFrame(list(retrieval_rows(job, lake, outputs)), schema=Retrievals.create_empty().schema)
         refs.append(lake.write(job.keys.retrievals, table, Retrievals, complete=complete))
     if job.keys.written is not None:
         written = [
             row
-            for ask, one in solved
+            for presentation, one in outputs
             for text in one.written
-            for row in chunk_rows(job.dataset, ask.row["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
+            for row in chunk_rows(job.dataset, presentation.row["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
         ]
         table = pl.DataFrame(written, schema=Chunks.create_empty().schema)
         refs.append(lake.write(job.keys.written, table, Chunks, complete=complete))
     return [lake.write(job.keys.responses, responses, Responses, complete=complete), *refs]
 
 
-def retrieval_rows(job: LongJob, lake: Lake, solved: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
-    """Rows of `retrievals`."""
+def retrieval_rows(job: LongJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
+    """Return rows of `retrievals`."""
     needles: Mapping[tuple[str, int], bool | None] = {}
     if job.chunks is not None:
         marked = lake.read(job.chunks, Chunks).select("item_id", "chunk", "holds_needle")
         needles = {(item_id, chunk): holds for item_id, chunk, holds in marked.iter_rows()}
-    for ask, one in solved:
+    for presentation, one in outputs:
         for found in one.retrieved:
             of_context = found.corpus == CONTEXT
             yield {
                 "dataset": job.dataset,
-                "item_id": ask.row["item_id"],
+                "item_id": presentation.row["item_id"],
                 "model": job.entry.name,
-                "setting": job.how.setting,
-                "repetition": ask.repetition,
+                "setting": job.options.setting,
+                "repetition": presentation.repetition,
                 **vars(found),
-                "holds_needle": needles.get((ask.row["item_id"], found.chunk)) if of_context else None,
+                "holds_needle": needles.get((presentation.row["item_id"], found.chunk)) if of_context else None,
             }

@@ -18,9 +18,9 @@ from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.solvers.base import Transcript
-from tasks.solvers.longemotion.context import LongItem, ModelRoles, SolverOptions, SolverResources
-from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings
-from tasks.solvers.longemotion.longemotion_steps import (
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
+from tasks.solvers.longemotion.state import LongItem, ModelRoles, SolverOptions, SolverResources
+from tasks.solvers.longemotion.steps import (
     ChunkJob,
     LongJob,
     LongKeys,
@@ -28,15 +28,15 @@ from tasks.solvers.longemotion.longemotion_steps import (
     chunk_partition,
     infer_long_partition,
     read_long,
-    solve_within_context,
+    solve_item,
 )
-from tests.tasks.solvers.longemotion.staging import EE, FAILED, QA, Actor, WordRetriever, saying
+from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, QA, ScriptedModel, WordRetriever, saying
 
 DATASET = "own"
 
 
-class Heard:
-    """A watcher that counts."""
+class Listener:
+    """A progress listener that counts."""
 
     def __init__(self) -> None:
         self.expected = self.replies = 0
@@ -49,7 +49,7 @@ class Heard:
 
 
 class InTurn:
-    """A crew that does one work after the other, the longest first."""
+    """A worker pool that does one job after the other, the longest first."""
 
     async def do_all(self, works: Sequence[Any]) -> list[Any]:
         done: dict[int, Any] = {}
@@ -105,26 +105,28 @@ def split_job(built: tuple[PartitionRef, PartitionRef]) -> ChunkJob:
 
 def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False) -> LongJob:
     entry = ModelEntry(name="core", base_url="http://core.test/v1")
-    how = SolverOptions(setting, RetrievalOptions())
-    settings = long_settings(how, {}, None, {})
+    options = SolverOptions(setting, RetrievalOptions())
+    settings = long_settings(options, {}, None, {})
 
     def key(layer: str) -> Any:
         return long_key(layer, entry, setting, settings, built)
 
     retrieves = setting != "base"
     keys = LongKeys(key("responses"), key("retrievals") if retrieves else None, key("chunks") if own else None)
-    return LongJob(DATASET, entry, how, *built, chunks, keys)
+    return LongJob(DATASET, entry, options, *built, chunks, keys)
 
 
-def hands(core: Actor) -> SolverResources:
-    other = Actor(saying("x"), "other").player()
-    return SolverResources(ModelRoles(core.player(), other, other), WordRetriever())
+def resources(model: ScriptedModel) -> SolverResources:
+    other = ScriptedModel(saying("x"), "other").role_model()
+    return SolverResources(ModelRoles(model.role_model(), other, other), WordRetriever())
 
 
-async def infer(lake: Lake, asked: LongJob, core: Actor) -> tuple[list[PartitionRef], Heard]:
-    heard = Heard()
-    refs = await plain(infer_long_partition)(asked, lake, hands(core), InTurn(), RoleListeners(heard, Heard(), Heard()))
-    return refs, heard
+async def infer(lake: Lake, asked: LongJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
+    listener = Listener()
+    refs = await plain(infer_long_partition)(
+        asked, lake, resources(model), InTurn(), RoleListeners(listener, Listener(), Listener())
+    )
+    return refs, listener
 
 
 async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
@@ -137,7 +139,7 @@ async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
 async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     built = build(lake, QA)
     chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
-    (responses, retrievals), heard = await infer(lake, job(built, chunks, "rag"), Actor(saying("exposure")))
+    (responses, retrievals), listener = await infer(lake, job(built, chunks, "rag"), ScriptedModel(saying("exposure")))
     rows, table = lake.read(retrievals, Retrievals), lake.read(chunks, Chunks)
     assert table.height == len(QA.chunks)
     assert rows.join(table, on=["dataset", "item_id", "corpus", "chunk"]).height == rows.height == len(QA.chunks)
@@ -146,29 +148,29 @@ async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     assert rows["kept"].sum() == 4
     assert rows["holds_needle"].null_count() == rows.height
     assert lake.read(responses, Responses)["reply"].to_list() == ["exposure"]
-    assert (heard.expected, heard.replies) == (1, 1)
+    assert (listener.expected, listener.replies) == (1, 1)
 
 
 async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake: Lake) -> None:
     built = build(lake, EE)
-    refs, heard = await infer(
-        lake, job(built, None, "rag", own=True), Actor(saying("one", "two", "three", "four", "five", "six"))
+    refs, listener = await infer(
+        lake, job(built, None, "rag", own=True), ScriptedModel(saying("one", "two", "three", "four", "five", "six"))
     )
     responses, retrievals, written = refs
     assert [ref.layer for ref in refs] == ["responses", "retrievals", "chunks"]
     assert lake.read(responses, Responses)["turn"].to_list() == list(range(6))
     assert set(lake.read(written, Chunks)["corpus"]) == {f"written-0-{step}" for step in (2, 3, 4, 5)}
     assert lake.read(retrievals, Retrievals)["holds_needle"].null_count() == lake.read(retrievals, Retrievals).height
-    assert (heard.expected, heard.replies) == (6, 6)
+    assert (listener.expected, listener.replies) == (6, 6)
 
 
 async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> None:
     built = build(lake, QA)
     chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
     asked = job(built, chunks, "rag")
-    refs, _ = await infer(lake, asked, Actor(saying(FAILED)))
+    refs, _ = await infer(lake, asked, ScriptedModel(saying(FAILED)))
     assert [ref.complete for ref in refs] == [False, False]
-    again = Actor(saying("exposure"))
+    again = ScriptedModel(saying("exposure"))
     refs, _ = await infer(lake, asked, again)
     assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True])
 
@@ -178,35 +180,35 @@ TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long."
 
 async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
     """Cutting the item's context would change nothing: a Sage is shown chunks."""
-    core, sage = Actor(saying("exposure")), Actor(saying(TOO_LONG), "sage")
-    (call,), made = await solve_cut("coem", core, sage)
+    model, sage = ScriptedModel(saying("exposure")), ScriptedModel(saying(TOO_LONG), "sage")
+    (call,), made = await solve_cut("coem", model, sage)
     assert (call.of_helper, call.reply.failure, call.left_out_characters) == (True, "context_too_long", 0)
     assert call.reply.error == f"sage: {TOO_LONG.error}"
-    assert (made, len(core.asked)) == (len({request.messages for request in sage.asked}), 0)
+    assert (made, len(model.asked)) == (len({request.messages for request in sage.asked}), 0)
 
 
 async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() -> None:
-    core = Actor(saying(TOO_LONG, "exposure"))
-    (call,), _ = await solve_cut("base", core, Actor(saying("x"), "sage"))
-    assert (call.of_helper, call.reply.text, len(core.asked)) == (False, "exposure", 2)
+    model = ScriptedModel(saying(TOO_LONG, "exposure"))
+    (call,), _ = await solve_cut("base", model, ScriptedModel(saying("x"), "sage"))
+    assert (call.of_helper, call.reply.text, len(model.asked)) == (False, "exposure", 2)
     assert call.left_out_characters > 0
 
 
-async def solve_cut(setting: Setting, core: Actor, sage: Actor) -> tuple[Transcript, int]:
+async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel) -> tuple[Transcript, int]:
     """The calls of one item under a policy that cuts, and how often the Sage was asked."""
     nowhere = PartitionRef(
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
     )
     asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
-    cast = ModelRoles(core.player(), sage.player(), Actor(saying("x"), "critic").player())
-    solved = await solve_within_context(QA, asked, SolverResources(cast, WordRetriever()), 0)
+    roles = ModelRoles(model.role_model(), sage.role_model(), ScriptedModel(saying("x"), "critic").role_model())
+    solved = await solve_item(QA, asked, SolverResources(roles, WordRetriever()), 0)
     return solved.transcript, len(sage.asked)
 
 
 async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:
     built = build(lake, QA)
-    first, second = Actor(saying("exposure")), Actor(saying("never"))
+    first, second = ScriptedModel(saying("exposure")), ScriptedModel(saying("never"))
     done, _ = await infer(lake, job(built, None, "base"), first)
-    found, heard = await infer(lake, job(built, None, "base"), second)
-    assert (len(first.asked), len(second.asked), heard.expected) == (1, 0, 0)
+    found, listener = await infer(lake, job(built, None, "base"), second)
+    assert (len(first.asked), len(second.asked), listener.expected) == (1, 0, 0)
     assert refs_of(found) == done

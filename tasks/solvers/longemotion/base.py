@@ -1,0 +1,141 @@
+"""Build the messages that ask a long item, with what was retrieved for it, and call a model in a role.
+
+Emotion expression is a conversation of its own. The text comes first and what differs between settings after it, since prompts
+that begin alike share what a server has in its cache.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
+from schemas.chat import ChatMessage, ChatRequest
+from tasks.solvers.base import Call
+from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
+from tasks.solvers.longemotion.state import Retrieved, RoleModel, SolverState
+
+Helper = Literal["sage", "critic"]
+
+
+def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
+    """Return a system message and a user message; a blank line stands between its blocks."""
+    return (ChatMessage(role="system", content=system), ChatMessage(role="user", content="\n\n".join(blocks)))
+
+
+async def call_model(role_model: RoleModel, messages: Sequence[ChatMessage], limit: int, repetition: int = 0) -> Call:
+    """Ask a model.
+
+    Args:
+        role_model: the model in its role.
+        messages: the conversation.
+        limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
+        repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for once.
+    """
+    entry = role_model.entry
+    sampling = entry.sampling
+    if entry.base_url is None:
+        sampling = sampling.model_copy(update={"max_tokens": min(limit, sampling.max_tokens)})
+    request = ChatRequest(
+        model=entry.name,
+        identity=entry.identity,
+        messages=tuple(messages),
+        sampling=sampling,
+        repetition=repetition,
+        capabilities=entry.dialect or DEFAULT_CAPABILITIES,
+    )
+    return Call(request, await role_model.chat(request))
+
+
+def blame(call: Call, helper: Helper) -> Call:
+    """Return a helper's failed call as the last of a transcript: its error says whose it is."""
+    error = f"{helper}: {call.reply.error or call.reply.failure}"
+    return call._replace(reply=replace(call.reply, error=error), of_helper=True)
+
+
+def first_failed(calls: Sequence[Call]) -> Call | None:
+    """Return the first call that failed; null if all were answered."""
+    return next((call for call in calls if call.reply.failure is not None), None)
+
+
+def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:
+    """Return the messages that ask an item.
+
+    Args:
+        state: the item and its setting.
+        retrieved: what its queries brought; without pieces, nothing is said of them.
+    """
+    if state.family == "mc":
+        blocks = _dialogue_blocks(state, retrieved)
+    elif state.family == "ed":
+        blocks = _segment_blocks(state, retrieved)
+    else:
+        blocks = _context_blocks(state, retrieved)
+    template: RetrievingTemplate = getattr(state.prompts, state.family).template(state.language)
+    if state.options.setting != "search_o1" or not state.parameters.retrieves:
+        return say(template.system, *blocks)
+    how_to_search = state.prompts.search.template(state.language).system
+    searches = how_to_search.format(searches=state.options.retrieval.most_searches)
+    return say(f"{template.system}\n\n{searches}", *blocks)
+
+
+def number_texts(texts: Sequence[str]) -> str:
+    """Return texts with their numbers, the first being 1; a blank line stands between them."""
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
+
+
+def show_segment(index: int, text: str, note: str | None = None) -> str:
+    """Return a segment as one line of JSON."""
+    shown: dict[str, int | str] = {"index": index, "context": text}
+    if note is not None:
+        shown["note"] = note
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
+    """Return the block of all pieces, grouped under their headings; none if there are no pieces."""
+    groups = []
+    for group in retrieved:
+        if group.pieces:
+            heading = f"## {group.heading}\n" if group.heading else ""
+            groups.append(heading + number_texts([piece.text for piece in group.pieces]))
+    form = template.excerpts if state.options.setting == "retrieve_only" else template.retrieved
+    return [form.format(pieces="\n\n".join(groups))] if groups else []
+
+
+def _context_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template: ContextTemplate = getattr(state.prompts, state.family).template(state.language)
+    item = state.item
+    # Of choices, which are comma-joined as published, the template of EC alone has a field.
+    question = template.question.format(question=item.question, options=", ".join(item.options or ()))
+    whole = [] if state.options.setting == "retrieve_only" else [template.context.format(context=item.context or "")]
+    return [*whole, *show_retrieved(state, template, retrieved), question, template.instruction]
+
+
+def _segment_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template = state.prompts.ed.template(state.language)
+    segments = state.item.options or ()
+    pieces = [piece for group in retrieved for piece in group.pieces]
+    shown = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
+    rest = [template.question.format(question=state.item.question), template.instruction]
+    if state.options.setting == "retrieve_only":
+        return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=shown), *rest]
+    lines = "\n".join(show_segment(index, text) for index, text in enumerate(segments))
+    excerpts = [template.retrieved.format(pieces=shown)] if pieces else []
+    return [template.segments.format(count=len(segments), segments=lines), *excerpts, *rest]
+
+
+def _dialogue_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[str]:
+    template = state.prompts.mc.template(state.language)
+    history, messages = state.item.context, state.item.question
+    if not state.retrieves_first:
+        dialogue = f"{history}\n{messages}" if history else messages
+        return [template.dialogue.format(dialogue=dialogue), template.instruction]
+    with_history = history and state.options.setting != "retrieve_only"
+    return [
+        *([template.history.format(history=history)] if with_history else []),
+        *show_retrieved(state, template, retrieved),
+        *(template.knowledge.format(knowledge=group.knowledge) for group in retrieved if group.knowledge),
+        template.last_messages.format(messages=messages),
+        template.instruction,
+    ]

@@ -1,0 +1,269 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, rankdata
+from sklearn.metrics import f1_score, label_ranking_average_precision_score
+
+from schemas.errors import ScoringError
+from schemas.vocabulary import Metric, OptionRole
+from tasks.metrics.options import (
+    bias_share,
+    is_counted,
+    is_filler,
+    label_f1,
+    order_accuracy,
+    points_share,
+    preference_share,
+    rank_by_logprobs,
+    recall_at_k,
+    reciprocal_rank,
+    set_equality,
+)
+
+PEOPLE: tuple[OptionRole, ...] = ("other", "unknown", "target")
+SENTENCES: tuple[OptionRole, ...] = ("unrelated", "stereotype", "anti_stereotype")
+
+
+@pytest.mark.parametrize(
+    ("metric", "roles", "gold", "expected"),
+    [
+        ("bias_score_ambiguous", PEOPLE, (1,), True),
+        ("bias_score_ambiguous", PEOPLE, (0,), False),
+        ("bias_score_disambiguated", PEOPLE, (1,), False),
+        ("bias_score_disambiguated", PEOPLE, (2,), True),
+        ("bias_score_ambiguous", (), (1,), False),
+        ("bias_score_disambiguated", (), (1,), False),
+        ("bias_score_disambiguated", SENTENCES, (1,), False),
+        ("icat", SENTENCES, (2,), True),
+        ("language_model_score", PEOPLE, (1,), False),
+        ("stereotype_score", (), (1,), False),
+    ],
+)
+def test_items_without_the_roles_or_of_the_other_condition_are_not_counted(
+    metric: Metric, roles: tuple[OptionRole, ...], gold: tuple[int, ...], expected: bool
+) -> None:
+    assert is_counted(metric, roles, gold) is expected
+
+
+def test_bias_share() -> None:
+    assert [bias_share(role) for role in PEOPLE] == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "lms", "ss"),
+    [
+        (("stereotype", "anti_stereotype", "unrelated"), 1.0, 1.0),
+        (("anti_stereotype", "stereotype", "unrelated"), 1.0, 0.0),
+        (("stereotype", "unrelated", "anti_stereotype"), 0.5, 1.0),
+        (("anti_stereotype", "unrelated", "stereotype"), 0.5, 0.0),
+        (("unrelated", "stereotype", "anti_stereotype"), 0.0, 1.0),
+        (("unrelated", "anti_stereotype", "stereotype"), 0.0, 0.0),
+        # What is left out comes last.
+        (("anti_stereotype", "unrelated"), 0.5, 0.0),
+        (("stereotype", "anti_stereotype"), 1.0, 1.0),
+        # Two are left out: their order is open.
+        (("stereotype",), None, 1.0),
+        (("anti_stereotype",), None, 0.0),
+        (("unrelated",), 0.0, None),
+    ],
+)
+def test_every_ranking(ranking: tuple[OptionRole, ...], lms: float | None, ss: float | None) -> None:
+    assert preference_share("language_model_score", ranking) == lms
+    assert preference_share("stereotype_score", ranking) == ss
+    assert preference_share("icat", ranking) == (None if ss is None else lms)
+
+
+INDICES = st.sets(st.integers(0, 5), min_size=1)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [((1,), (1,), 1.0), ((1,), (2,), 0.0), ((0, 2), (2, 0), 1.0), ((0, 2), (0,), 0.0), ((), (0,), 0.0)],
+)
+def test_set_equality(predicted: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
+    assert set_equality(predicted, gold) == expected
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "expected"),
+    [
+        ((0, 2), (0, 2), 1.0),
+        # one of two chosen is right, one of two right ones is found: p = 1/2, r = 1/2, F1 = 1/2
+        ((0, 1), (0, 2), 0.5),
+        # p = 1/3, r = 1/1, F1 = 2 * (1/3) / (4/3) = 1/2
+        ((0, 1, 2), (2,), 0.5),
+        # p = 1/1, r = 1/3, F1 = 1/2
+        ((1,), (1, 2, 3), 0.5),
+        # p = 2/3, r = 2/2, F1 = 2 * (2/3) / (5/3) = 4/5
+        ((0, 1, 2), (0, 1), 0.8),
+        ((3,), (0, 1), 0.0),
+        ((), (0, 1), 0.0),
+    ],
+)
+def test_label_f1(predicted: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
+    assert label_f1(predicted, gold) == pytest.approx(expected)
+
+
+@given(predicted=INDICES, gold=INDICES)
+def test_label_f1_agrees_with_scikit_learn(predicted: set[int], gold: set[int]) -> None:
+    theirs = f1_score([index in gold for index in range(6)], [index in predicted for index in range(6)])
+    assert label_f1(predicted, gold) == pytest.approx(theirs)
+
+
+PERMUTATIONS = st.integers(2, 7).flatmap(lambda n: st.tuples(st.permutations(range(n)), st.permutations(range(n))))
+
+
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "k", "expected"),
+    [
+        ((2, 0, 1), (2,), 1, 1.0),
+        ((0, 2, 1), (2,), 1, 0.0),
+        ((0, 2, 1), (2,), 2, 1.0),
+        # one of the two relevant options is among the first two
+        ((0, 2, 1, 3), (2, 3), 2, 0.5),
+        # two relevant options cannot both come first
+        ((2, 3, 0, 1), (2, 3), 1, 0.5),
+        # what was not named is not found
+        ((0,), (2,), 3, 0.0),
+    ],
+)
+def test_recall_at_k(ranking: tuple[int, ...], relevant: tuple[int, ...], k: int, expected: float) -> None:
+    assert recall_at_k(ranking, relevant, k) == expected
+
+
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "expected"),
+    [
+        ((2, 0, 1), (2,), 1.0),
+        ((0, 2, 1), (2,), 0.5),
+        ((0, 1, 2), (2,), 1 / 3),
+        # the first relevant one counts: option 3 in second place
+        ((0, 3, 2), (2, 3), 0.5),
+        ((0, 1), (2,), 0.0),
+    ],
+)
+def test_reciprocal_rank(ranking: tuple[int, ...], relevant: tuple[int, ...], expected: float) -> None:
+    assert reciprocal_rank(ranking, relevant) == pytest.approx(expected)
+
+
+@settings(max_examples=50)
+@given(ranking=st.integers(2, 8).flatmap(lambda n: st.permutations(range(n))), data=st.data())
+def test_reciprocal_rank_agrees_with_scikit_learn(ranking: list[int], data: st.DataObject) -> None:
+    relevant = data.draw(st.integers(0, len(ranking) - 1))
+    # With one relevant option, label-ranking average precision is its reciprocal rank; a higher score means named earlier.
+    truth = [[int(index == relevant) for index in range(len(ranking))]]
+    scores = [[-ranking.index(index) for index in range(len(ranking))]]
+    assert reciprocal_rank(ranking, [relevant]) == pytest.approx(label_ranking_average_precision_score(truth, scores))
+
+
+@pytest.mark.parametrize(
+    ("order", "gold", "expected"),
+    [
+        ((1, 3, 0, 2), (1, 3, 0, 2), 1.0),
+        ((2, 0, 3, 1), (1, 3, 0, 2), 0.0),
+        # one neighbouring pair of the six is swapped: 5 / 6
+        ((3, 1, 0, 2), (1, 3, 0, 2), 5 / 6),
+        # the last event moved to the front: its three pairs are wrong, 3 / 6
+        ((2, 1, 3, 0), (1, 3, 0, 2), 0.5),
+        ((0, 1), (1, 0), 0.0),
+    ],
+)
+def test_order_accuracy(order: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
+    assert order_accuracy(order, gold) == pytest.approx(expected)
+
+
+@settings(max_examples=50)
+@given(ranking=st.integers(2, 8).flatmap(lambda n: st.permutations(range(n))), data=st.data())
+def test_mean_reciprocal_rank_from_the_ranks_of_scores(ranking: list[int], data: st.DataObject) -> None:
+    """Several relevant options, or none among those named: the best rank of a relevant one, by scipy's ranks of scores."""
+    named = ranking[: data.draw(st.integers(0, len(ranking)))]
+    relevant = data.draw(st.sets(st.sampled_from(range(len(ranking))), min_size=1))
+    scores = np.array([len(ranking) - named.index(index) if index in named else -np.inf for index in range(len(ranking))])
+    ranks = np.where(np.isinf(scores), np.inf, rankdata(-scores, method="min"))
+    assert reciprocal_rank(named, relevant) == pytest.approx(1 / ranks[sorted(relevant)].min())
+
+
+@settings(max_examples=50)
+@given(orders=PERMUTATIONS)
+def test_order_accuracy_is_kendalls_tau_on_zero_to_one(orders: tuple[list[int], list[int]]) -> None:
+    order, gold = orders
+    tau = kendalltau([order.index(index) for index in range(len(order))], [gold.index(index) for index in range(len(gold))])
+    assert order_accuracy(order, gold) == pytest.approx((tau.statistic + 1) / 2)
+
+
+@given(orders=PERMUTATIONS)
+def test_reversed_order_earns_what_is_left(orders: tuple[list[int], list[int]]) -> None:
+    order, gold = orders
+    assert order_accuracy(order, gold) + order_accuracy(order[::-1], gold) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ranking"),
+    [
+        ([("A", -2.0), ("B", -0.5), ("C", -1.0)], (1, 2, 0)),
+        # " B" is likelier than "A", and of two tokens for B the likelier counts, wherever it stands
+        ([("B", -3.0), ("A", -1.0), (" B", -0.1)], (1, 0)),
+        ([(" B", -0.1), ("A", -1.0), ("B", -3.0)], (1, 0)),
+        # equal ones in the order of the letters
+        ([("C", -1.0), ("B", -1.0), ("A", -1.0)], (0, 1, 2)),
+        ([("(b", -0.2), ("C.", -0.1), (" (A.", -0.3)], (2, 1, 0)),
+        # D is not shown; the others are words, digits and marks
+        ([("D", -0.1), ("The", -0.2), ("AB", -0.3), ("1", -0.4), ("(", -0.5), ("", -0.6), ("A)", -0.7)], ()),
+        ([("C", -4.0)], (2,)),
+        ([], ()),
+    ],
+)
+def test_letters_are_ranked_by_their_log_probabilities(tokens: list[tuple[str, float]], ranking: tuple[int, ...]) -> None:
+    assert rank_by_logprobs(tokens, 3) == ranking
+
+
+def test_where_a_sentence_begins_its_less_likely_tokens_rank_nothing() -> None:
+    assert rank_by_logprobs([("The", -0.2), (" I", -2.5), ("A", -3.0)], 9) == ()
+    # As likely as the likeliest is likely enough.
+    assert rank_by_logprobs([("The", -1.0), ("B", -1.0), ("A", -3.0)], 9) == (1, 0)
+
+
+RISING, FALLING = (1.0, 2.0, 3.0, 4.0, 5.0), (5.0, 4.0, 3.0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("points", "chosen", "expected"),
+    [
+        (RISING, 0, 0.0),
+        (RISING, 4, 1.0),
+        (RISING, 3, 0.75),
+        (FALLING, 0, 1.0),
+        (FALLING, 3, 0.25),
+        ((3.0, 1.0, 2.0), 2, 0.5),
+        ((2.0, 1.0, 0.0, 0.0), 3, 0.0),
+        ((-2.0, 2.0, 0.0), 2, 0.5),
+    ],
+)
+def test_points_share(points: tuple[float, ...], chosen: int, expected: float) -> None:
+    assert points_share(points, chosen) == expected
+
+
+def test_mean_of_shares_is_the_published_score_of_the_form() -> None:
+    # Chosen options 3, 0, 2 earn 4 + 5 + 3 = 12 of 3..15: (12 - 3) / (15 - 3) = 0.75.
+    chosen = [(RISING, 3), (FALLING, 0), (RISING, 2)]
+    shares = [points_share(points, index) for points, index in chosen]
+    assert sum(shares) / 3 == pytest.approx((12 - 3) / (15 - 3))
+
+
+def test_items_of_different_spans_count_the_same() -> None:
+    # 5 of 1..5 and 0 of 0..2: shares 1 and 0, mean 1/2; the sum of points would give (5 - 1) / (7 - 1) = 2/3.
+    shares = [points_share(RISING, 4), points_share((2.0, 0.0), 1)]
+    assert sum(shares) / 2 == 0.5
+
+
+@pytest.mark.parametrize("points", [(1.0, None, 3.0), (2.0, 2.0)])
+def test_unusable_key_is_an_error(points: tuple[float | None, ...]) -> None:
+    with pytest.raises(ScoringError, match="cannot be scored") as caught:
+        points_share(points, 0)
+    assert "points for every option" in str(caught.value)
+
+
+@pytest.mark.parametrize(("points", "expected"), [((None, None), True), ((None, 1.0), False), (RISING, False)])
+def test_filler_earns_nothing_anywhere(points: tuple[float | None, ...], expected: bool) -> None:
+    assert is_filler(points) == expected
