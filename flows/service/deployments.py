@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
+from flows import MOVED_FLOWS
+from flows.runtime.server_session import say
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.errors import UsageError
@@ -116,6 +118,9 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
         raise _located(refused(error, "serve"), path, str(name)) from error
     flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
+    if flow in MOVED_FLOWS:
+        say(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
+        flow = MOVED_FLOWS[flow]
     if flow not in FLOWS:
         raise UsageError(
             f"deployment {entry.name} runs a flow that moodflow serve does not know",
