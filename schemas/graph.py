@@ -77,20 +77,3 @@ class LineageGraph(Frozen):
             "nodes": [node.model_dump(mode="json") for node in self.nodes],
             "edges": [{"from": edge.source, "to": edge.target} for edge in self.edges],
         }
-
-
-def ranks(parents: dict[str, tuple[str, ...]]) -> dict[str, int]:
-    """Longest way from each node up to one that is computed from nothing, in edges.
-
-    Raises:
-        ValueError: if something is computed from itself.
-    """
-    found: dict[str, int] = {}
-    left = dict(parents)
-    while left:
-        ready = [node for node, sources in left.items() if all(source in found for source in sources)]
-        if not ready:
-            raise ValueError(f"something is computed from itself: {', '.join(sorted(left)[:3])}")
-        for node in ready:
-            found[node] = max((found[source] + 1 for source in left.pop(node)), default=0)
-    return found

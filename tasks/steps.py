@@ -23,8 +23,8 @@ from prefect.states import Completed, Failed
 from pydantic import SecretStr
 
 from schemas.lineage import PartitionRef
+from tasks.lineage.emission import StepTrace
 from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
-from tasks.lineage.tracing import StepTrace
 from tasks.text.scrub_keys import Scrubber
 
 UP_TO_DATE = "UpToDate"
@@ -80,10 +80,10 @@ async def _run_traced(body: Callable[..., Awaitable[Any]], arguments: tuple[Any,
         result = await body(*arguments, **named)
     except BaseException as error:
         interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
-        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.traffic.key_variables), interrupted=interrupted)
+        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)
         raise
     if isinstance(result, State) and not result.is_completed():
-        trace.fail(_without_secrets(result.message or "refused", trace.traffic.key_variables))
+        trace.fail(_without_secrets(result.message or "refused", trace.inputs.key_variables))
     else:
         state = result if isinstance(result, State) else None
         await trace.complete(state.data if state else result, up_to_date=state is not None and state.name == UP_TO_DATE)

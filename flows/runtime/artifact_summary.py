@@ -1,29 +1,14 @@
 """The markdown summary of a run in the Prefect UI."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
 from schemas.lineage import RunManifest
-
-BESIDE = (
-    ("items", "contexts"),
-    ("contexts", "chunks"),
-    ("chunks", "retrievals"),
-    ("retrievals", "responses"),
-    ("responses", "judgements"),
-    ("judgements", "item_scores"),
-    ("item_scores", "setting_gains"),
-    ("contexts", "needle_scores"),
-    ("item_scores", "needle_scores"),
-    ("judgements", "agreements"),
-)
-"""What rests on what beside the chain from items to totals, where a run has it."""
+from tasks.lineage.graph import diagram_of_run
 
 MAX_CHANGES = 60
 """Rows of the table of changes; with more, only totals and regressions are shown there."""
@@ -176,18 +161,8 @@ def place_lines(place: ReportLinks) -> Lines:
 
 
 def layer_graph(manifest: RunManifest) -> Lines:
-    """The layers with their partitions and rows, as a mermaid graph."""
-    partitions = Counter(ref.layer for ref in manifest.partitions)
-    rows: Counter[str] = Counter()
-    for ref in manifest.partitions:
-        rows[ref.layer] += ref.rows
-    beside = {layer for edge in BESIDE for layer in edge} - {"items", "responses", "item_scores"}
-    chain = pairwise(layer for layer in partitions if layer not in beside)
-    yield from ("```mermaid", "graph TD")
-    for layer, count in partitions.items():
-        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
-    yield from (f"    {above} --> {below}" for above, below in (*chain, *BESIDE) if {above, below} <= partitions.keys())
-    yield "```"
+    """Draw the layers with their partitions and rows, as a mermaid graph."""
+    yield from ("```mermaid", *diagram_of_run(manifest), "```")
 
 
 def _unit(unit: SystemChanges) -> str:

@@ -75,12 +75,12 @@ class StepEvents:
     """Makes the events of one run of a step."""
 
     step: StepRun
-    traffic: JobInputs
+    inputs: JobInputs
     lake: Lake
 
     def start(self, now: datetime | None = None) -> RunEvent:
         """It begins: inputs, and names of the outputs that are to be."""
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
         return self._event(RunState.START, {}, outputs, now)
 
     def complete(self, written: JobOutputs, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
@@ -99,7 +99,7 @@ class StepEvents:
     def fail(self, message: str, *, interrupted: bool = False, now: datetime | None = None) -> RunEvent:
         """It did not; `message` must hold no secret."""
         error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python", producer=self.by)
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
         return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, outputs, now)
 
     @property
@@ -115,8 +115,8 @@ class StepEvents:
     @property
     def job(self) -> str:
         """The step's function and what it is about: the same in every run that computes the same thing."""
-        place = [value for _, value in self.traffic.outputs[0].place] if self.traffic.outputs else []
-        about = place or ([self.traffic.subject] if self.traffic.subject else [])
+        place = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
+        about = place or ([self.inputs.subject] if self.inputs.subject else [])
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
     def _event(
@@ -128,7 +128,7 @@ class StepEvents:
             eventTime=(now or datetime.now(UTC)).isoformat(),
             run=Run(step.id, {**self._run_facets(), **facets}),
             job=Job(step.namespace, self.job, job_facets(step.module, step.documentation, self.lake.code)),
-            inputs=[*(self._read(ref) for ref in self.traffic.inputs), *(self._source(one) for one in self.traffic.sources)],
+            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
             outputs=list(outputs),
             producer=self.by,
         )
@@ -189,7 +189,7 @@ class StepEvents:
         count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
             size=len(content), fileCount=1, producer=self.by
         )
-        subject = quote(self.traffic.subject or "unknown", safe="")
+        subject = quote(self.inputs.subject or "unknown", safe="")
         return OutputDataset(
             self.namespace,
             f"runs/benchmark={subject}/{name}",

@@ -1,6 +1,7 @@
-"""The graph behind a run or a file, read from manifests and footers."""
+"""Build the graph behind a run or a file, from manifests and footers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal
@@ -18,6 +19,37 @@ SOURCES = "source_sha256"
 
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 """Names of a dataset's source files, given its id and their hashes; one name for each hash."""
+
+
+def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Draw layers as a mermaid graph, one line of text at a time.
+
+    Args:
+        partitions: layer and rows of each partition; rows may be unknown.
+        edges: pairs of layers, the second computed from the first.
+    """
+    listed = list(partitions)
+    rows: Counter[str] = Counter()
+    for layer, number in listed:
+        rows[layer] += number or 0
+    yield "graph TD"
+    for layer, count in Counter(layer for layer, _ in listed).items():
+        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
+    yield from (f"    {above} --> {below}" for above, below in sorted(set(edges)))
+
+
+def diagram_of_run(manifest: RunManifest) -> Iterator[str]:
+    """Draw the layers of a run as a mermaid graph."""
+    known = identities(manifest.partitions)
+    edges = ((known[one].layer, ref.layer) for ref in manifest.partitions for one in ref.parents if one in known)
+    return layer_diagram(((ref.layer, ref.rows) for ref in manifest.partitions), edges)
+
+
+def diagram_of_graph(graph: LineageGraph) -> Iterator[str]:
+    """Draw the layers of a graph as a mermaid graph; source files and a partition of which nothing is known are left out."""
+    layers = {node.id: node.layer for node in graph.nodes if node.layer}
+    edges = ((layers[one.source], layers[one.target]) for one in graph.edges if {one.source, one.target} <= layers.keys())
+    return layer_diagram(((node.layer, node.rows) for node in graph.nodes if node.layer), edges)
 
 
 @dataclass
