@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.planning.capabilities import probe_model
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import say
 from schemas.api_capabilities import USUAL_DIALECT, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError

@@ -27,9 +27,8 @@ from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
 from flows.runtime.clusters import require_runner
 from flows.runtime.events import state_message
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, say, silence_console
 from flows.runtime.preflight import check_plan, warn
-from flows.runtime.server_session import on_server, say
 from flows.score import score
 from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import say
 from schemas.chat import ModelEntry
 from schemas.lineage import CallCounts
 from schemas.plan import Plan

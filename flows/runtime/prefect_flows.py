@@ -1,51 +1,115 @@
-"""How MoodFlow uses Prefect: settings of a local run, the kind of flow it has, and draining a temporary server."""
+"""Run Prefect flows with the user's server or a temporary one: their decorator, tags, log lines and end."""
 
 import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar
 
+import httpx
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
+from prefect.exceptions import TerminationSignal
+from prefect.logging.configuration import ensure_logging_setup
+from prefect.logging.handlers import PrefectConsoleHandler
+from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
+
+from flows.runtime.local_server import INTERRUPTED, LocalServer, started_server
+from schemas.errors import EndpointError
 from schemas.plan import Plan
+from tasks.steps import ledger
 
 ResultT = TypeVar("ResultT")
 
-LOCAL_SETTINGS = {
-    # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
-    # Prefect cuts it to whole seconds, and with none the recorder spins.
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "60",
-    "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
-}
-DRAIN_LIMIT_S = 30.0
+DRAIN_LIMIT_S = 120.0
 INTERRUPT_LIMIT_S = 5.0
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 
 _TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 
 
-def configure_prefect() -> None:
-    """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported."""
-    for name, value in LOCAL_SETTINGS.items():
-        os.environ.setdefault(name, value)
+async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Do the work with the user's server, or with a temporary one and wait until that has recorded every task run.
+
+    Raises:
+        EndpointError: the user's server cannot be reached, or the temporary one does not start.
+    """
+    temporary = await _server_is_temporary()
+    try:
+        return await work()
+    finally:
+        # Not after an interruption: it is to end now.
+        interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt | asyncio.CancelledError)
+        if temporary and not interrupted and not await drain():
+            say("the temporary Prefect server had not recorded every task run when it was stopped")
+
+
+async def _server_is_temporary() -> bool:
+    url = PREFECT_API_URL.value()
+    early = started_server()
+    if early or not url:
+        say("starting a temporary Prefect server, a few seconds")
+        if early:
+            limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
+            advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
+            await wait_until_up(early, limit_s, "the temporary Prefect server", advice)
+        return True
+    async with get_client() as client:
+        if failure := await client.api_healthcheck():
+            raise EndpointError(
+                "the Prefect server cannot be reached",
+                where=f"PREFECT_API_URL={url}",
+                got=str(failure),
+                next_step="start it with prefect server start, or unset the variable for a temporary server",
+            )
+    return False
+
+
+async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_step: str) -> None:
+    """Wait until a server that this process started answers; from then on there are records in it that must not be lost.
+
+    Args:
+        server: the server.
+        limit_s: longest wait, in seconds.
+        what: how an error names the server.
+        next_step: what an error advises.
+
+    Raises:
+        EndpointError: it ended, or did not answer in time.
+    """
+    server.used = True
+    failure = "no answer"
+    with suppress(TimeoutError):
+        # Without certificates and proxies: the server is this machine's, and reading certificates takes a moment.
+        async with (
+            asyncio.timeout(limit_s),
+            httpx.AsyncClient(verify=False, trust_env=False, timeout=limit_s) as client,  # noqa: S501  plain HTTP
+        ):
+            while server.status is None:
+                try:
+                    (await client.get(f"{server.api_url}/health")).raise_for_status()
+                except httpx.HTTPError as error:
+                    failure = repr(error)
+                    await asyncio.sleep(0.1)
+                else:
+                    return
+    raise EndpointError(
+        f"{what} did not start",
+        where=server.api_url,
+        expected=f"an answer within {limit_s:g} s",
+        got=server.output or failure,
+        next_step=next_step,
+    )
 
 
 def silence_console() -> None:
     """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    from prefect.logging.configuration import ensure_logging_setup  # noqa: PLC0415  settings are read on import
-    from prefect.logging.handlers import PrefectConsoleHandler  # noqa: PLC0415
-
     ensure_logging_setup()
     loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
     for logger in loggers:
@@ -81,8 +145,6 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     Raises:
         KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
     """
-    from prefect.exceptions import TerminationSignal  # noqa: PLC0415
-
     try:
         return asyncio.run(work)
     except TerminationSignal as ended:
@@ -91,8 +153,6 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
     """Decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    from prefect import flow  # noqa: PLC0415
-
     return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
 
 
@@ -104,9 +164,6 @@ async def begin_run(plan: Plan, *more: str) -> None:
 
     Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
     """
-    from prefect.client.orchestration import get_client  # noqa: PLC0415
-    from prefect.context import FlowRunContext  # noqa: PLC0415
-
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     if run is None or run.parent_task_run_id is not None:
@@ -119,8 +176,6 @@ async def begin_run(plan: Plan, *more: str) -> None:
 @contextmanager
 def in_outermost_run() -> Iterator[None]:
     """Let artifacts, tasks and events of the block belong to the outermost flow run: nobody looks for them in a sub-flow."""
-    from tasks.steps import ledger  # noqa: PLC0415
-
     context = _OUTERMOST.get()
     if context is None or context.flow_run.id in ledger.ended:
         yield
@@ -130,8 +185,6 @@ def in_outermost_run() -> Iterator[None]:
 
 
 def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the worker passes hooks their arguments by name
-    from tasks.steps import ledger  # noqa: PLC0415
-
     ledger.flow_runs.add(flow_run.id)
     ledger.ended.append(flow_run.id)
     if flow_run.parent_task_run_id is not None:
@@ -144,10 +197,6 @@ async def drain() -> bool:
     Returns:
         False if it had not after DRAIN_LIMIT_S seconds.
     """
-    from prefect.client.orchestration import get_client  # noqa: PLC0415
-
-    from tasks.steps import ledger  # noqa: PLC0415
-
     wanted = {
         "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
         "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
@@ -159,3 +208,10 @@ async def drain() -> bool:
                 await asyncio.sleep(0.1)
             return True
     return False
+
+
+def say(text: str) -> None:
+    """Tell the user something on standard error; in a flow run, in its log too, which is what the UI shows."""
+    sys.stderr.write(f"moodflow: {text}\n")
+    if FlowRunContext.get():
+        logging.getLogger("moodflow").info(text)

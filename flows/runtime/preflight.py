@@ -7,7 +7,7 @@ from flows.planning.resolve import ResolvedPlan, resolve
 from flows.runtime.asking import find_stored
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import say
 from schemas.plan import Plan
 
 DEMANDED_TOKENS = 3000

@@ -1,6 +1,7 @@
 """Deployments of a `prefect.yaml`, checked before anything is registered."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,10 +9,12 @@ import yaml
 from pydantic import ValidationError
 
 from flows import MOVED_FLOWS
-from flows.runtime.server_session import say
+from flows.ablate import read_variants
+from flows.planning.resolve import resolve
+from flows.runtime.prefect_flows import say
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
-from schemas.errors import UsageError
+from schemas.errors import MoodflowError, UsageError
 from schemas.folders import Folder
 from schemas.plan import Plan
 from schemas.refusal import refused
@@ -186,3 +189,41 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
         first = entry.schedules[0] if entry.schedules else ScheduleEntry(cron=cron, slug="given")
         schedules = (first.model_copy(update={"cron": cron, "active": True}),)
     return deployment._replace(entry=entry.model_copy(update={"schedules": schedules}))
+
+
+def place(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
+    """The deployments with the lake of the command line, if one was given; a folder is named from the root."""
+    return tuple(one.in_lake(_absolute(lake or one.plan.lake)) for one in deployments)
+
+
+def _absolute(lake: Folder) -> Folder:
+    return lake.expanduser().absolute() if isinstance(lake, Path) else lake
+
+
+def lakes_of(deployments: Sequence[Deployment]) -> list[Folder]:
+    """Each lake once."""
+    return list(dict.fromkeys(one.plan.lake for one in deployments))
+
+
+def check_deployment(deployment: Deployment) -> None:
+    """Look up what the deployment names; warn of a key that is not there.
+
+    Raises:
+        MoodflowError: what a run of it would raise at once.
+    """
+    asked = deployment.asked
+    plans = [asked] if isinstance(asked, Plan) else [plan for _, plan in read_variants(asked)]
+    try:
+        for plan in plans:
+            resolve(plan).lake.require_writable()
+    except MoodflowError as error:
+        raise type(error)(
+            error.what,
+            where=f"deployment {deployment.entry.name}, {error.where}",
+            expected=error.expected,
+            got=error.got,
+            next_step=error.next_step,
+        ) from error
+    named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
+    for name in sorted(named - set(os.environ)):
+        say(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

@@ -6,15 +6,15 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from flows.runtime.local_server import PROGRAM, TemporaryServer, may_be_configured, start_early
-from flows.runtime.server_session import wait_until_up
+from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
+from flows.runtime.prefect_flows import wait_until_up
 from schemas.errors import EndpointError
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -22,7 +22,7 @@ from tests.model_server import ModelServer
 ENTRY_POINT = "from flows.cli import main; main()"
 STARTING = "moodflow: starting a temporary Prefect server, a few seconds\n"
 DATASETS = ("mini_eq_test", "mini_text_matching")
-LIMIT_S = 120.0
+LIMIT_S = 600.0
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
@@ -98,15 +98,6 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
         return database.execute(f"SELECT name, state_type FROM {table}").fetchall()  # noqa: S608  our own names
 
 
-@pytest.fixture(scope="module")
-def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryServer]:
-    """A server that refuses its settings and ends."""
-    home = tmp_path_factory.mktemp("broken")
-    server = TemporaryServer({"PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": "no number"})
-    yield server
-    server.stop()
-
-
 @linux
 def test_a_build_records_everything_and_leaves_no_server(environment: dict[str, str], home: Path, tmp_path: Path) -> None:
     ended = end_of(start(environment, tmp_path, *build("mini_eq_test")))
@@ -153,7 +144,7 @@ def test_a_killed_command_leaves_no_server(
     process.send_signal(number)
     process.communicate()
     assert process.returncode == -number
-    wait_until(lambda: servers(home) == [], within_s=30)
+    wait_until(lambda: servers(home) == [])
 
 
 @linux
@@ -167,11 +158,9 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(
         process = start(environment, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
         wait_until(lambda: model.calls >= 4)
         process.send_signal(number)
-        started = time.monotonic()
         ended = end_of(process)
     assert ended.status == (130 if number == signal.SIGINT else -number)
-    assert time.monotonic() - started < 15
-    wait_until(lambda: servers(home) == [], within_s=30)
+    wait_until(lambda: servers(home) == [])
 
 
 @linux
@@ -221,27 +210,36 @@ def test_that_it_would_be_seen_if_one_was_started(environment: dict[str, str], t
 
 REFUSE_SERVERS = (
     "import flows.runtime.local_server as module; "
-    "module.TemporaryServer = lambda environ: (_ for _ in ()).throw(SystemError('a server was started'))"
+    "module.start_temporary_server = lambda environ: (_ for _ in ()).throw(SystemError('a server was started'))"
 )
 
 
-async def test_a_server_that_ends_is_an_error_with_its_last_words(broken: TemporaryServer) -> None:
+async def wait(server: LocalServer, limit_s: float) -> EndpointError:
     with pytest.raises(EndpointError) as caught:
-        await wait_until_up(broken, LIMIT_S)
-    assert caught.value.what == "the temporary Prefect server did not start"
-    assert caught.value.where == broken.api_url
-    assert caught.value.expected == "an answer within 120 s"
-    assert caught.value.got is not None
-    assert "valid integer" in caught.value.got
+        await wait_until_up(server, limit_s, "the server", "start it again")
+    assert (caught.value.what, caught.value.where, caught.value.next_step) == (
+        "the server did not start",
+        server.api_url,
+        "start it again",
+    )
+    return caught.value
+
+
+async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path), "PREFECT_SERVER_API_PORT": "no number"})
+    error = await wait(server, LIMIT_S)
+    assert error.expected == f"an answer within {LIMIT_S:g} s"
+    assert "valid integer" in str(error.got)
+    server.stop()
 
 
 async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path) -> None:
-    server = TemporaryServer({"PREFECT_HOME": str(tmp_path)})
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
+    os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is
     try:
-        with pytest.raises(EndpointError, match="the temporary Prefect server did not start") as caught:
-            await wait_until_up(server, 0.05)
-        assert caught.value.expected == "an answer within 0.05 s"
+        assert (await wait(server, 0.05)).expected == "an answer within 0.05 s"
     finally:
+        server.used = False  # a process that is stopped takes no other signal
         server.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(server.pid, 0)

@@ -2,6 +2,7 @@
 
 import logging
 import stat
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -17,20 +18,17 @@ from prefect.utilities.callables import parameter_schema
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
-from flows.runtime.server_session import say
-from flows.service.automations import SILENT_S, silent_run_automation
-from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule
-from flows.service.process_tree import descendants
-from flows.service.registration import build_deployment
-from flows.service.server_process import keep_auth, listen, server_settings
-from flows.service.session import place
+from flows.runtime.prefect_flows import say
+from flows.service.deployments import SHIPPED, find_config, place, read_deployments, reschedule
+from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
+from flows.service.session import keep_auth, listen, server_settings
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tests.flows.command import moodflow
-from tests.flows.served import DATASETS, deployment, write_config
+from tests.flows.served import DATASETS, clean_environment, deployment, write_config
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 URL = "http://127.0.0.1:9/v1"
 
 
@@ -227,11 +225,51 @@ def test_a_run_is_silent_after_three_heartbeats() -> None:
 
 
 @linux
-def test_children_of_children_are_found(tmp_path: Path) -> None:
-    for pid, name, state, parent in [(2, "a", "S", 1), (3, "b) S 9", "R", 2), (4, "c", "Z", 2), (5, "d", "S", 9)]:
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) {state} {parent} 0 0", encoding="utf-8")
-    assert descendants(1, tmp_path) == [2, 3]
+def test_children_of_children_are_ended(tmp_path: Path) -> None:
+    """A child that is spared stays with its own; all others end, also those whose parent has ended."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PARENT], cwd=tmp_path, capture_output=True, text=True, check=True, env=clean_environment(tmp_path)
+    )
+    assert ended.stdout.splitlines() == ["spared stays", "nothing is left"]
+
+
+CHILD = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", f"import time; open({sys.argv[1]!r}, 'w'); time.sleep(1e6)"])
+if sys.argv[1] != "parent-ends":
+    time.sleep(1e6)
+"""
+PARENT = f"""
+import os, subprocess, sys, time, psutil
+from flows.service import scheduler
+
+def living():
+    found = psutil.Process().children(recursive=True)
+    return [one for one in found if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+def wait_for(number):
+    while len(living()) != number:
+        time.sleep(0.05)
+
+async def serve(_plan):
+    names = ("spared", "killed", "parent-ends")
+    children = [subprocess.Popen([sys.executable, "-c", {CHILD!r}, name]) for name in names]
+    while not all(os.path.exists(name) for name in names):
+        time.sleep(0.05)
+    wait_for(5)
+    scheduler.end_descendants(spared=children[0].pid)
+    wait_for(2)
+    print("spared stays" if children[0].poll() is None else "spared was killed")
+
+class Plan:
+    class server:
+        stop = staticmethod(lambda: None)
+
+scheduler._serve = serve
+scheduler.serve_until_signal(Plan)
+wait_for(0)
+print("nothing is left")
+"""
 
 
 def test_where_a_server_is_configured_none_is_started(

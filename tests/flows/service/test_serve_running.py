@@ -16,8 +16,8 @@ from uuid import uuid4
 import pytest
 
 from flows.runtime.events import MODEL_RESOURCE, SCORE_REGRESSION
-from flows.runtime.prefect_flows import LOCAL_SETTINGS
-from flows.service.automations import REGRESSION, SILENT_RUN
+from flows.runtime.local_server import LOCAL_SETTINGS
+from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.flows.scripted import policy
 from tests.flows.served import (
     DATASETS,
@@ -150,7 +150,7 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
-        (server,) = (pid for pid, program in processes_of(home).items() if "local_server_process" in program)
+        (server,) = (pid for pid, program in processes_of(home).items() if "local_server.py" in program)
         command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0"]
         second = subprocess.run(
             command, env=clean_environment(home), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
