@@ -14,8 +14,7 @@ from flows.planning.resolve import resolve
 from flows.planning.run_id import name_run
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import publish_ablation
-from flows.runtime.events import announce
+from flows.runtime.artifacts import announce, publish_ablation
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score

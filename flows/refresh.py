@@ -8,7 +8,7 @@ from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.run_id import name_run
 from flows.report import report
-from flows.runtime.events import same_state
+from flows.runtime.artifacts import same_state
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score

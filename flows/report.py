@@ -7,8 +7,7 @@ from prefect.client.schemas.objects import State
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import ArtifactInput, publish_run
-from flows.runtime.events import announce, run_state
+from flows.runtime.artifacts import ArtifactInput, announce, publish_run, run_state
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest

@@ -24,9 +24,8 @@ from flows.planning.run_id import name_run
 from flows.planning.usage import complete_usage, priced, read_prices
 from flows.refresh import refresh
 from flows.report import report
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.events import state_message
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, say, silence_console
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score

@@ -1,4 +1,4 @@
-"""Run Prefect flows with the user's server or a temporary one: their decorator, tags, log lines and end."""
+"""Run Prefect flows and their steps: with the user's server or a temporary one, in this process or on a cluster."""
 
 import asyncio
 import logging
@@ -6,9 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
+from inspect import signature
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -21,12 +24,16 @@ from prefect.logging.configuration import ensure_logging_setup
 from prefect.logging.handlers import PrefectConsoleHandler
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 
+from flows.runtime.clusters import Cluster, open_cluster, shortened
 from flows.runtime.local_server import INTERRUPTED, LocalServer, started_server
-from schemas.errors import EndpointError
+from schemas.errors import ClusterError, EndpointError
 from schemas.plan import Plan
-from tasks.steps import ledger
+from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
+
+RunStep = Callable[..., Awaitable[Any]]
+"""Called with a step and its arguments; gives the step's result, or raises what the step raised."""
 
 DRAIN_LIMIT_S = 120.0
 INTERRUPT_LIMIT_S = 5.0
@@ -208,6 +215,58 @@ async def drain() -> bool:
                 await asyncio.sleep(0.1)
             return True
     return False
+
+
+@asynccontextmanager
+async def spread(plan: Plan) -> AsyncIterator[RunStep]:
+    """Yield what runs the steps of a stage.
+
+    Raises:
+        UsageError, ClusterError: the plan's cluster cannot be used.
+    """
+    if plan.runner == "local":
+        yield run_here
+        return
+    lake = plan.lake.absolute() if isinstance(plan.lake, Path) else plan.lake
+    async with open_cluster(plan, lake) as cluster:
+        yield partial(run_there, cluster, plan)
+
+
+async def run_here(step: Any, *arguments: Any) -> Any:
+    """Run a step in this process."""
+    return await outcome(step(*arguments))
+
+
+async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) -> Any:
+    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster.
+
+    Raises:
+        ClusterError: the cluster was lost, or lost the step.
+    """
+    context = FlowRunContext.get()
+    flow_run = context.flow_run.id if context and context.flow_run else None
+    future = cluster.runner.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
+    await _end_of(future)
+    try:
+        # What the step raised is returned; what is raised is about the cluster.
+        result = await asyncio.to_thread(future.result, raise_on_failure=False)
+    except Exception as error:
+        raise ClusterError(
+            f"the {plan.runner} cluster did not finish {step.name}",
+            where=f"--runner-address {plan.runner_address}",
+            got=shortened(error),
+            next_step="see the logs of its workers, then run the same command again; finished partitions are kept",
+        ) from error
+    ledger.note(flow_run, future.task_run_id)  # the worker's own count is lost with it
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+async def _end_of(future: Any) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+    await ended.wait()
 
 
 def say(text: str) -> None:

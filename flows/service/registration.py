@@ -28,7 +28,7 @@ from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
 
-from flows.runtime.events import MODEL_RESOURCE, SCORE_REGRESSION
+from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.service.deployments import Deployment
 from schemas.deployment import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from flows.runtime.events import MODEL_RESOURCE, SCORE_REGRESSION
+from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.local_server import LOCAL_SETTINGS
 from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.flows.scripted import policy

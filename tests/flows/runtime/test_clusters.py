@@ -12,9 +12,7 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_API_URL
 
-from flows.runtime.clusters import list_differences, split_address
-from flows.runtime.executors import may_travel
-from flows.runtime.machines import WorkerMachine, describe_machine, look_around
+from flows.runtime.clusters import WorkerMachine, describe_machine, list_differences, look_around, may_travel, split_address
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import UsageError

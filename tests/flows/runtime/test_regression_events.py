@@ -18,7 +18,7 @@ from prefect.client.orchestration import get_client
 from prefect.events.actions import CallWebhook
 from prefect.events.schemas.automations import EventTrigger, Posture
 
-from flows.runtime.events import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
+from flows.runtime.artifacts import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.loopback import Handler, LoopbackServer
