@@ -10,7 +10,7 @@ from flows.runtime.asking import InferResources, find_stored, infer_job, to_prob
 from flows.runtime.endpoints import check_endpoints, open_endpoints
 from flows.runtime.long_asking import infer_long_job, open_retriever
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
-from flows.runtime.progress import watch
+from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.usage import Usage
@@ -43,7 +43,7 @@ async def run_inference(plan: Plan) -> StageResult:
     async with (
         open_endpoints(resolution.plan, resolution.lake, budget) as endpoints,
         open_retriever(resolution) as retriever,
-        watch(plan.title) as watcher,
+        show_calls(plan.title) as watcher,
     ):
         company = InferResources(endpoints, retriever, watcher)
         outcomes = await asyncio.gather(*(_ask(resolution, cell, company) for cell in wanted))

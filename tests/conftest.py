@@ -40,7 +40,7 @@ def prefect_server() -> Iterator[str]:
                 PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL: 1,
             }
         ),
-        prefect_test_harness(server_startup_timeout=60),
+        prefect_test_harness(server_startup_timeout=300),
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
     ):
         yield str(PREFECT_API_URL.value())

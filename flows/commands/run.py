@@ -26,7 +26,7 @@ from flows.refresh import refresh
 from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, say, silence_console
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, log, on_server, run_to_end, silence_console
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest
@@ -179,4 +179,4 @@ def warn_of_regressions(lake: Lake, run: str) -> None:
     changes = read_changes(lake.root, run)
     for unit in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in unit.findings)
-        say(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")
+        log(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")

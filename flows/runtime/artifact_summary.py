@@ -1,4 +1,4 @@
-"""The markdown summary of a run in the Prefect UI."""
+"""Write the markdown summary of a run for the Prefect UI."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tasks.lineage.graph import diagram_of_run
 MAX_CHANGES = 60
 """Rows of the table of changes; with more, only totals and regressions are shown there."""
 
-MAX_UNITS = 10
+MAX_SYSTEMS = 10
 WEAKEST = 3
 Lines = Iterator[str]
 
@@ -34,9 +34,9 @@ def summarise(
     headline: str,
     tasks: pl.DataFrame,
     blueprint: Blueprint,
-    place: ReportLinks,
+    links: ReportLinks,
 ) -> str:
-    """The whole page.
+    """Write the whole page.
 
     Args:
         manifest: of the run.
@@ -44,7 +44,7 @@ def summarise(
         headline: one sentence per model and setting, each on its line.
         tasks: rows of `task_scores`.
         blueprint: has the titles of tasks.
-        place: where the report is.
+        links: where report and tables are.
     """
     sections = (
         [f"# {manifest.benchmark}", "", f"Run `{manifest.run}`", ""],
@@ -52,27 +52,27 @@ def summarise(
         changes_lines(changes) if changes else (),
         calls_lines(manifest),
         weakest_lines(tasks, blueprint),
-        place_lines(place),
+        link_lines(links),
         ["", "## Layers", "", *layer_graph(manifest)],
     )
     return "\n".join(line for section in sections for line in section)
 
 
-def summarise_ablation(manifest: RunManifest, place: ReportLinks) -> str:
-    """The page of an ablation: its scores are a table of their own."""
+def summarise_ablation(manifest: RunManifest, links: ReportLinks) -> str:
+    """Write the page of an ablation: its scores are a table of their own."""
     named = manifest.ablation or {}
     varied = [f"{one['factor']}: {', '.join(one['values'])}" for one in named["varied"]]
     sections = (
         [f"# {named['name']}: {manifest.benchmark}", "", f"Run `{manifest.run}`", "", f"Varied: {'; '.join(varied)}."],
         calls_lines(manifest),
-        place_lines(place),
+        link_lines(links),
         ["", "## Layers", "", *layer_graph(manifest)],
     )
     return "\n".join(line for section in sections for line in section)
 
 
 def changes_lines(changes: RunChanges) -> Lines:
-    """What changed since the run before, regressions first."""
+    """Write what changed since the run before, regressions first."""
     yield from ("", "## Since the previous run", "")
     if changes.previous is None:
         yield f"{_sentence(changes.reason or 'no earlier run')}."
@@ -80,11 +80,11 @@ def changes_lines(changes: RunChanges) -> Lines:
         yield f"Nothing changed since `{changes.previous}`: no model call was sent."
     else:
         yield f"Compared with `{changes.previous}`, over the items scored in both."
-    for unit in changes.regressed:
-        yield from ("", f"**{_unit(unit)} regressed:**", "", *(f"- {finding.message}" for finding in unit.findings))
-    apart = [unit for unit in changes.units if changes.previous and (unit.reason or unit.previous != changes.previous)]
-    notes = [f"{_unit(unit)}: {unit.reason or f'compared with `{unit.previous}`'}" for unit in apart]
-    notes += [f"{_unit(unit)}: {remark}" for unit in changes.units for remark in unit.remarks]
+    for system in changes.regressed:
+        yield from ("", f"**{_system_name(system)} regressed:**", "", *(f"- {finding.message}" for finding in system.findings))
+    apart = [system for system in changes.units if changes.previous and (system.reason or system.previous != changes.previous)]
+    notes = [f"{_system_name(system)}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
+    notes += [f"{_system_name(system)}: {remark}" for system in changes.units for remark in system.remarks]
     notes += list(changes.remarks)
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
@@ -92,14 +92,14 @@ def changes_lines(changes: RunChanges) -> Lines:
         yield from _changes_table(changes.units)
 
 
-def _changes_table(units: Sequence[SystemChanges]) -> Lines:
-    rows = [(unit, change) for unit in units for change in unit.changes]
+def _changes_table(systems: Sequence[SystemChanges]) -> Lines:
+    rows = [(system, change) for system in systems for change in system.changes]
     everything = len(rows) <= MAX_CHANGES
-    fallen = {(unit.model, unit.setting, finding.what) for unit in units for finding in unit.findings}
+    fallen = {(system.model, system.setting, finding.what) for system in systems for finding in system.findings}
     shown = [
-        (unit, change)
-        for unit, change in rows
-        if everything or change.what == TOTAL or (unit.model, unit.setting, change.what) in fallen
+        (system, change)
+        for system, change in rows
+        if everything or change.what == TOTAL or (system.model, system.setting, change.what) in fallen
     ]
     if not shown:
         return
@@ -108,9 +108,9 @@ def _changes_table(units: Sequence[SystemChanges]) -> Lines:
         "| Model | Score | Before | Now | Change | 95 % interval | |",
         "| --- | --- | ---: | ---: | ---: | --- | --- |",
     )
-    for unit, change in shown[:MAX_CHANGES]:
-        mark = "**regressed**" if (unit.model, unit.setting, change.what) in fallen else change.note or ""
-        yield f"| {_cell(_unit(unit))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
+    for system, change in shown[:MAX_CHANGES]:
+        mark = "**regressed**" if (system.model, system.setting, change.what) in fallen else change.note or ""
+        yield f"| {_cell(_system_name(system))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
     if not everything:
         left_out = len(rows) - len(shown[:MAX_CHANGES])
         yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
@@ -126,7 +126,7 @@ def _numbers(change: ScoreDifference) -> str:
 
 
 def calls_lines(manifest: RunManifest) -> Lines:
-    """How often models were called, and what has no score."""
+    """Write how often models were called, and what has no score."""
     calls = manifest.calls
     yield from ("", "## Calls", "")
     yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
@@ -136,28 +136,28 @@ def calls_lines(manifest: RunManifest) -> Lines:
 
 
 def weakest_lines(tasks: pl.DataFrame, blueprint: Blueprint) -> Lines:
-    """The lowest tasks of each model and setting."""
+    """Write the lowest tasks of each system; `tasks`: rows of `task_scores`."""
     titles = {task.id: task.title for _, task in blueprint.tasks()}
     scored = tasks.filter(pl.col("score_0_100").is_not_null()).sort("score_0_100", "task")
-    units = tasks.select("model", "setting").unique(maintain_order=True).rows()
+    systems = tasks.select("model", "setting").unique(maintain_order=True).rows()
     if scored.is_empty():
         return
     yield from ("", "## Weakest tasks", "", "| Model | Task | Score | Items |", "| --- | --- | ---: | ---: |")
-    for model, setting in units[:MAX_UNITS]:
+    for model, setting in systems[:MAX_SYSTEMS]:
         own = scored.filter((pl.col("model") == model) & (pl.col("setting") == setting)).head(WEAKEST)
         for row in own.iter_rows(named=True):
             title = titles.get(row["task"], row["task"])
             yield f"| {_cell(f'{model} ({setting})')} | {_cell(title)} | {row['score_0_100']:.2f} | {row['n_scored']} |"
-    if len(units) > MAX_UNITS:
-        yield from ("", f"The first {MAX_UNITS} of {len(units)}; all of them are in the report.")
+    if len(systems) > MAX_SYSTEMS:
+        yield from ("", f"The first {MAX_SYSTEMS} of {len(systems)}; all of them are in the report.")
 
 
-def place_lines(place: ReportLinks) -> Lines:
-    """Where report and tables are."""
-    shown = f"[{place.report}]({place.report})" if place.linked else f"`{place.report}`"
+def link_lines(links: ReportLinks) -> Lines:
+    """Write where report and tables are."""
+    shown = f"[{links.report}]({links.report})" if links.linked else f"`{links.report}`"
     yield from ("", "## Report", "", f"Report: {shown}")
-    if place.artifacts:
-        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in place.artifacts))
+    if links.artifacts:
+        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in links.artifacts))
 
 
 def layer_graph(manifest: RunManifest) -> Lines:
@@ -165,8 +165,8 @@ def layer_graph(manifest: RunManifest) -> Lines:
     yield from ("```mermaid", *diagram_of_run(manifest), "```")
 
 
-def _unit(unit: SystemChanges) -> str:
-    return f"{unit.model} ({unit.setting})"
+def _system_name(system: SystemChanges) -> str:
+    return f"{system.model} ({system.setting})"
 
 
 def _sentence(text: str) -> str:
@@ -182,5 +182,5 @@ def _signed(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """A model's name may hold a bar, which would end its cell."""
+    """Escape a bar, which a model's name may hold and which would end its cell."""
     return text.replace("|", "\\|")

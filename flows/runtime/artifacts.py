@@ -73,10 +73,10 @@ async def publish_run(shown: ArtifactInput, lake: Lake) -> None:
         COVERAGE_KEY: await _table(COVERAGE_KEY, tables.coverage_rows(raw, manifest), about),
         **await _publish_losses(manifest, lake),
     }
-    place = find_place(manifest, lake, made, os.environ)
-    text = summary.summarise(manifest, changes, shown.headline, tasks, shown.blueprint, place)
+    links = find_links(manifest, lake, made, os.environ)
+    text = summary.summarise(manifest, changes, shown.headline, tasks, shown.blueprint, links)
     await acreate_markdown_artifact(text, key=SUMMARY_KEY, description=about)
-    await _publish_link(manifest, place)
+    await _publish_link(manifest, links)
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
@@ -86,10 +86,10 @@ async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lak
         ABLATION_KEY: await _table(ABLATION_KEY, tables.ablation_rows(lake.read(table, Ablations)), about),
         **await _publish_losses(manifest, lake),
     }
-    place = find_place(manifest, lake, made, os.environ)
-    text = summary.summarise_ablation(manifest, place)
+    links = find_links(manifest, lake, made, os.environ)
+    text = summary.summarise_ablation(manifest, links)
     await acreate_markdown_artifact(text, key=ABLATION_SUMMARY_KEY, description=about)
-    await _publish_link(manifest, place)
+    await _publish_link(manifest, links)
 
 
 async def _publish_losses(manifest: RunManifest, lake: Lake) -> dict[str, UUID]:
@@ -105,15 +105,15 @@ async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
     return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
 
 
-async def _publish_link(manifest: RunManifest, place: summary.ReportLinks) -> None:
-    if place.linked:
+async def _publish_link(manifest: RunManifest, links: summary.ReportLinks) -> None:
+    if links.linked:
         await acreate_link_artifact(
-            place.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
+            links.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
         )
 
 
-def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
-    """Where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
+def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
+    """Return where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
     addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
     if served := environ.get(REPORTS_URL):
         return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
@@ -121,13 +121,13 @@ def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], en
 
 
 def ui_address(page: str, which: object) -> str | None:
-    """Address of a page of the UI; null if no UI is known, as with a temporary server. The side bar leads to no artifact."""
+    """Return the address of a page of the UI, which no side bar leads to; None if no UI is known, as of a temporary server."""
     ui = PREFECT_UI_URL.value()
     return f"{str(ui).rstrip('/')}/v2/{page}/{which}" if ui else None
 
 
 def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
-    """Pages of the UI to open after a run: the run itself, then the histories of its artifacts."""
+    """Return the pages of the UI to open after a run: the run itself, then the histories of its artifacts."""
     served = (REPORT_KEY,) if os.environ.get(REPORTS_URL) else ()
     pages = [ui_address("runs/flow-run", f"{flow_run}?tab=Artifacts") if flow_run else None]
     pages += [ui_address("artifacts/key", key) for key in (*keys, *served)]
@@ -139,12 +139,12 @@ def _about(manifest: RunManifest) -> str:
 
 
 def run_state(changes: RunChanges, manifest: RunManifest) -> State[RunManifest]:
-    """The state a run ends in: a completed one, by its name."""
+    """Return the state a run ends in: a completed one, by its name."""
     return Completed(name=changes.state, message=state_message(changes), data=manifest)
 
 
 async def same_state(ended: State[RunManifest]) -> State[RunManifest]:
-    """The state of a sub-flow as that of the flow it is part of.
+    """Return the state of a sub-flow as that of the flow it is part of.
 
     Raises:
         What the sub-flow raised.
@@ -154,34 +154,34 @@ async def same_state(ended: State[RunManifest]) -> State[RunManifest]:
 
 
 def state_message(changes: RunChanges) -> str:
-    """The state in words."""
+    """Describe the state in words."""
     if changes.previous is None:
         return changes.reason or "no earlier run"
     if changes.state == "UpToDate":
         return f"nothing changed since {changes.previous}: no model call was sent"
     if changes.state == "Completed":
         return f"no regression against {changes.previous}"
-    return f"regressed: {', '.join(f'{unit.model} ({unit.setting})' for unit in changes.regressed)}"
+    return f"regressed: {', '.join(f'{system.model} ({system.setting})' for system in changes.regressed)}"
 
 
 def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
-    """Emit the events of a run that is written; `changes` are null of an ablation, which is compared with nothing."""
+    """Emit the events of a run that is written; `changes` are None of an ablation, which is compared with nothing."""
     emit_event(
         RUN_SCORED,
         resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
         payload=run_payload(manifest, changes),
     )
-    for unit in changes.regressed if changes else ():
+    for system in changes.regressed if changes else ():
         emit_event(
             SCORE_REGRESSION,
-            resource={"prefect.resource.id": f"{MODEL_RESOURCE}{unit.model}", "prefect.resource.name": unit.model},
-            payload=regression_payload(manifest, unit),
+            resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
+            payload=regression_payload(manifest, system),
         )
 
 
 def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
-    """What the event of a run says."""
-    regressed = [f"{unit.model} ({unit.setting})" for unit in changes.regressed] if changes else []
+    """Return the payload of a run's event."""
+    regressed = [f"{system.model} ({system.setting})" for system in changes.regressed] if changes else []
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
@@ -196,21 +196,21 @@ def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, 
     }
 
 
-def regression_payload(manifest: RunManifest, unit: SystemChanges) -> dict[str, Any]:
-    """What the event of a model and setting that regressed says."""
-    findings = [finding.model_dump(mode="json") for finding in unit.findings]
+def regression_payload(manifest: RunManifest, system: SystemChanges) -> dict[str, Any]:
+    """Return the payload of the event of a system that regressed."""
+    findings = [finding.model_dump(mode="json") for finding in system.findings]
     return {
         "run": manifest.run,
-        "previous": unit.previous,
+        "previous": system.previous,
         "benchmark": manifest.benchmark,
-        "model": unit.model,
-        "setting": unit.setting,
+        "model": system.model,
+        "setting": system.setting,
         "findings": findings,
-        "message": regression_message(unit),
+        "message": regression_message(system),
     }
 
 
-def regression_message(unit: SystemChanges) -> str:
-    """The findings of a model and setting in one line."""
-    findings = "; ".join(finding.message for finding in unit.findings)
-    return f"{unit.model} ({unit.setting}) regressed against {unit.previous}: {findings}"
+def regression_message(system: SystemChanges) -> str:
+    """Return the findings of a system in one line."""
+    findings = "; ".join(finding.message for finding in system.findings)
+    return f"{system.model} ({system.setting}) regressed against {system.previous}: {findings}"

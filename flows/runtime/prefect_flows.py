@@ -42,7 +42,7 @@ _TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 
 
 async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Do the work with the user's server, or with a temporary one and wait until that has recorded every task run.
+    """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
 
     Raises:
         EndpointError: the user's server cannot be reached, or the temporary one does not start.
@@ -54,14 +54,14 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
         # Not after an interruption: it is to end now.
         interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt | asyncio.CancelledError)
         if temporary and not interrupted and not await drain():
-            say("the temporary Prefect server had not recorded every task run when it was stopped")
+            log("the temporary Prefect server had not recorded every task run when it was stopped")
 
 
 async def _server_is_temporary() -> bool:
     url = PREFECT_API_URL.value()
     early = started_server()
     if early or not url:
-        say("starting a temporary Prefect server, a few seconds")
+        log("starting a temporary Prefect server, a few seconds")
         if early:
             limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
             advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
@@ -159,7 +159,7 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
+    """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
     return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
 
 
@@ -182,7 +182,7 @@ async def begin_run(plan: Plan, *more: str) -> None:
 
 @contextmanager
 def in_outermost_run() -> Iterator[None]:
-    """Let artifacts, tasks and events of the block belong to the outermost flow run: nobody looks for them in a sub-flow."""
+    """Let artifacts, tasks and events of the block belong to the outermost flow run, where a user looks for them."""
     context = _OUTERMOST.get()
     if context is None or context.flow_run.id in ledger.ended:
         yield
@@ -269,8 +269,8 @@ async def _end_of(future: Any) -> None:
     await ended.wait()
 
 
-def say(text: str) -> None:
-    """Tell the user something on standard error; in a flow run, in its log too, which is what the UI shows."""
+def log(text: str) -> None:
+    """Write a line to standard error; in a flow run to its log, too, which is what the UI shows."""
     sys.stderr.write(f"moodflow: {text}\n")
     if FlowRunContext.get():
         logging.getLogger("moodflow").info(text)

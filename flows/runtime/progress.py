@@ -1,4 +1,4 @@
-"""Progress of the stages: Prefect progress artifacts that move, and for calls a bar with rate, failures and time left."""
+"""Show the progress of stages: Prefect artifacts that move, and for calls a bar with rate, failures and time left."""
 
 import asyncio
 import sys
@@ -33,27 +33,27 @@ ResultT = TypeVar("ResultT")
 
 
 class StageProgress(Protocol):
-    """Whatever knows how far it is."""
+    """What a progress artifact shows."""
 
     @property
     def percent(self) -> float:
-        """From 0 to 100."""
+        """Return how much is done, from 0 to 100."""
 
     @property
     def line(self) -> str:
-        """The state as one line of text."""
+        """Return the state as one line of text."""
 
 
 class RateColumn(ProgressColumn):
     """Calls per second; worked out when the bar is drawn, since that goes through the last thousand replies."""
 
     def render(self, task: Task) -> Text:
-        """Empty until two calls have ended."""
+        """Return the rate; empty until two calls have ended."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 
-class ProgressWatcher:
-    """Counts replies and shows them; a bar on a terminal, a line now and then in a log."""
+class CallProgress:
+    """Count replies and show them: a bar on a terminal, a line every LINE_PERIOD_S in a log. A progress listener."""
 
     def __init__(self, title: str, progress: Progress) -> None:
         self._progress = progress
@@ -63,48 +63,48 @@ class ProgressWatcher:
         self.failed = 0
 
     def expect(self, calls: int) -> None:
-        """More calls are coming."""
+        """Expect so many more calls."""
         self.expected += calls
         self._progress.update(self._bar, total=self.expected)
 
     def on_reply(self, reply: ChatReply) -> None:
-        """One call ended."""
+        """Count a call that ended."""
         self.ended += 1
         self.failed += reply.failure is not None
         self._progress.update(self._bar, advance=1, failed=self.failed)
 
     @property
     def percent(self) -> float:
-        """Share of the calls known so far that have ended, in percent."""
+        """Return the share of the calls known so far that have ended, in percent."""
         return 100 * self.ended / self.expected if self.expected else 0.0
 
     @property
     def line(self) -> str:
-        """The state as one line of text."""
+        """Return the state as one line of text."""
         return f"{self.ended}/{self.expected} calls, {self.failed} failed"
 
 
 class PartitionCounter:
-    """Counts the partitions of a stage that are done."""
+    """Count the partitions of a stage that are done."""
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.done = 0
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:
-        """The result of the work on one partition, which is counted then."""
+        """Return the result of the work on one partition, which is counted then."""
         result = await work
         self.done += 1
         return result
 
     @property
     def percent(self) -> float:
-        """Share of the partitions that are done, in percent."""
+        """Return the share of the partitions that are done, in percent."""
         return 100 * self.done / self.total if self.total else 100.0
 
     @property
     def line(self) -> str:
-        """The state as one line of text."""
+        """Return the state as one line of text."""
         return f"{self.done}/{self.total} partitions"
 
 
@@ -118,7 +118,7 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 
 @asynccontextmanager
 async def _moving_artifact(key: str, title: str, measured: StageProgress) -> AsyncIterator[None]:
-    """A progress artifact that follows; the last thing it shows is the state after the block, if that ended well."""
+    """Keep a progress artifact up to date; the last thing it shows is the state after the block, if that ended well."""
     with in_outermost_run():
         artifact = await acreate_progress_artifact(0.0, key=key, description=title)
     async with _in_background(_update_artifact(artifact, title, measured)):
@@ -138,7 +138,7 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
 
 
 @asynccontextmanager
-async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
+async def show_calls(title: str) -> AsyncIterator[CallProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
     console = Console(stderr=True)
     columns = (
@@ -152,9 +152,9 @@ async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        watcher = ProgressWatcher(title, progress)
-        async with _moving_artifact("inference-progress", title, watcher), _in_background(_print_lines(title, watcher, console)):
-            yield watcher
+        calls = CallProgress(title, progress)
+        async with _moving_artifact("inference-progress", title, calls), _in_background(_print_lines(title, calls, console)):
+            yield calls
 
 
 async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) -> None:
@@ -163,7 +163,7 @@ async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) 
         await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
 
 
-async def _print_lines(title: str, watcher: ProgressWatcher, console: Console) -> None:
-    while not console.is_terminal:  # a bar says it there
+async def _print_lines(title: str, calls: CallProgress, console: Console) -> None:
+    while not console.is_terminal:  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{title}: {watcher.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        print(f"{title}: {calls.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

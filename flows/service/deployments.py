@@ -1,4 +1,4 @@
-"""Deployments of a `prefect.yaml`, checked before anything is registered."""
+"""Read and check the deployments of a `prefect.yaml`."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from flows import MOVED_FLOWS
 from flows.ablate import read_variants
 from flows.planning.resolve import resolve
-from flows.runtime.prefect_flows import say
+from flows.runtime.prefect_flows import log
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
 from schemas.errors import MoodflowError, UsageError
@@ -43,29 +43,29 @@ class Deployment(NamedTuple):
 
     @property
     def plan(self) -> Plan:
-        """What it evaluates."""
+        """Return what it evaluates."""
         return self.asked if isinstance(self.asked, Plan) else self.asked.plan
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The flow's parameter as JSON: what was not set stays so."""
+        """Return the flow's parameter as JSON: what was not set stays so."""
         return {FLOWS[self.flow][0]: self.asked.model_dump(mode="json", exclude_unset=True)}
 
     def in_lake(self, lake: Folder) -> "Deployment":
-        """The same deployment, writing to another lake."""
+        """Return the same deployment, writing to another lake."""
         plan = self.plan.model_copy(update={"lake": lake})
         asked = plan if isinstance(self.asked, Plan) else self.asked.model_copy(update={"plan": plan})
         return self._replace(asked=asked)
 
 
 def find_config(config: Path | None, folder: Path) -> Path:
-    """The file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
+    """Return the file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
     candidates = (config,) if config else (folder / CONFIG_NAME, *SHIPPED)
     return next((path for path in candidates if path.is_file()), candidates[0])
 
 
 def read_deployments(path: Path) -> tuple[Deployment, ...]:
-    """Every deployment of the file.
+    """Read every deployment of the file.
 
     Raises:
         UsageError: the file cannot be read, or the first thing in it that is wrong.
@@ -122,7 +122,7 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         raise _located(refused(error, "serve"), path, str(name)) from error
     flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
     if flow in MOVED_FLOWS:
-        say(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
+        log(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
         flow = MOVED_FLOWS[flow]
     if flow not in FLOWS:
         raise UsageError(
@@ -148,7 +148,7 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
 
 
 def _located(error: UsageError, path: Path, inside: str) -> UsageError:
-    """The same error, saying in which file and deployment."""
+    """Return the same error with the file and deployment it is in."""
     field = f".{error.where}" if error.where else ""
     return UsageError(
         error.what, where=f"{path}, {inside}{field}", expected=error.expected, got=error.got, next_step=error.next_step
@@ -156,7 +156,7 @@ def _located(error: UsageError, path: Path, inside: str) -> UsageError:
 
 
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
-    """The deployments with other schedules.
+    """Return the deployments with other schedules.
 
     Args:
         deployments: as the file has them.
@@ -191,8 +191,8 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
     return deployment._replace(entry=entry.model_copy(update={"schedules": schedules}))
 
 
-def place(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
-    """The deployments with the lake of the command line, if one was given; a folder is named from the root."""
+def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
+    """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
     return tuple(one.in_lake(_absolute(lake or one.plan.lake)) for one in deployments)
 
 
@@ -201,7 +201,7 @@ def _absolute(lake: Folder) -> Folder:
 
 
 def lakes_of(deployments: Sequence[Deployment]) -> list[Folder]:
-    """Each lake once."""
+    """Return each lake once."""
     return list(dict.fromkeys(one.plan.lake for one in deployments))
 
 
@@ -226,4 +226,4 @@ def check_deployment(deployment: Deployment) -> None:
         ) from error
     named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
     for name in sorted(named - set(os.environ)):
-        say(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")
+        log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

@@ -55,7 +55,7 @@ WEBHOOK_BODY = """{
 
 
 class Registered(NamedTuple):
-    """A deployment that the server knows."""
+    """A deployment that the server has."""
 
     deployment: Deployment
     id: UUID
@@ -64,10 +64,10 @@ class Registered(NamedTuple):
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
-    """The deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
+    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
 
     Raises:
-        UsageError: a schedule is none.
+        UsageError: a schedule cannot be read.
     """
     entry = deployment.entry
     module, _, name = deployment.flow.rpartition(".")
@@ -104,7 +104,12 @@ def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCre
 
 
 async def register(client: PrefectClient, built: Sequence[tuple[Deployment, RunnerDeployment]]) -> list[Registered]:
-    """Tell the server of the deployments; a schedule that is no longer in the file is removed."""
+    """Register the deployments; a schedule that is no longer in the file is removed.
+
+    Args:
+        client: of the server.
+        built: deployments of the file, each as Prefect registers it.
+    """
     registered = []
     for deployment, made in built:
         identity = await made.aapply()
@@ -157,7 +162,13 @@ def _is_past(run: FlowRun) -> bool:
 
 
 async def runs_of(client: PrefectClient, deployment: UUID, states: Sequence[StateType]) -> list[FlowRun]:
-    """Runs of a deployment in these states, the next one first."""
+    """Return the runs of a deployment in these states, the next one first.
+
+    Args:
+        client: of the server.
+        deployment: its id.
+        states: types of states.
+    """
     runs: list[FlowRun] = []
     while len(runs) % PAGE == 0:
         page = await client.read_flow_runs(
@@ -174,7 +185,7 @@ async def runs_of(client: PrefectClient, deployment: UUID, states: Sequence[Stat
 
 
 async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> Mapping[str, datetime | None]:
-    """When each deployment runs next, by its name; null where nothing is scheduled."""
+    """Return when each deployment runs next, by its name; None where nothing is scheduled."""
     due: dict[str, datetime | None] = {}
     for one in registered:
         # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
@@ -185,7 +196,7 @@ async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> 
 
 
 def silent_run_automation() -> AutomationCore:
-    """A run that was killed does not say so: it would be Running for ever, and hold its deployment's only place."""
+    """Return the automation that ends runs without heartbeats: one that was killed would hold its slot for ever."""
     return AutomationCore(
         name=SILENT_RUN,
         description=f"No sign of life for {SILENT_S} s: its process was killed, or the machine slept.",
@@ -209,7 +220,7 @@ def silent_run_automation() -> AutomationCore:
 
 
 async def regression_automation(url: SecretStr) -> AutomationCore:
-    """A regression of a model calls a webhook, whose address is kept as a secret of the server."""
+    """Return the automation that calls a webhook on a regression; its address is kept as a secret of the server."""
     block = await Webhook(url=url).asave(WEBHOOK_BLOCK, overwrite=True)
     return AutomationCore(
         name=REGRESSION,
@@ -227,7 +238,7 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
-    """Make the server's automations what they are to be, however often it is started; without a webhook, none is called.
+    """Create or update the server's automations, each once; without a webhook, none is called.
 
     Args:
         client: of the server.

@@ -18,7 +18,7 @@ from prefect.runner import Runner
 from pydantic import SecretStr
 
 from flows.runtime.local_server import INTERRUPTED, LocalServer
-from flows.runtime.prefect_flows import say, wait_until_up
+from flows.runtime.prefect_flows import log, wait_until_up
 from flows.service.deployments import Deployment
 from flows.service.registration import HEARTBEAT_S, Registered, close_left_over, next_runs, register, register_automations
 
@@ -105,7 +105,7 @@ async def _serve(wanted: ServerPlan) -> int:
             work.result()  # it ends by failing only
         if died.done():
             printed = wanted.server.output or "it printed nothing"
-            say(f"the Prefect server ended by itself, with status {died.result()}: {printed}")
+            log(f"the Prefect server ended by itself, with status {died.result()}: {printed}")
         return FAILED
     finally:
         await _stop(wanted, runner, work)
@@ -118,7 +118,7 @@ def _handle_signals(stopped: asyncio.Event) -> None:
         if stopped.is_set():
             end_descendants()
             os._exit(INTERRUPTED)
-        say(STOPPING)
+        log(STOPPING)
         stopped.set()
 
     loop = asyncio.get_running_loop()
@@ -157,7 +157,7 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
 
 
 class Echo(StringIO):
-    """Standard error for what runs print, until they are told to stop: how each of them takes it would bury our own words."""
+    """Standard error for what runs print, until they are stopped: their tracebacks would bury our own messages."""
 
     def __init__(self, stopped: asyncio.Event) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class Echo(StringIO):
 
 
 async def _stop(wanted: ServerPlan, runner: Runner, work: "asyncio.Task[None]") -> None:
-    """End the runs while the server can still be told; then only the server is left."""
+    """End the runs while the server can still record it; then only the server is left."""
     if runner.started and wanted.server.status is None:
         with suppress(TimeoutError):
             await asyncio.wait_for(runner.astop(), STOP_RUNS_LIMIT_S)

@@ -14,8 +14,8 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
 from flows.runtime.local_server import LocalServer, origin_of
-from flows.runtime.prefect_flows import say
-from flows.service.deployments import check_deployment, find_config, lakes_of, place, read_deployments, reschedule
+from flows.runtime.prefect_flows import log
+from flows.service.deployments import check_deployment, find_config, lakes_of, read_deployments, reschedule, set_lakes
 from flows.service.registration import build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, ServerStatus, serve_until_signal
@@ -75,7 +75,7 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
     """
     _refuse_other_server()
     config = find_config(asked.config, Path())
-    deployments = place(reschedule(read_deployments(config), asked.schedules), asked.lake)
+    deployments = set_lakes(reschedule(read_deployments(config), asked.schedules), asked.lake)
     built = [(deployment, build_deployment(deployment)) for deployment in deployments]
     for deployment in deployments:
         check_deployment(deployment)
@@ -87,7 +87,7 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
         serve_reports(reporting, lakes_of(deployments)) as reports_url,
     ):
         login = find_login(home)
-        say("starting the Prefect server, a few seconds")
+        log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
         addresses = ServeAddresses(config, server.origin, reports_url)
 
@@ -99,7 +99,12 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:
-    """A listening socket on a loopback address; port 0 is any free one.
+    """Open a listening socket on a loopback address.
+
+    Args:
+        host: name or address.
+        port: 0 is any free one.
+        option: of the command line, for errors.
 
     Raises:
         UsageError: the address is not this machine's own, or the port is taken.
@@ -130,14 +135,14 @@ def _is_loopback(address: str) -> bool:
 
 
 def prefect_home(environ: Mapping[str, str]) -> Path:
-    """Prefect's folder, with its database, made if need be."""
+    """Return Prefect's folder, which has its database; create it if need be."""
     home = Path(environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
     home.mkdir(parents=True, exist_ok=True)
     return home
 
 
 def keep_auth(path: Path) -> tuple[str, bool]:
-    """User and password of the server, `user:password`, and whether they were made just now.
+    """Return user and password of the server, `user:password`, and whether they were made just now.
 
     Args:
         path: they are kept in this file, which only its owner may read.
@@ -153,7 +158,7 @@ def keep_auth(path: Path) -> tuple[str, bool]:
 
 
 def server_settings(origin: str, auth: str) -> dict[str, str]:
-    """Environment of the server at `http://host:port`."""
+    """Return the environment of the server at `http://host:port`, with this `user:password`."""
     port = origin.rpartition(":")[2]
     return {
         "PREFECT_UI_ENABLED": "true",
@@ -162,13 +167,13 @@ def server_settings(origin: str, auth: str) -> dict[str, str]:
         AUTH_VARIABLE: auth,
         # A page of another origin may not read the API; who opens the UI as localhost is at another origin than 127.0.0.1.
         "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": f"{origin},http://localhost:{port}",
-        # In memory, the place of a run that was killed with the server stays taken for ever: no schedule would run again.
+        # In memory, the slot of a run that was killed with the server stays taken for ever: no schedule would run again.
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
     }
 
 
 def find_login(home: Path) -> Login:
-    """As the environment says, else as kept in Prefect's folder, else made."""
+    """Return the login of the environment, else the one kept in Prefect's folder, else a new one."""
     given = os.environ.get(AUTH_VARIABLE)
     return Login(given, is_new=False, kept_in=None) if given else Login(*keep_auth(home / AUTH_FILE), home / AUTH_FILE)
 
@@ -215,7 +220,14 @@ def _start_server(listening: socket.socket, auth: str, reports_url: str, home: P
 
 
 def describe(ready: ServerStatus, webhook: str | None, addresses: ServeAddresses, login: Login) -> dict[str, Any]:
-    """The document that `moodflow serve --json` prints once everything runs."""
+    """Return the document that `moodflow serve --json` prints once everything runs.
+
+    Args:
+        ready: what is registered.
+        webhook: address that is called on a regression.
+        addresses: where everything is.
+        login: of the server.
+    """
     return {
         "ui": addresses.origin,
         "api": f"{addresses.origin}/api",

@@ -50,7 +50,7 @@ def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=900,
         )
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     assert '"raw_scores"' in ended.stdout

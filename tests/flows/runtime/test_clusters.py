@@ -100,7 +100,7 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
         "flow_runs": {"id": {"any_": [str(run) for run in flow_runs]}},
         "task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
     }
-    async with get_client() as client, asyncio.timeout(30):
+    async with get_client() as client, asyncio.timeout(600):
         # The server announces nothing; asking is the only way.
         while len(found := (await client.request("POST", "/task_runs/filter", json=wanted)).json()) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.1)

@@ -18,8 +18,8 @@ from prefect.utilities.callables import parameter_schema
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
-from flows.runtime.prefect_flows import say
-from flows.service.deployments import SHIPPED, find_config, place, read_deployments, reschedule
+from flows.runtime.prefect_flows import log
+from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule, set_lakes
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen, server_settings
 from schemas.ablation import AblationRequest
@@ -174,8 +174,8 @@ def test_schedule_options_are_read() -> None:
 def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = read_deployments(SHIPPED[0])
-    assert {one.plan.lake for one in place(found, None)} == {tmp_path / "parquet"}
-    assert {one.plan.lake for one in place(found, Path("other"))} == {tmp_path / "other"}
+    assert {one.plan.lake for one in set_lakes(found, None)} == {tmp_path / "parquet"}
+    assert {one.plan.lake for one in set_lakes(found, Path("other"))} == {tmp_path / "other"}
 
 
 def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
@@ -323,14 +323,14 @@ async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
 
     @flow
     async def talk() -> None:
-        say("from a run")
+        log("from a run")
 
     logger = logging.getLogger("moodflow")
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        say("from a command")
+        log("from a command")
         await talk()
     finally:
         logger.removeHandler(handler)

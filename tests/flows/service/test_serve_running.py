@@ -68,7 +68,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
             assert served.document["deployments"][0]["next_run"] is not None
-            first, second = wait_until(lambda: done if len(done := served.runs("COMPLETED")) == 2 else None)
+            first, second = wait_until(lambda: done[:2] if len(done := served.runs("COMPLETED")) >= 2 else None)
             assert first["auto_scheduled"]
             assert first["name"] == "refresh moodbench-mini: scripted (base)"
             assert "tried" in first["tags"]
@@ -158,7 +158,7 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
         assert second.returncode == 2
         assert second.stderr.startswith("Error: moodflow serve is running already\n")
         os.kill(server, signal.SIGKILL)
-        assert served.process.wait(60) == 1
+        assert served.process.wait(LIMIT_S) == 1
         assert "the Prefect server ended by itself, with status -9" in served.said
         assert processes_of(home) == {}
 
@@ -176,7 +176,7 @@ def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
             environment["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
             wait_until(lambda: is_healthy(port))
             for command in (("work-pool", "create", "moodflow", "--type", "process"), ("deploy", "--all")):
-                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(120) == 0
+                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(LIMIT_S) == 0
             started.append(prefect(environment, tmp_path, "worker", "start", "--pool", "moodflow"))
             # Two runs: the second asks nothing. Their lake is where `prefect deploy` was called.
             wait_until(lambda: len(list((tmp_path / "lake" / "runs").glob("*/report.html"))) >= 2)
@@ -184,7 +184,7 @@ def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
         finally:
             for process in reversed(started):
                 process.terminate()
-                process.wait(60)
+                process.wait(LIMIT_S)
             for pid in processes_of(home):
                 os.kill(pid, signal.SIGKILL)
 
@@ -205,7 +205,7 @@ def free_port() -> int:
 
 def is_healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=LIMIT_S) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
