@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from prefect.blocks.webhook import Webhook
@@ -11,7 +11,9 @@ from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate
 from prefect.client.schemas.filters import (
     DeploymentFilter,
-    DeploymentFilterId,
+    DeploymentFilterName,
+    FlowFilter,
+    FlowFilterName,
     FlowRunFilter,
     FlowRunFilterState,
     FlowRunFilterStateType,
@@ -36,6 +38,7 @@ from schemas.errors import UsageError
 AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
 FIRST_RUN = {"min_runs": 1, "max_runs": 1}
 PAGE = 200
+LOST = "moodflow serve ended while it ran; the next run goes on from what is in the lake"
 
 HEARTBEAT_S = 30
 """Seconds between two signs of life of a run; Prefect takes no fewer."""
@@ -122,7 +125,7 @@ async def register(client: PrefectClient, built: Sequence[tuple[Deployment, Runn
 
 
 async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
-    """Close what an earlier `moodflow serve` left, so that no run holds a place and missed runs do not all start now.
+    """Close what an earlier `moodflow serve` left, so that no run holds a slot and missed runs do not all start now.
 
     A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled.
 
@@ -135,53 +138,43 @@ async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[s
     """
     missed: dict[str, int] = {}
     for name in names:
-        found = await client.request("POST", "/deployments/filter", json=_named(name))
-        for deployment in found.json():
-            identity = UUID(deployment["id"])
-            for run in await runs_of(client, identity, AT_WORK):
-                lost: State[None] = Crashed(
-                    message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
-                )
-                await client.set_flow_run_state(run.id, lost, force=True)
-            late = [run for run in await runs_of(client, identity, (StateType.SCHEDULED,)) if _is_past(run)]
-            for run in late:
-                await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
-            if late:
-                missed[name] = len(late)
+        for run in await runs_of(client, name, AT_WORK):
+            lost: State[None] = Crashed(
+                message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
+            )
+            await client.set_flow_run_state(run.id, lost, force=True)
+        now = datetime.now(UTC)
+        scheduled = await runs_of(client, name, (StateType.SCHEDULED,))
+        late = [run for run in scheduled if run.next_scheduled_start_time and run.next_scheduled_start_time < now]
+        for run in late:
+            await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
+        if late:
+            missed[name] = len(late)
     return missed
 
 
-def _named(name: str) -> dict[str, Any]:
-    flow, _, deployment = name.partition("/")
-    return {"flows": {"name": {"any_": [flow]}}, "deployments": {"name": {"any_": [deployment]}}}
-
-
-def _is_past(run: FlowRun) -> bool:
-    due = run.next_scheduled_start_time
-    return due is not None and due < datetime.now(UTC)
-
-
-async def runs_of(client: PrefectClient, deployment: UUID, states: Sequence[StateType]) -> list[FlowRun]:
+async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType]) -> list[FlowRun]:
     """Return the runs of a deployment in these states, the next one first.
 
     Args:
         client: of the server.
-        deployment: its id.
+        name: of flow and deployment; the server need not know it.
         states: types of states.
     """
+    flow, _, deployment = name.partition("/")
     runs: list[FlowRun] = []
-    while len(runs) % PAGE == 0:
+    while True:
         page = await client.read_flow_runs(
-            deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+            flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])),
+            deployment_filter=DeploymentFilter(name=DeploymentFilterName(any_=[deployment])),
             flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(states)))),
             sort=FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC,
             limit=PAGE,
             offset=len(runs),
         )
         runs += page
-        if not page:
-            break
-    return runs
+        if len(page) < PAGE:
+            return runs
 
 
 async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> Mapping[str, datetime | None]:
@@ -190,7 +183,7 @@ async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> 
     for one in registered:
         # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
         await client.request("POST", "/deployments/{id}/schedule", path_params={"id": one.id}, json=FIRST_RUN)
-        runs = await runs_of(client, one.id, (StateType.SCHEDULED,))
+        runs = await runs_of(client, one.name, (StateType.SCHEDULED,))
         due[one.name] = runs[0].next_scheduled_start_time if runs else None
     return due
 
