@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
-from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
 from schemas.lineage import RunManifest
 from tasks.lineage.graph import diagram_of_run
@@ -13,8 +10,6 @@ from tasks.lineage.graph import diagram_of_run
 MAX_CHANGES = 60
 """Rows of the table of changes; with more, only totals and regressions are shown there."""
 
-MAX_SYSTEMS = 10
-WEAKEST = 3
 Lines = Iterator[str]
 
 
@@ -28,45 +23,21 @@ class ReportLinks:
     """Names and addresses of the tables; none where the UI's address is not known."""
 
 
-def summarise(
-    manifest: RunManifest,
-    changes: RunChanges | None,
-    headline: str,
-    tasks: pl.DataFrame,
-    blueprint: Blueprint,
-    links: ReportLinks,
-) -> str:
+def summarise(report: str, manifest: RunManifest, changes: RunChanges | None, links: ReportLinks) -> str:
     """Write the whole page.
 
     Args:
+        report: report.md of the run, its summary on one page.
         manifest: of the run.
-        changes: since the run before; null if nothing was compared.
-        headline: one sentence per model and setting, each on its line.
-        tasks: rows of `task_scores`.
-        blueprint: has the titles of tasks.
+        changes: since the run before; None if nothing was compared.
         links: where report and tables are.
     """
     sections = (
-        [f"# {manifest.benchmark}", "", f"Run `{manifest.run}`", ""],
-        [f"- {line}" for line in headline.splitlines()],
+        [report.rstrip()],
         changes_lines(changes) if changes else (),
         calls_lines(manifest),
-        weakest_lines(tasks, blueprint),
         link_lines(links),
-        ["", "## Layers", "", *layer_graph(manifest)],
-    )
-    return "\n".join(line for section in sections for line in section)
-
-
-def summarise_ablation(manifest: RunManifest, links: ReportLinks) -> str:
-    """Write the page of an ablation: its scores are a table of their own."""
-    named = manifest.ablation or {}
-    varied = [f"{one['factor']}: {', '.join(one['values'])}" for one in named["varied"]]
-    sections = (
-        [f"# {named['name']}: {manifest.benchmark}", "", f"Run `{manifest.run}`", "", f"Varied: {'; '.join(varied)}."],
-        calls_lines(manifest),
-        link_lines(links),
-        ["", "## Layers", "", *layer_graph(manifest)],
+        ["", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"],
     )
     return "\n".join(line for section in sections for line in section)
 
@@ -135,34 +106,12 @@ def calls_lines(manifest: RunManifest) -> Lines:
         yield from ("", f"{gaps} dataset{'s have' if gaps > 1 else ' has'} no score or not of every model: see `failures`.")
 
 
-def weakest_lines(tasks: pl.DataFrame, blueprint: Blueprint) -> Lines:
-    """Write the lowest tasks of each system; `tasks`: rows of `task_scores`."""
-    titles = {task.id: task.title for _, task in blueprint.tasks()}
-    scored = tasks.filter(pl.col("score_0_100").is_not_null()).sort("score_0_100", "task")
-    systems = tasks.select("model", "setting").unique(maintain_order=True).rows()
-    if scored.is_empty():
-        return
-    yield from ("", "## Weakest tasks", "", "| Model | Task | Score | Items |", "| --- | --- | ---: | ---: |")
-    for model, setting in systems[:MAX_SYSTEMS]:
-        own = scored.filter((pl.col("model") == model) & (pl.col("setting") == setting)).head(WEAKEST)
-        for row in own.iter_rows(named=True):
-            title = titles.get(row["task"], row["task"])
-            yield f"| {_cell(f'{model} ({setting})')} | {_cell(title)} | {row['score_0_100']:.2f} | {row['n_scored']} |"
-    if len(systems) > MAX_SYSTEMS:
-        yield from ("", f"The first {MAX_SYSTEMS} of {len(systems)}; all of them are in the report.")
-
-
 def link_lines(links: ReportLinks) -> Lines:
     """Write where report and tables are."""
     shown = f"[{links.report}]({links.report})" if links.linked else f"`{links.report}`"
     yield from ("", "## Report", "", f"Report: {shown}")
     if links.artifacts:
         yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in links.artifacts))
-
-
-def layer_graph(manifest: RunManifest) -> Lines:
-    """Draw the layers with their partitions and rows, as a mermaid graph."""
-    yield from ("```mermaid", *diagram_of_run(manifest), "```")
 
 
 def _system_name(system: SystemChanges) -> str:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -16,12 +15,12 @@ from prefect.states import Completed
 from flows.runtime import artifact_summary as summary
 from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
-from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges, SystemChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import AbilityScores, RawScores, TaskScores, Totals
+from schemas.tables.scores import AbilityScores, RawScores, Totals
 from tasks.lake.lake import Lake
+from tasks.lake.manifest import run_folder
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
@@ -48,35 +47,26 @@ RUN_KEYS = (SUMMARY_KEY, LEADERBOARD_KEY, ABILITIES_KEY, COVERAGE_KEY, FAILURES_
 ABLATION_KEYS = (ABLATION_SUMMARY_KEY, ABLATION_KEY, FAILURES_KEY, COSTS_KEY)
 
 
-@dataclass(frozen=True)
-class ArtifactInput:
-    """A run to show."""
+async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
+    """Publish the artifacts of a run.
 
-    manifest: RunManifest
-    blueprint: Blueprint
-    headline: str
-    changes: RunChanges | None
-
-
-async def publish_run(shown: ArtifactInput, lake: Lake) -> None:
-    """Publish the artifacts of a run."""
-    manifest, changes = shown.manifest, shown.changes
+    Args:
+        manifest: of the run, whose report is written.
+        changes: since the run before.
+        lake: has its layers and its report.
+    """
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    tasks = lake.read(manifest.partition("task_scores"), TaskScores)
     about = _about(manifest)
-    since = f"{about}. Change since run `{changes.previous}`." if changes and changes.previous else about
+    since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
     made = {
         LEADERBOARD_KEY: await _table(LEADERBOARD_KEY, tables.leaderboard_rows(totals, changes), since),
         ABILITIES_KEY: await _table(ABILITIES_KEY, tables.ability_rows(abilities, changes), since),
         COVERAGE_KEY: await _table(COVERAGE_KEY, tables.coverage_rows(raw, manifest), about),
         **await _publish_losses(manifest, lake),
     }
-    links = find_links(manifest, lake, made, os.environ)
-    text = summary.summarise(manifest, changes, shown.headline, tasks, shown.blueprint, links)
-    await acreate_markdown_artifact(text, key=SUMMARY_KEY, description=about)
-    await _publish_link(manifest, links)
+    await _publish_summary(SUMMARY_KEY, manifest, changes, find_links(manifest, lake, made, os.environ), lake)
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
@@ -86,10 +76,7 @@ async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lak
         ABLATION_KEY: await _table(ABLATION_KEY, tables.ablation_rows(lake.read(table, Ablations)), about),
         **await _publish_losses(manifest, lake),
     }
-    links = find_links(manifest, lake, made, os.environ)
-    text = summary.summarise_ablation(manifest, links)
-    await acreate_markdown_artifact(text, key=ABLATION_SUMMARY_KEY, description=about)
-    await _publish_link(manifest, links)
+    await _publish_summary(ABLATION_SUMMARY_KEY, manifest, None, find_links(manifest, lake, made, os.environ), lake)
 
 
 async def _publish_losses(manifest: RunManifest, lake: Lake) -> dict[str, UUID]:
@@ -105,11 +92,15 @@ async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
     return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
 
 
-async def _publish_link(manifest: RunManifest, links: summary.ReportLinks) -> None:
+async def _publish_summary(
+    key: str, manifest: RunManifest, changes: RunChanges | None, links: summary.ReportLinks, lake: Lake
+) -> None:
+    report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
+    text = summary.summarise(report, manifest, changes, links)
+    await acreate_markdown_artifact(text, key=key, description=_about(manifest))
     if links.linked:
-        await acreate_link_artifact(
-            links.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
-        )
+        title = f"Report of {manifest.run}"
+        await acreate_link_artifact(links.report, link_text=title, key=REPORT_KEY, description=_about(manifest))
 
 
 def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:

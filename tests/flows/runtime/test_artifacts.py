@@ -11,7 +11,7 @@ from prefect.artifacts import Artifact
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import ReportLinks, changes_lines, link_lines, weakest_lines
+from flows.runtime.artifact_summary import ReportLinks, changes_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_links
 from flows.runtime.progress import PartitionCounter
@@ -24,7 +24,6 @@ from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
-from tests.tasks.scoring.samples import gated
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
@@ -140,15 +139,6 @@ def test_many_models_have_their_totals_and_regressions_only() -> None:
     assert lines[-1] == "31 more rows are in the artifacts `leaderboard` and `abilities`, column `change`."
 
 
-def test_the_weakest_tasks_are_named_by_their_titles() -> None:
-    scores = {"task_mind": 30.0, "task_heart": 20.0, "task_safety": None}
-    tasks = pl.DataFrame(
-        [{"model": "m", "setting": "base", "task": task, "score_0_100": score, "n_scored": 4} for task, score in scores.items()]
-    )
-    rows = [line for line in weakest_lines(tasks, gated()) if line.startswith("| m")]
-    assert rows == ["| m (base) | heart | 20.00 | 4 |", "| m (base) | mind | 30.00 | 4 |"]
-
-
 def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
     served = find_links(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
@@ -218,6 +208,8 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(
     least, most = (row for row in json.loads(found["coverage"][0]) if row["of"])
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"][0])}["emotional"] == 100.0
+    assert found["summary"][0].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
     assert "No earlier run of moodbench-mini." in found["summary"][0]
+    assert "    responses --> item_scores\n" in found["summary"][0]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"][0]
     assert found["score-progress"][0] == 100
