@@ -130,10 +130,10 @@ class Served:
             if line == "}\n":
                 document: dict[str, Any] = json.loads("".join(lines))
                 return document
-        raise AssertionError(f"it said {self.said!r}")
+        raise AssertionError(f"it printed {self.stderr!r}")
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         """What it wrote to standard error."""
         return self.error_file.read_text(encoding="utf-8")
 

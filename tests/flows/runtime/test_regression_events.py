@@ -132,10 +132,10 @@ def test_a_run_of_another_plan_is_not_compared(capsys: pytest.CaptureFixture[str
     with model("gold") as good, model("wrong") as bad:
         first = run(capsys, good, lake).document
         seeded = run(capsys, bad, lake, "--seed", "1").document
-        told = newest("refresh")["state"]["message"]
+        message = newest("refresh")["state"]["message"]
         named = run(capsys, bad, lake, name="other").document
     assert (seeded["state"], seeded["previous"], seeded["regressions"]) == ("Completed", None, [])
-    assert told == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
+    assert message == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
     assert named["previous"] is None
     assert newest("refresh")["state"]["message"].endswith(f"{seeded['run']}: it has no scores of other with setting base")
 

@@ -100,7 +100,7 @@ def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[
     ("text", "what"),
     [("deployments: []", "no deployments"), ("a: [", "cannot be read"), ("- 1", "no deployments"), (None, "cannot be read")],
 )
-def test_a_file_without_deployments_is_told(tmp_path: Path, text: str | None, what: str) -> None:
+def test_a_file_without_deployments_is_refused(tmp_path: Path, text: str | None, what: str) -> None:
     path = tmp_path / "prefect.yaml"
     if text is not None:
         path.write_text(text, encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_file_without_deployments_is_told(tmp_path: Path, text: str | None, wh
     assert caught.value.where == str(path)
 
 
-def test_two_deployments_of_one_name_are_told(tmp_path: Path) -> None:
+def test_two_deployments_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="two deployments are named tried"):
         read_deployments(write_config(tmp_path / "prefect.yaml", deployment(URL), deployment(URL)))
 
@@ -154,7 +154,7 @@ def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("cron", "zone"), [("every day", "UTC"), ("0 0 * * *", "Europe/Berlim"), ("61 * * * *", "UTC")])
-def test_a_schedule_that_is_none_is_told(tmp_path: Path, cron: str, zone: str) -> None:
+def test_a_schedule_that_is_none_is_refused(tmp_path: Path, cron: str, zone: str) -> None:
     (one,) = read_deployments(written(tmp_path, schedules=[{"slug": "s", "cron": cron, "timezone": zone}]))
     with pytest.raises(UsageError, match="a schedule of tried is refused") as caught:
         build_deployment(one)
@@ -162,7 +162,7 @@ def test_a_schedule_that_is_none_is_told(tmp_path: Path, cron: str, zone: str) -
 
 
 @pytest.mark.parametrize("text", ["nightly", "=* * * * *", "a="])
-def test_a_schedule_option_of_another_form_is_told(text: str) -> None:
+def test_a_schedule_option_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a schedule cannot be read"):
         read_schedules([text])
 

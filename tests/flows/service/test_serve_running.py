@@ -79,7 +79,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert {"leaderboard", "summary"} <= keys
             assert served.end(signal.SIGTERM) == 0
         assert processes_of(home) == {}
-        # What it had scheduled for the minutes in which it was down is not made up for, and told.
+        # What it had scheduled for the minutes in which it was down is not made up for, and counted.
         wait_until(lambda: time.time() % 60 > 50)
         wait_until(lambda: time.time() % 60 < 5)
         with Served(tmp_path, home, "--schedule", "tried=off") as served:
@@ -106,7 +106,7 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
             wait_until(lambda: model.calls >= 4)
             assert served.end(number) == 0
             assert processes_of(home) == {}
-            assert "Traceback" not in served.said
+            assert "Traceback" not in served.stderr
         with Served(tmp_path, home) as served:
             assert served.state_of(broken)["type"] in {"CANCELLED", "CRASHED"}
             whole = served.start_run()
@@ -121,8 +121,8 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 @pytest.mark.long
 def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
-    heard: list[Any] = []
-    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Listening(heard) as webhook:
+    received: list[Any] = []
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, WebhookServer(received) as webhook:
         one = deployment(model.base_url)
         one["parameters"]["plan"]["models"][0]["concurrency"] = 1
         write_config(tmp_path / "prefect.yaml", one)
@@ -136,10 +136,10 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
             event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
-            (body,) = wait_until(lambda: heard or None)
+            (body,) = wait_until(lambda: received or None)
             assert body["text"] == "ability fell"
             assert body["regression"] == event
-            assert webhook not in served.said
+            assert webhook not in served.stderr
             again = served.start_run()
             wait_until(lambda: served.state_of(again)["type"] == "COMPLETED")
 
@@ -159,7 +159,7 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
         assert second.stderr.startswith("Error: moodflow serve is running already\n")
         os.kill(server, signal.SIGKILL)
         assert served.process.wait(LIMIT_S) == 1
-        assert "the Prefect server ended by itself, with status -9" in served.said
+        assert "the Prefect server ended by itself, with status -9" in served.stderr
         assert processes_of(home) == {}
 
 
@@ -221,17 +221,17 @@ def regression_event(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Listening:
-    """An address whose calls are remembered."""
+class WebhookServer:
+    """An address that keeps what is posted to it."""
 
-    def __init__(self, heard: list[Any]) -> None:
-        class Heard(Handler):
+    def __init__(self, received: list[Any]) -> None:
+        class Hook(Handler):
             def answer(self, body: dict[str, Any]) -> None:
-                heard.append(body)
+                received.append(body)
                 self.send_body(200, b"{}")
 
         class Server(LoopbackServer):
-            handler = Heard
+            handler = Hook
 
         self._server = Server()
 

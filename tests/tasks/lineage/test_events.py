@@ -73,7 +73,7 @@ def as_json(event: RunEvent) -> dict[str, Any]:
     return document
 
 
-def told(lake: Lake) -> list[dict[str, Any]]:
+def events_in(lake: Lake) -> list[dict[str, Any]]:
     """Events in the lake, each of which fits its schema."""
     files = sorted((folder(lake) / "openlineage").glob("*.ndjson"))
     events = [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
@@ -210,7 +210,7 @@ async def test_a_step_tells_start_and_complete_and_then_that_nothing_was_compute
     job = Job(make_key(), (make_input(lake),))
     ref = await write_scores.fn(job, lake)
     await write_scores.fn(job, lake)
-    started, ended, _, again = told(lake)
+    started, ended, _, again = events_in(lake)
     assert (started["eventType"], ended["eventType"], again["eventType"]) == ("START", "COMPLETE", "COMPLETE")
     assert started["run"]["runId"] == ended["run"]["runId"] != again["run"]["runId"]
     assert ended["job"]["facets"]["documentation"]["description"] == "Write task scores."
@@ -221,7 +221,7 @@ async def test_a_step_tells_start_and_complete_and_then_that_nothing_was_compute
 
 async def test_a_step_without_its_dataset_says_why(lake: Lake) -> None:
     await write_scores.fn(Job(make_key(), failure="missing"), lake)
-    _, ended = told(lake)
+    _, ended = events_in(lake)
     assert (ended["eventType"], ended["outputs"]) == ("COMPLETE", [])
     assert ended["run"]["facets"]["moodflow_step"]["missing"] == "is not here"
 
@@ -233,7 +233,7 @@ async def test_a_failure_is_told_without_keys(lake: Lake, monkeypatch: pytest.Mo
     job = Job(make_key(), entry=entry, failure=f"{KEY} and another-secret were refused")
     with pytest.raises(ValueError, match="were refused"):
         await write_scores.fn(job, lake)
-    _, failed = told(lake)
+    _, failed = events_in(lake)
     assert failed["eventType"] == "FAIL"
     assert failed["run"]["facets"]["errorMessage"]["message"] == "ValueError: [key] and [key] were refused"
     assert KEY not in json.dumps(failed)
@@ -242,7 +242,7 @@ async def test_a_failure_is_told_without_keys(lake: Lake, monkeypatch: pytest.Mo
 async def test_an_interrupted_step_is_aborted(lake: Lake) -> None:
     with pytest.raises(KeyboardInterrupt):
         await write_scores.fn(Job(make_key(), failure="interrupted"), lake)
-    assert [event["eventType"] for event in told(lake)] == ["START", "ABORT"]
+    assert [event["eventType"] for event in events_in(lake)] == ["START", "ABORT"]
 
 
 def test_a_step_keeps_its_name_and_arguments() -> None:
@@ -259,7 +259,7 @@ async def test_disabled_is_disabled(lake: Lake, monkeypatch: pytest.MonkeyPatch)
 async def test_the_namespace_of_jobs_can_be_chosen(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "lab")
     await write_scores.fn(Job(make_key()), lake)
-    assert {event["job"]["namespace"] for event in told(lake)} == {"lab"}
+    assert {event["job"]["namespace"] for event in events_in(lake)} == {"lab"}
 
 
 async def test_a_lake_that_takes_no_events_does_not_fail_a_step(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,7 +334,7 @@ async def test_an_endpoint_gets_the_events_and_so_does_the_lake(
     assert [(path, key) for path, key, _ in endpoint.received] == [expected] * 2
     for *_, body in endpoint.received:
         check_event(body)
-    for events in ([body for *_, body in endpoint.received], told(lake)):
+    for events in ([body for *_, body in endpoint.received], events_in(lake)):
         assert [event["eventType"] for event in events] == ["START", "COMPLETE"]
         assert KEY not in json.dumps(events)
 
@@ -346,7 +346,7 @@ async def test_an_endpoint_that_refuses_costs_one_warning(
     with Endpoint(status) as endpoint:
         await run_step(lake, monkeypatch, OPENLINEAGE_URL=endpoint.url, OPENLINEAGE_API_KEY=KEY)
         await write_scores.fn(Job(make_key()), lake)
-    assert [event["eventType"] for event in told(lake)] == ["START", "COMPLETE"] * 2
+    assert [event["eventType"] for event in events_in(lake)] == ["START", "COMPLETE"] * 2
     assert len(endpoint.received) == 1
     warned = capsys.readouterr().err
     assert (
@@ -378,7 +378,7 @@ async def test_a_configuration_that_cannot_be_used_is_a_warning(
 ) -> None:
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "http")  # without an address
     await write_scores.fn(Job(make_key()), lake)
-    assert len(told(lake)) == 2
+    assert len(events_in(lake)) == 2
     assert capsys.readouterr().err.count("the OpenLineage endpoint cannot be used") == 1
 
 
