@@ -58,19 +58,12 @@ class LineageGraph(Frozen):
     edges: tuple[LineageEdge, ...]
     runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
 
-    def parents(self) -> dict[str, tuple[str, ...]]:
-        """Ids of what each node is computed from, in the order of `edges`."""
-        found: dict[str, list[str]] = {node.id: [] for node in self.nodes}
-        for edge in self.edges:
-            found[edge.target].append(edge.source)
-        return {node: tuple(dict.fromkeys(sources)) for node, sources in found.items()}
-
     def node(self, identity: str) -> LineageNode:
-        """The node of this id."""
+        """Return the node of this id."""
         return next(node for node in self.nodes if node.id == identity)
 
     def document(self) -> dict[str, Any]:
-        """The graph as JSON."""
+        """Return the graph as JSON."""
         return {
             "root": self.root,
             "runs": list(self.runs),

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
@@ -32,18 +32,6 @@ LINE_PERIOD_S = 10.0
 ResultT = TypeVar("ResultT")
 
 
-class StageProgress(Protocol):
-    """What a progress artifact shows."""
-
-    @property
-    def percent(self) -> float:
-        """Return how much is done, from 0 to 100."""
-
-    @property
-    def line(self) -> str:
-        """Return the state as one line of text."""
-
-
 class RateColumn(ProgressColumn):
     """Calls per second; worked out when the bar is drawn, since that goes through the last thousand replies."""
 
@@ -52,44 +40,52 @@ class RateColumn(ProgressColumn):
         return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 
-class CallProgress:
-    """Count replies and show them: a bar on a terminal, a line every LINE_PERIOD_S in a log. A progress listener."""
+class StageProgress:
+    """Counts what is done of a stage."""
 
-    def __init__(self, title: str, progress: Progress) -> None:
-        self._progress = progress
-        self._bar = progress.add_task(title, total=0, failed=0)
-        self.expected = 0
-        self.ended = 0
-        self.failed = 0
-
-    def expect(self, calls: int) -> None:
-        """Expect so many more calls."""
-        self.expected += calls
-        self._progress.update(self._bar, total=self.expected)
-
-    def on_reply(self, reply: ChatReply) -> None:
-        """Count a call that ended."""
-        self.ended += 1
-        self.failed += reply.failure is not None
-        self._progress.update(self._bar, advance=1, failed=self.failed)
+    def __init__(self, total: int = 0) -> None:
+        self.total = total
+        self.done = 0
 
     @property
     def percent(self) -> float:
-        """Return the share of the calls known so far that have ended, in percent."""
-        return 100 * self.ended / self.expected if self.expected else 0.0
+        """Return the share of what is known so far that is done, in percent."""
+        return 100 * self.done / self.total if self.total else 0.0
 
     @property
     def line(self) -> str:
         """Return the state as one line of text."""
-        return f"{self.ended}/{self.expected} calls, {self.failed} failed"
+        return f"{self.done}/{self.total} partitions"
 
 
-class PartitionCounter:
-    """Count the partitions of a stage that are done."""
+class CallProgress(StageProgress):
+    """Counts replies and shows them: a bar on a terminal, a line every LINE_PERIOD_S in a log. A progress listener."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
+    def __init__(self, title: str, progress: Progress) -> None:
+        super().__init__()
+        self.failed = 0
+        self._progress = progress
+        self._bar = progress.add_task(title, total=0, failed=0)
+
+    def expect(self, calls: int) -> None:
+        """Expect so many more calls."""
+        self.total += calls
+        self._progress.update(self._bar, total=self.total)
+
+    def on_reply(self, reply: ChatReply) -> None:
+        """Count a call that ended."""
+        self.done += 1
+        self.failed += reply.failure is not None
+        self._progress.update(self._bar, advance=1, failed=self.failed)
+
+    @property
+    def line(self) -> str:
+        """Return the state as one line of text."""
+        return f"{self.done}/{self.total} calls, {self.failed} failed"
+
+
+class PartitionCounter(StageProgress):
+    """Counts the partitions of a stage that are done; with none to do, all are."""
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:
         """Return the result of the work on one partition, which is counted then."""
@@ -100,12 +96,7 @@ class PartitionCounter:
     @property
     def percent(self) -> float:
         """Return the share of the partitions that are done, in percent."""
-        return 100 * self.done / self.total if self.total else 100.0
-
-    @property
-    def line(self) -> str:
-        """Return the state as one line of text."""
-        return f"{self.done}/{self.total} partitions"
+        return super().percent if self.total else 100.0
 
 
 @asynccontextmanager

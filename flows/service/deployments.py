@@ -119,7 +119,7 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         entry = DeploymentEntry.model_validate(raw)
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
-        raise _located(refused(error, "serve"), path, str(name)) from error
+        raise _inside(refused(error, "serve"), f"{path}, {name}") from error
     flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
     if flow in MOVED_FLOWS:
         log(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
@@ -144,15 +144,13 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
     try:
         return Deployment(entry, flow, kind.model_validate(entry.parameters[name]))
     except ValidationError as error:
-        raise _located(refused(error, "run"), path, f"{entry.name}: parameters.{name}") from error
+        raise _inside(refused(error, "run"), f"{path}, {entry.name}: parameters.{name}") from error
 
 
-def _located(error: UsageError, path: Path, inside: str) -> UsageError:
-    """Return the same error with the file and deployment it is in."""
-    field = f".{error.where}" if error.where else ""
-    return UsageError(
-        error.what, where=f"{path}, {inside}{field}", expected=error.expected, got=error.got, next_step=error.next_step
-    )
+def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
+    """Return the same error with where it is inside of something."""
+    where = f"{outer}{separator}{error.where}" if error.where else outer
+    return type(error)(error.what, where=where, expected=error.expected, got=error.got, next_step=error.next_step)
 
 
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
@@ -217,13 +215,7 @@ def check_deployment(deployment: Deployment) -> None:
         for plan in plans:
             resolve(plan).lake.require_writable()
     except MoodflowError as error:
-        raise type(error)(
-            error.what,
-            where=f"deployment {deployment.entry.name}, {error.where}",
-            expected=error.expected,
-            got=error.got,
-            next_step=error.next_step,
-        ) from error
+        raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
     named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
     for name in sorted(named - set(os.environ)):
         log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")
