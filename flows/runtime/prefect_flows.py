@@ -65,7 +65,7 @@ async def _server_is_temporary() -> bool:
         if early:
             limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
             advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
-            await wait_until_up(early, limit_s, "the temporary Prefect server", advice)
+            await wait_until_up(early, limit_s, "the temporary Prefect server did not start", advice)
         return True
     async with get_client() as client:
         if failure := await client.api_healthcheck():
@@ -84,8 +84,8 @@ async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_ste
     Args:
         server: the server.
         limit_s: longest wait, in seconds.
-        what: how an error names the server.
-        next_step: what an error advises.
+        what: first words of an error.
+        next_step: last words of an error.
 
     Raises:
         EndpointError: it ended, or did not answer in time.
@@ -107,7 +107,7 @@ async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_ste
                 else:
                     return
     raise EndpointError(
-        f"{what} did not start",
+        what,
         where=server.api_url,
         expected=f"an answer within {limit_s:g} s",
         got=server.output or failure,

@@ -135,7 +135,7 @@ async def _wait_for_end(server: LocalServer) -> int:
 
 async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> None:
     advice = "see what it printed; if it is the database, name another folder with PREFECT_HOME"
-    await wait_until_up(wanted.server, START_LIMIT_S, "the Prefect server", advice)
+    await wait_until_up(wanted.server, START_LIMIT_S, "the Prefect server did not start", advice)
     names = [made.full_name for _, made in wanted.built]
     async with get_client() as client:
         missed = await close_left_over(client, names)

@@ -179,7 +179,7 @@ def test_a_command_without_flows_starts_no_server(
 
 async def wait(server: LocalServer, limit_s: float) -> EndpointError:
     with pytest.raises(EndpointError) as caught:
-        await wait_until_up(server, limit_s, "the server", "start it again")
+        await wait_until_up(server, limit_s, "the server did not start", "start it again")
     assert (caught.value.what, caught.value.where, caught.value.next_step) == (
         "the server did not start",
         server.api_url,
