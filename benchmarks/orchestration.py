@@ -32,7 +32,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 import yaml  # noqa: E402
 
 from benchmarks.peers.servers import prefect_server, stub_server  # noqa: E402
-from flows.runtime.prefect_flows import configure_prefect  # noqa: E402
+from flows.runtime.local_server import configure_prefect  # noqa: E402
 
 AIM = 0.10
 """Most that the flows may take beyond the plain calls."""

@@ -1,4 +1,4 @@
-"""Ablations: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
+"""Ablate: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -14,8 +14,7 @@ from flows.planning.resolve import resolve
 from flows.planning.run_id import name_run
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import publish_ablation
-from flows.runtime.events import announce
+from flows.runtime.artifacts import announce, publish_ablation
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
@@ -35,8 +34,8 @@ from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.steps import AblationJob, collect_ablation
 from tasks.steps import outcome
 
-LEAST_MONEY = 1e-9
-"""What a budget that is spent is said to be: one of nothing would be none."""
+LEAST_BUDGET = 1e-9
+"""Stands for a budget that is spent: one of nothing would be none."""
 
 
 THINKING_PATH = "chat_template_kwargs.enable_thinking"
@@ -44,7 +43,7 @@ THINKING_PATH = "chat_template_kwargs.enable_thinking"
 
 
 class VariantResult(NamedTuple):
-    """What became of one variant."""
+    """The scores and stage results of one variant."""
 
     variant: Variant
     plan: Plan
@@ -53,7 +52,7 @@ class VariantResult(NamedTuple):
 
     @property
     def rested_on(self) -> dict[str, str]:
-        """The variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
+        """Return the variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
         scores = {ref.layer: ref.path for ref in (self.scores.raw, self.scores.normalized)}
         return {"variant": self.variant.named, **scores}
 
@@ -74,15 +73,15 @@ async def ablate(request: AblationRequest) -> RunManifest:
     warn([warning for _, plan in variants for warning in await check_plan(plan)])
     for _, plan in variants:
         check_budget(plan)
-    outcomes: list[VariantResult] = []
+    evaluated: list[VariantResult] = []
     for variant, plan in variants:
-        spent = [row for one in outcomes for result in one.results for row in result.usage]
-        outcomes.append(await run_variant(variant, within_budget(plan, spent)))
-    resolution = resolve(request.plan)
-    lake = resolution.lake
-    job = AblationJob(request.name, resolution.blueprint, tuple(one.scores for one in outcomes))
+        spent = [row for one in evaluated for result in one.results for row in result.usage]
+        evaluated.append(await run_variant(variant, within_budget(plan, spent)))
+    resolved = resolve(request.plan)
+    lake = resolved.lake
+    job = AblationJob(request.name, resolved.blueprint, tuple(one.scores for one in evaluated))
     table: PartitionRef = await outcome(collect_ablation(job, lake))
-    manifest = describe_ablation(request, outcomes, table, started)
+    manifest = describe_ablation(request, evaluated, table, started)
     await write_ablation_files(AblationReportJob(manifest, table), lake)
     await publish_ablation(manifest, table, lake)
     announce(manifest, None)
@@ -90,7 +89,7 @@ async def ablate(request: AblationRequest) -> RunManifest:
 
 
 def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
-    """Every combination of the factors' values, with its plan.
+    """Yield every combination of the factors' values, with its plan.
 
     Raises:
         UsageError: if a value is refused.
@@ -112,7 +111,7 @@ def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
 
 
 def _switchable(entry: ModelEntry) -> ModelEntry:
-    """The entry with the place where vLLM and SGLang switch thinking on and off, unless it or its provider states another."""
+    """Return the entry with where vLLM and SGLang switch thinking on and off, unless it or its provider states another place."""
     said = entry.dialect.model_dump(exclude_unset=True) if entry.dialect else {}
     if "effort_path" in said or quirks_for(entry) is not None:
         return entry
@@ -120,66 +119,76 @@ def _switchable(entry: ModelEntry) -> ModelEntry:
 
 
 def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
-    """A variant's plan with what the variants before it left of the budget; `spent`: what they used."""
+    """Return a variant's plan with what the variants before it left of the budget; `spent`: what they used."""
     amounts = total(priced(spent, plan, read_prices(plan)))
     tokens = (amounts.paid_prompt_tokens or 0) + (amounts.paid_completion_tokens or 0)
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
         left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
     if plan.budget is not None:
-        left["budget"] = max(LEAST_MONEY, plan.budget - (amounts.paid_cost or 0.0))
+        left["budget"] = max(LEAST_BUDGET, plan.budget - (amounts.paid_cost or 0.0))
     return plan.model_copy(update=left)
 
 
 async def run_variant(variant: Variant, plan: Plan) -> VariantResult:
     """Build, infer and score one variant."""
     results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
-    resolution = resolve(plan)
-    ready = [found for cell in eval_jobs(resolution) if (found := find_ready(resolution, cell))]
-    scored = [ref for found in ready if (ref := resolution.lake.find(found.item_scores))]
-    layers = aggregated_partitions(resolution, scored)
+    resolved = resolve(plan)
+    ready = [found for job in eval_jobs(resolved) if (found := find_ready(resolved, job))]
+    scored = [ref for found in ready if (ref := resolved.lake.find(found.item_scores))]
+    layers = aggregated_partitions(resolved, scored)
     return VariantResult(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
 
 
 def describe_ablation(
-    request: AblationRequest, outcomes: list[VariantResult], table: PartitionRef, started: datetime
+    request: AblationRequest, evaluated: list[VariantResult], table: PartitionRef, started: datetime
 ) -> RunManifest:
-    """The manifest of the run."""
-    resolution = resolve(request.plan)
-    results = [result for one in outcomes for result in one.results]
+    """Return the manifest of the run.
+
+    Args:
+        request: what was varied.
+        evaluated: of each variant.
+        table: partition of `ablations`.
+        started: when the run began.
+    """
+    resolved = resolve(request.plan)
+    results = [result for one in evaluated for result in one.results]
     refs = dict.fromkeys(ref for result in results for ref in result.refs)
     missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)
     run = f"{name_run(request.plan, started)}-{request.name}"
     table_of_prices = read_prices(request.plan)
-    used = [prices_used(one.plan, table_of_prices) for one in outcomes]
+    used = [prices_used(one.plan, table_of_prices) for one in evaluated]
     prices = dict.fromkeys(price for one in used if one for price in one.prices)
     return RunManifest(
         run=run,
-        benchmark=resolution.blueprint.name,
-        ablation={**request.model_dump(mode="json", include={"name", "varied"}), "variants": [one.rested_on for one in outcomes]},
-        blueprint=resolution.blueprint.model_dump(mode="json"),
-        blueprint_sha256=blueprint_sha256(resolution.blueprint),
-        plan=resolution.plan.model_dump(mode="json"),
-        package_version=resolution.lake.code.package,
-        git_commit=resolution.lake.code.git_commit,
+        benchmark=resolved.blueprint.name,
+        ablation={
+            **request.model_dump(mode="json", include={"name", "varied"}),
+            "variants": [one.rested_on for one in evaluated],
+        },
+        blueprint=resolved.blueprint.model_dump(mode="json"),
+        blueprint_sha256=blueprint_sha256(resolved.blueprint),
+        plan=resolved.plan.model_dump(mode="json"),
+        package_version=resolved.lake.code.package,
+        git_commit=resolved.lake.code.git_commit,
         started_at=started.isoformat(timespec="seconds"),
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=(*refs, table),
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
         report=f"runs/{run}/report.html",
-        datasets=notices(chosen.spec for chosen in resolution.chosen),
-        usage=usage_of_variants(outcomes, resolution.lake),
+        datasets=notices(selected.spec for selected in resolved.chosen),
+        usage=usage_of_variants(evaluated, resolved.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
-        files={ref.path: resolution.lake.file_sha256(ref) for ref in (*refs, table)},
+        files={ref.path: resolved.lake.file_sha256(ref) for ref in (*refs, table)},
     )
 
 
-def usage_of_variants(outcomes: Sequence[VariantResult], lake: Lake) -> tuple[Usage, ...]:
-    """What all variants took, priced; replies that several of them rest on count for the first."""
+def usage_of_variants(evaluated: Sequence[VariantResult], lake: Lake) -> tuple[Usage, ...]:
+    """Return what all variants used, priced; replies that several of them rest on count for the first."""
     rows: list[Usage] = []
     seen: set[PartitionRef] = set()
-    for one in outcomes:
+    for one in evaluated:
         for result in one.results:
             new = [ref for ref in result.refs if ref not in seen]
             rows += priced(complete_usage(result.usage, new, lake), one.plan, read_prices(one.plan))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from flows.planning.jobs import contexts_partition, items_partition
 from flows.planning.resolve import ResolvedPlan, SelectedDataset, resolve
-from flows.runtime.executors import RunStep, may_travel, run_here, spread
-from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.clusters import may_travel
+from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult

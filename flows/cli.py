@@ -25,8 +25,7 @@ from flows.commands.process import imports, leave
 from flows.commands.report import rewrite
 from flows.commands.serve import serve
 from flows.commands.verify import verify
-from flows.runtime.local_server import start_early
-from flows.runtime.prefect_flows import INTERRUPTED, configure_prefect
+from flows.runtime.local_server import INTERRUPTED, configure_prefect, start_early
 from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError

@@ -9,7 +9,7 @@ from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, open_endpoints
 from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, infer_long_job, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
-from flows.runtime.progress import watch
+from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.usage import Usage
@@ -42,7 +42,7 @@ async def run_inference(plan: Plan) -> StageResult:
     async with (
         open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
         open_retriever(resolved) as retriever,
-        watch(plan.title) as listener,
+        show_calls(plan.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
         outcomes = await asyncio.gather(*(_ask(resolved, job, resources) for job in wanted))

@@ -1,4 +1,4 @@
-"""Refresh: build, infer, score, report. The flow behind `moodflow run` and behind schedules."""
+"""Refresh: build, infer, score, report. The flow of `moodflow run` and of schedules."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.run_id import name_run
 from flows.report import report
-from flows.runtime.events import same_state
+from flows.runtime.artifacts import same_state
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
@@ -24,7 +24,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
 
     Reads source files; writes every layer, a manifest and a report. Whatever exists with the same fingerprint is not computed
     again: a second run of the same plan makes no model call, and a run that was killed goes on where it stopped. Its state is
-    named as that of the report: `Completed`, `UpToDate` or `Regressed`; whoever awaits it gets the manifest of the run.
+    named as that of the report: `Completed`, `UpToDate` or `Regressed`; awaiting it gives the manifest of the run.
 
     Args:
         plan: what to evaluate.
@@ -32,7 +32,7 @@ async def refresh(plan: Plan) -> State[RunManifest]:
     started = datetime.now(UTC)
     await begin_run(plan)
     warn(await check_plan(plan))
-    check_budget(plan)  # to be told now, not after the build, that it cannot be kept
+    check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
     built: StageResult = await build_datasets(plan)
     inferred: StageResult = await run_inference(plan)
     scored: StageResult = await score(plan)

@@ -7,8 +7,7 @@ from prefect.client.schemas.objects import State
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import ArtifactInput, publish_run
-from flows.runtime.events import announce, run_state
+from flows.runtime.artifacts import announce, publish_run, run_state
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
@@ -37,11 +36,11 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     resolution.lake.require_writable()
     manifest = describe(request, resolution, stored_partitions(resolution))
     job = ReportJob(manifest, resolution.blueprint, backdrop_of(resolution.blueprint))
-    files = await write_report_files(job, resolution.lake)
+    await write_report_files(job, resolution.lake)
     comparison = ChangesJob(manifest, resolution.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
     changes: RunChanges = await find_changes(comparison, resolution.lake)
     with in_outermost_run():
-        await publish_run(ArtifactInput(manifest, resolution.blueprint, files.headline, changes), resolution.lake)
+        await publish_run(manifest, changes, resolution.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
     return run_state(changes, manifest)

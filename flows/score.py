@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from flows.planning.jobs import EvalJob, ScorableJob, eval_jobs, find_ready, unrated
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job
-from flows.runtime.executors import RunStep, spread
-from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult

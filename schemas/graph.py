@@ -58,39 +58,15 @@ class LineageGraph(Frozen):
     edges: tuple[LineageEdge, ...]
     runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
 
-    def parents(self) -> dict[str, tuple[str, ...]]:
-        """Ids of what each node is computed from, in the order of `edges`."""
-        found: dict[str, list[str]] = {node.id: [] for node in self.nodes}
-        for edge in self.edges:
-            found[edge.target].append(edge.source)
-        return {node: tuple(dict.fromkeys(sources)) for node, sources in found.items()}
-
     def node(self, identity: str) -> LineageNode:
-        """The node of this id."""
+        """Return the node of this id."""
         return next(node for node in self.nodes if node.id == identity)
 
     def document(self) -> dict[str, Any]:
-        """The graph as JSON."""
+        """Return the graph as JSON."""
         return {
             "root": self.root,
             "runs": list(self.runs),
             "nodes": [node.model_dump(mode="json") for node in self.nodes],
             "edges": [{"from": edge.source, "to": edge.target} for edge in self.edges],
         }
-
-
-def ranks(parents: dict[str, tuple[str, ...]]) -> dict[str, int]:
-    """Longest way from each node up to one that is computed from nothing, in edges.
-
-    Raises:
-        ValueError: if something is computed from itself.
-    """
-    found: dict[str, int] = {}
-    left = dict(parents)
-    while left:
-        ready = [node for node, sources in left.items() if all(source in found for source in sources)]
-        if not ready:
-            raise ValueError(f"something is computed from itself: {', '.join(sorted(left)[:3])}")
-        for node in ready:
-            found[node] = max((found[source] + 1 for source in left.pop(node)), default=0)
-    return found

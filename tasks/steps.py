@@ -1,7 +1,7 @@
-"""The one kind of Prefect task MoodFlow has, and the count of those that ran.
+"""Define a step, the one kind of Prefect task MoodFlow has, and count those that ran.
 
-A step looks for its own partition before it works, so Prefect's result cache is off; retries live in the model client. What it
-reads and writes is told as OpenLineage events.
+A step looks for its own partition before it works, so Prefect's result cache is off; retries live in the model client. Its inputs
+and outputs are emitted as OpenLineage events.
 """
 
 import inspect
@@ -23,8 +23,8 @@ from prefect.states import Completed, Failed
 from pydantic import SecretStr
 
 from schemas.lineage import PartitionRef
+from tasks.lineage.emission import StepTrace
 from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
-from tasks.lineage.tracing import StepTrace
 from tasks.text.scrub_keys import Scrubber
 
 UP_TO_DATE = "UpToDate"
@@ -44,7 +44,7 @@ class RunLedger:
     task_runs: set[UUID] = field(default_factory=set)
 
     def note(self, flow_run: UUID | None, task_run: UUID | None) -> None:
-        """A task run ended, in a flow run; outside of one nobody waits for it. Noted twice it counts once."""
+        """Note that a task run ended, in a flow run; outside of one it is not waited for. Noted twice it counts once."""
         if flow_run is not None and task_run is not None:
             self.flow_runs.add(flow_run)
             self.task_runs.add(task_run)
@@ -58,13 +58,13 @@ def _note(task: Any, task_run: TaskRun, state: State[Any]) -> None:  # noqa: ARG
 
 
 def step(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of a step; `name` is the template of its task run name, filled from its arguments."""
+    """Return the decorator of a step; `name` is the template of its task run name, filled from its arguments."""
     decorate = task(cache_policy=NO_CACHE, retries=0, task_run_name=name, on_completion=[_note], on_failure=[_note])
     return lambda body: decorate(_traced(body))
 
 
 def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """The body of a step with its events around it; name, module and arguments stay what they are."""
+    """Return the body of a step with its events around it; name, module and arguments stay what they are."""
 
     @wraps(body)
     async def traced(*arguments: Any, **named: Any) -> Any:
@@ -80,10 +80,10 @@ async def _run_traced(body: Callable[..., Awaitable[Any]], arguments: tuple[Any,
         result = await body(*arguments, **named)
     except BaseException as error:
         interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
-        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.traffic.key_variables), interrupted=interrupted)
+        trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)
         raise
     if isinstance(result, State) and not result.is_completed():
-        trace.fail(_without_secrets(result.message or "refused", trace.traffic.key_variables))
+        trace.fail(_without_secrets(result.message or "refused", trace.inputs.key_variables))
     else:
         state = result if isinstance(result, State) else None
         await trace.complete(state.data if state else result, up_to_date=state is not None and state.name == UP_TO_DATE)
@@ -106,7 +106,7 @@ def _step_run(body: Callable[..., Any]) -> StepRun:
 
 
 def _without_secrets(text: str, variables: Iterable[str]) -> str:
-    """A message without what these environment variables hold, and all others whose name says that it is a secret."""
+    """Return a message without what these environment variables hold, and all others whose name says that it is a secret."""
     for name in {*variables, *(name for name in os.environ if not SECRETS.isdisjoint(name.upper().split("_")))}:
         text = Scrubber(SecretStr(os.environ.get(name, "").strip())).clean(text)
     return text
@@ -116,16 +116,16 @@ FoundT = TypeVar("FoundT", PartitionRef, list[PartitionRef])
 
 
 def up_to_date(ref: FoundT) -> State[FoundT]:
-    """State of a step that found its partition, or all of them: shown and counted as `UpToDate` in the Prefect UI."""
+    """Return the state of a step that found its partition, or all of them: shown and counted as `UpToDate` in the Prefect UI."""
     return Completed(name=UP_TO_DATE, message="fingerprint matches", data=ref)
 
 
 def refused(message: str) -> State[None]:
-    """State of a check that was not passed: shown as `Failed` with the message in the Prefect UI, without a stack trace."""
+    """Return the state of a check that failed: shown as `Failed` with the message in the Prefect UI, without a stack trace."""
     return Failed(message=message)
 
 
 async def outcome(run: Awaitable[Any]) -> Any:
-    """Result of a step; Prefect hands over the state itself, not its data, if the step returned one."""
+    """Return the result of a step; Prefect hands over the state itself, not its data, if the step returned one."""
     result = await run
     return await result.aresult() if isinstance(result, State) else result

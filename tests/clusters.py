@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-START_LIMIT_S = 90.0
+START_LIMIT_S = 600.0
 BLOCKED = "import sys; sys.modules['schemas'] = None; from distributed.cli.{0} import main; main()"
 """A Dask process in whose environment MoodFlow is not installed."""
 

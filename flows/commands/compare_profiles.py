@@ -13,8 +13,7 @@ from rich.table import Column, Table
 from flows.commands.run import CommandResult
 from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import obstacles, resolve
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
-from flows.runtime.server_session import on_server
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
 from flows.score import nothing_to_score, score, without_replies
 from schemas.blueprint import MethodSpec
 from schemas.lineage import Missing, PartitionRef, StageResult

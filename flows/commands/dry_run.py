@@ -17,8 +17,7 @@ from flows.planning.jobs import EvalJob, epochs_of, eval_jobs, find_items, judge
 from flows.planning.long_parts import SELF_WRITTEN, helpers_of
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
-from flows.runtime.server_session import on_server
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan

@@ -1,4 +1,4 @@
-"""`moodflow lineage`: what a run or a file of the lake was computed from, up to source files with their hashes."""
+"""`moodflow lineage`: show what a run or a file of the lake was computed from, up to source files with their hashes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,37 +17,33 @@ Target = Annotated[
     str,
     typer.Argument(metavar="RUN|FILE", help="a run, a file of the lake, or 8 or more first digits of a partition's fingerprint"),
 ]
-Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="draw the graph into this file, too")]
+Mermaid = Annotated[bool, typer.Option("--mermaid", help="print the layers as a mermaid graph")]
 Full = Annotated[bool, typer.Option("--full", help="show each partition of a run, not one line per layer")]
-
-MOST_BOXES = 80
-"""A drawing of more files than this has one box per layer, unless --full asks for each."""
 
 
 def lineage(
-    target: Target, lake: opt.LakeFolder = None, svg: Svg = None, full: Full = False, as_json: opt.AsJson = False
+    target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, full: Full = False, as_json: opt.AsJson = False
 ) -> None:
-    """What a run or a file was computed from, up to source files and their hashes."""
-    from flows.commands.lineage_tree import lineage_tree  # noqa: PLC0415
-    from tasks.lineage.grouping import group  # noqa: PLC0415
+    """Show what a run or a file was computed from, up to source files and their hashes."""
+    from flows.commands.lineage_tree import group_nodes, lineage_tree  # noqa: PLC0415
+    from tasks.lineage.graph import diagram_of_graph  # noqa: PLC0415
 
     graph = read_graph(lake or DEFAULT_LAKE, target)
-    of_file = not graph.root.startswith("run:")
-    if svg is not None:
-        write_svg(svg, graph, full=full or (of_file and len(graph.nodes) <= MOST_BOXES))
     if as_json:
         print_json(graph.document())
         return
+    if mermaid:
+        print(*diagram_of_graph(graph), sep="\n")  # noqa: T201  as it is, to be piped into a file
+        return
+    of_file = not graph.root.startswith("run:")
     shown = terminal()
-    shown.print(lineage_tree(group(graph, full=full or of_file)))
+    shown.print(lineage_tree(group_nodes(graph, full=full or of_file)))
     if of_file:
         shown.print(*(f"Used by run {run}" for run in graph.runs), sep="\n") if graph.runs else shown.print("No run uses it.")
-    if svg is not None:
-        shown.print(f"Drawing: {svg}", soft_wrap=True)
 
 
 def read_graph(folder: "Folder", target: str) -> "LineageGraph":
-    """The graph behind a run or a file of the lake.
+    """Read the graph behind a run or a file of the lake.
 
     Raises:
         UsageError: the lake holds nothing of that name.
@@ -81,7 +77,7 @@ def read_graph(folder: "Folder", target: str) -> "LineageGraph":
 
 
 def file_in_lake(folder: "Folder", target: str) -> str | None:
-    """Path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full.
+    """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full.
 
     Raises:
         UsageError: the file is there, and outside the lake.
@@ -103,21 +99,3 @@ def file_in_lake(folder: "Folder", target: str) -> str | None:
             next_step="name the lake it belongs to with --lake",
         )
     return given.resolve().relative_to(folder.resolve()).as_posix()
-
-
-def write_svg(path: Path, graph: "LineageGraph", *, full: bool) -> None:
-    """Draw the graph into a file.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    from schemas.errors import UsageError  # noqa: PLC0415
-    from tasks.lineage.drawing import draw  # noqa: PLC0415
-    from tasks.lineage.grouping import group  # noqa: PLC0415
-
-    try:
-        path.write_text(draw(group(graph, full=full)), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            "the drawing cannot be written", where="--svg", expected="a file in a folder that is there", got=str(error)
-        ) from error

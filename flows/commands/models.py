@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.planning.capabilities import probe_model
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import log
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
@@ -118,7 +118,7 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None, environ: Mapping[str,
     await check_endpoint(entry)
     if entry.base_url is not None:
         return await probe_model(entry, environ, quirks)
-    async with serve_embedded(say) as server:
+    async with serve_embedded(log) as server:
         return await probe_model(entry, environ, quirks, base_url=server.base_url)
 
 

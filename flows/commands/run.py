@@ -24,12 +24,10 @@ from flows.planning.run_id import name_run
 from flows.planning.usage import complete_usage, priced, read_prices
 from flows.refresh import refresh
 from flows.report import report
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.events import state_message
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console
+from flows.runtime.prefect_flows import leave_soon_when_interrupted, log, on_server, run_to_end, silence_console
 from flows.runtime.preflight import check_plan, warn
-from flows.runtime.server_session import on_server, say
 from flows.score import score
 from schemas.ablation import AblationRequest
 from schemas.lineage import RunManifest, StageResult
@@ -181,4 +179,4 @@ def warn_of_regressions(lake: Lake, run: str) -> None:
     changes = read_changes(lake.root, run)
     for unit in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in unit.findings)
-        say(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")
+        log(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")

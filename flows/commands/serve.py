@@ -1,4 +1,4 @@
-"""`moodflow serve`: its options, and what it says once everything runs."""
+"""`moodflow serve`: run server, schedules and reports, and print where they are."""
 
 import os
 import re
@@ -39,18 +39,18 @@ def serve(
     schedule: Schedules = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Prefect server, UI, schedules and reports on this machine, until Ctrl-C."""
+    """Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."""
     schedules = read_schedules(schedule or ())
     require_address(webhook)
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")  # what each run does is in the UI
     with imports():
         from flows.service import session as serving_session  # noqa: PLC0415
     asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
-    raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_shown))
+    raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:
-    """Name of a deployment -> its schedule, from `NAME=CRON`.
+    """Return the schedules of deployments by name, from `NAME=CRON`.
 
     Raises:
         UsageError: one has another form.
@@ -69,7 +69,7 @@ def read_schedules(given: Sequence[str]) -> dict[str, str]:
 
 
 def require_address(webhook: str | None) -> None:
-    """Refuse what cannot be called. The message does not repeat it: such an address is a secret.
+    """Refuse a webhook that cannot be called. The message does not repeat it: such an address is a secret.
 
     Raises:
         UsageError: it is no http or https address.
@@ -84,8 +84,8 @@ def require_address(webhook: str | None) -> None:
         )
 
 
-def print_shown(document: dict[str, Any]) -> None:
-    """What a person sees once everything runs."""
+def print_summary(document: dict[str, Any]) -> None:
+    """Print the addresses, the login and the next runs."""
     lines = [f"UI:       {document['ui']}", f"Reports:  {document['reports']}"]
     if made := document["login"]["made"]:
         lines.append(f"Log in:   {made}   (asked for once by the browser; kept in {document['login']['file']})")

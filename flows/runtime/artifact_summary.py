@@ -1,35 +1,15 @@
-"""The markdown summary of a run in the Prefect UI."""
+"""Write the markdown summary of a run for the Prefect UI."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-import polars as pl
-
-from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
 from schemas.lineage import RunManifest
-
-BESIDE = (
-    ("items", "contexts"),
-    ("contexts", "chunks"),
-    ("chunks", "retrievals"),
-    ("retrievals", "responses"),
-    ("responses", "judgements"),
-    ("judgements", "item_scores"),
-    ("item_scores", "setting_gains"),
-    ("contexts", "needle_scores"),
-    ("item_scores", "needle_scores"),
-    ("judgements", "agreements"),
-)
-"""What rests on what beside the chain from items to totals, where a run has it."""
+from tasks.lineage.graph import diagram_of_run
 
 MAX_CHANGES = 60
 """Rows of the table of changes; with more, only totals and regressions are shown there."""
 
-MAX_UNITS = 10
-WEAKEST = 3
 Lines = Iterator[str]
 
 
@@ -43,51 +23,27 @@ class ReportLinks:
     """Names and addresses of the tables; none where the UI's address is not known."""
 
 
-def summarise(
-    manifest: RunManifest,
-    changes: RunChanges | None,
-    headline: str,
-    tasks: pl.DataFrame,
-    blueprint: Blueprint,
-    place: ReportLinks,
-) -> str:
-    """The whole page.
+def summarise(report: str, manifest: RunManifest, changes: RunChanges | None, links: ReportLinks) -> str:
+    """Write the whole page.
 
     Args:
+        report: report.md of the run, its summary on one page.
         manifest: of the run.
-        changes: since the run before; null if nothing was compared.
-        headline: one sentence per model and setting, each on its line.
-        tasks: rows of `task_scores`.
-        blueprint: has the titles of tasks.
-        place: where the report is.
+        changes: since the run before; None if nothing was compared.
+        links: where report and tables are.
     """
     sections = (
-        [f"# {manifest.benchmark}", "", f"Run `{manifest.run}`", ""],
-        [f"- {line}" for line in headline.splitlines()],
+        [report.rstrip()],
         changes_lines(changes) if changes else (),
         calls_lines(manifest),
-        weakest_lines(tasks, blueprint),
-        place_lines(place),
-        ["", "## Layers", "", *layer_graph(manifest)],
-    )
-    return "\n".join(line for section in sections for line in section)
-
-
-def summarise_ablation(manifest: RunManifest, place: ReportLinks) -> str:
-    """The page of an ablation: its scores are a table of their own."""
-    named = manifest.ablation or {}
-    varied = [f"{one['factor']}: {', '.join(one['values'])}" for one in named["varied"]]
-    sections = (
-        [f"# {named['name']}: {manifest.benchmark}", "", f"Run `{manifest.run}`", "", f"Varied: {'; '.join(varied)}."],
-        calls_lines(manifest),
-        place_lines(place),
-        ["", "## Layers", "", *layer_graph(manifest)],
+        link_lines(links),
+        ["", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"],
     )
     return "\n".join(line for section in sections for line in section)
 
 
 def changes_lines(changes: RunChanges) -> Lines:
-    """What changed since the run before, regressions first."""
+    """Write what changed since the run before, regressions first."""
     yield from ("", "## Since the previous run", "")
     if changes.previous is None:
         yield f"{_sentence(changes.reason or 'no earlier run')}."
@@ -95,11 +51,11 @@ def changes_lines(changes: RunChanges) -> Lines:
         yield f"Nothing changed since `{changes.previous}`: no model call was sent."
     else:
         yield f"Compared with `{changes.previous}`, over the items scored in both."
-    for unit in changes.regressed:
-        yield from ("", f"**{_unit(unit)} regressed:**", "", *(f"- {finding.message}" for finding in unit.findings))
-    apart = [unit for unit in changes.units if changes.previous and (unit.reason or unit.previous != changes.previous)]
-    notes = [f"{_unit(unit)}: {unit.reason or f'compared with `{unit.previous}`'}" for unit in apart]
-    notes += [f"{_unit(unit)}: {remark}" for unit in changes.units for remark in unit.remarks]
+    for system in changes.regressed:
+        yield from ("", f"**{_system_name(system)} regressed:**", "", *(f"- {finding.message}" for finding in system.findings))
+    apart = [system for system in changes.units if changes.previous and (system.reason or system.previous != changes.previous)]
+    notes = [f"{_system_name(system)}: {system.reason or f'compared with `{system.previous}`'}" for system in apart]
+    notes += [f"{_system_name(system)}: {remark}" for system in changes.units for remark in system.remarks]
     notes += list(changes.remarks)
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
@@ -107,14 +63,14 @@ def changes_lines(changes: RunChanges) -> Lines:
         yield from _changes_table(changes.units)
 
 
-def _changes_table(units: Sequence[SystemChanges]) -> Lines:
-    rows = [(unit, change) for unit in units for change in unit.changes]
+def _changes_table(systems: Sequence[SystemChanges]) -> Lines:
+    rows = [(system, change) for system in systems for change in system.changes]
     everything = len(rows) <= MAX_CHANGES
-    fallen = {(unit.model, unit.setting, finding.what) for unit in units for finding in unit.findings}
+    fallen = {(system.model, system.setting, finding.what) for system in systems for finding in system.findings}
     shown = [
-        (unit, change)
-        for unit, change in rows
-        if everything or change.what == TOTAL or (unit.model, unit.setting, change.what) in fallen
+        (system, change)
+        for system, change in rows
+        if everything or change.what == TOTAL or (system.model, system.setting, change.what) in fallen
     ]
     if not shown:
         return
@@ -123,9 +79,9 @@ def _changes_table(units: Sequence[SystemChanges]) -> Lines:
         "| Model | Score | Before | Now | Change | 95 % interval | |",
         "| --- | --- | ---: | ---: | ---: | --- | --- |",
     )
-    for unit, change in shown[:MAX_CHANGES]:
-        mark = "**regressed**" if (unit.model, unit.setting, change.what) in fallen else change.note or ""
-        yield f"| {_cell(_unit(unit))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
+    for system, change in shown[:MAX_CHANGES]:
+        mark = "**regressed**" if (system.model, system.setting, change.what) in fallen else change.note or ""
+        yield f"| {_cell(_system_name(system))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
     if not everything:
         left_out = len(rows) - len(shown[:MAX_CHANGES])
         yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
@@ -141,7 +97,7 @@ def _numbers(change: ScoreDifference) -> str:
 
 
 def calls_lines(manifest: RunManifest) -> Lines:
-    """How often models were called, and what has no score."""
+    """Write how often models were called, and what has no score."""
     calls = manifest.calls
     yield from ("", "## Calls", "")
     yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
@@ -150,48 +106,16 @@ def calls_lines(manifest: RunManifest) -> Lines:
         yield from ("", f"{gaps} dataset{'s have' if gaps > 1 else ' has'} no score or not of every model: see `failures`.")
 
 
-def weakest_lines(tasks: pl.DataFrame, blueprint: Blueprint) -> Lines:
-    """The lowest tasks of each model and setting."""
-    titles = {task.id: task.title for _, task in blueprint.tasks()}
-    scored = tasks.filter(pl.col("score_0_100").is_not_null()).sort("score_0_100", "task")
-    units = tasks.select("model", "setting").unique(maintain_order=True).rows()
-    if scored.is_empty():
-        return
-    yield from ("", "## Weakest tasks", "", "| Model | Task | Score | Items |", "| --- | --- | ---: | ---: |")
-    for model, setting in units[:MAX_UNITS]:
-        own = scored.filter((pl.col("model") == model) & (pl.col("setting") == setting)).head(WEAKEST)
-        for row in own.iter_rows(named=True):
-            title = titles.get(row["task"], row["task"])
-            yield f"| {_cell(f'{model} ({setting})')} | {_cell(title)} | {row['score_0_100']:.2f} | {row['n_scored']} |"
-    if len(units) > MAX_UNITS:
-        yield from ("", f"The first {MAX_UNITS} of {len(units)}; all of them are in the report.")
-
-
-def place_lines(place: ReportLinks) -> Lines:
-    """Where report and tables are."""
-    shown = f"[{place.report}]({place.report})" if place.linked else f"`{place.report}`"
+def link_lines(links: ReportLinks) -> Lines:
+    """Write where report and tables are."""
+    shown = f"[{links.report}]({links.report})" if links.linked else f"`{links.report}`"
     yield from ("", "## Report", "", f"Report: {shown}")
-    if place.artifacts:
-        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in place.artifacts))
+    if links.artifacts:
+        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in links.artifacts))
 
 
-def layer_graph(manifest: RunManifest) -> Lines:
-    """The layers with their partitions and rows, as a mermaid graph."""
-    partitions = Counter(ref.layer for ref in manifest.partitions)
-    rows: Counter[str] = Counter()
-    for ref in manifest.partitions:
-        rows[ref.layer] += ref.rows
-    beside = {layer for edge in BESIDE for layer in edge} - {"items", "responses", "item_scores"}
-    chain = pairwise(layer for layer in partitions if layer not in beside)
-    yield from ("```mermaid", "graph TD")
-    for layer, count in partitions.items():
-        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
-    yield from (f"    {above} --> {below}" for above, below in (*chain, *BESIDE) if {above, below} <= partitions.keys())
-    yield "```"
-
-
-def _unit(unit: SystemChanges) -> str:
-    return f"{unit.model} ({unit.setting})"
+def _system_name(system: SystemChanges) -> str:
+    return f"{system.model} ({system.setting})"
 
 
 def _sentence(text: str) -> str:
@@ -207,5 +131,5 @@ def _signed(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """A model's name may hold a bar, which would end its cell."""
+    """Escape a bar, which a model's name may hold and which would end its cell."""
     return text.replace("|", "\\|")

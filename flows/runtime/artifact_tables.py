@@ -1,4 +1,4 @@
-"""Rows of the table artifacts: round numbers and plain cells, since the Prefect UI shows a nested one as [object Object].
+"""Make the rows of table artifacts: round numbers and plain cells, since the Prefect UI shows a nested one as [object Object].
 
 A cell that is null stays blank there: nothing that is missing is shown as 0.
 """
@@ -16,15 +16,20 @@ from tasks.lake.lake import Lake
 from tasks.models.http.failures import FAILURE_KINDS
 
 Row = dict[str, Any]
-CELL = ["dataset", "model", "setting"]
+JOB_KEY = ["dataset", "model", "setting"]
 
 MAX_ROWS = 1000
-"""Above that the UI gets slow; what was left out is said."""
+"""Above that the UI gets slow; the description says what was left out."""
 
 
 def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
-    """One row per model and setting, ranked ones first. Interval and `change` are of the total before the veto."""
-    by_unit = changes_by_score(changes)
+    """Return one row per system, ranked ones first. Interval and `change` are of the total before the veto.
+
+    Args:
+        totals: rows of `totals`.
+        changes: since the run before; None if nothing was compared.
+    """
+    by_score = changes_by_score(changes)
     ordered = totals.sort(["rank", "total", "model", "setting"], descending=[False, True, False, False], nulls_last=True)
     return [
         {
@@ -36,7 +41,7 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
             "before veto": _round(row["total_before_veto"]),
             "95 % low": _round(row["ci_low"]),
             "95 % high": _round(row["ci_high"]),
-            "change": _round(_change_of(by_unit, row, TOTAL)),
+            "change": _round(_change_of(by_score, row, TOTAL)),
             "coverage %": _percent(row["coverage"]),
         }
         for row in ordered.iter_rows(named=True)
@@ -44,15 +49,15 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
 
 
 def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
-    """One row per model, setting and main ability."""
-    by_unit = changes_by_score(changes)
+    """Return one row per system and main ability; `abilities`: rows of `ability_scores`."""
+    by_score = changes_by_score(changes)
     return [
         {
             "model": row["model"],
             "setting": row["setting"],
             "ability": row["ability"],
             "score": _round(row["score_0_100"]),
-            "change": _round(_change_of(by_unit, row, row["ability"])),
+            "change": _round(_change_of(by_score, row, row["ability"])),
             "datasets": f"{row['datasets_scored']} of {row['datasets_total']}",
             "items": f"{row['n_scored']} of {row['n_total']}",
         }
@@ -61,13 +66,18 @@ def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Ro
 
 
 def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
-    """One row per dataset, model and setting, the least covered first; an item counts as scored if each of its metrics is."""
-    cells = raw.group_by(CELL).agg(
+    """Return one row per dataset and system, the least covered first; an item counts as scored if each of its metrics is.
+
+    Args:
+        raw: rows of `raw_scores`.
+        manifest: has the datasets without a score.
+    """
+    jobs = raw.group_by(JOB_KEY).agg(
         pl.col("n_scored").min(), pl.col("n_unparsed").max(), pl.col("n_total").max(), metrics=pl.col("metric").sort().unique()
     )
     scored = [
         {
-            **{name: row[name] for name in CELL},
+            **{name: row[name] for name in JOB_KEY},
             "scored": row["n_scored"],
             "of": row["n_total"],
             "scored %": _percent(row["n_scored"] / row["n_total"]) if row["n_total"] else None,
@@ -75,7 +85,7 @@ def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
             "unreadable": row["n_unparsed"],
             "metrics": ", ".join(sorted(row["metrics"])),
         }
-        for row in cells.sort(pl.col("n_scored") / pl.col("n_total"), *CELL).iter_rows(named=True)
+        for row in jobs.sort(pl.col("n_scored") / pl.col("n_total"), *JOB_KEY).iter_rows(named=True)
     ]
     return [*(_uncovered(manifest)), *scored]
 
@@ -88,7 +98,7 @@ def _uncovered(manifest: RunManifest) -> Iterator[Row]:
 
 
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
-    """What has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
+    """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
     rows = [
         {
             "dataset": gap.dataset,
@@ -106,7 +116,7 @@ def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
 
 
 def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
-    """One row per partition and kind of failure; only partitions are read that have failed calls."""
+    """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
         if ref.complete or ref.layer not in {"responses", "judgements"}:
@@ -124,7 +134,7 @@ def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
 
 
 def cost_rows(manifest: RunManifest) -> list[Row]:
-    """One row of the run, then one per model, then one per dataset, model and role; costs that are not known stay empty."""
+    """Return one row of the run, then one per model, then one per dataset, model and role; unknown costs stay empty."""
     if not manifest.usage:
         return [{"dataset": "", "model": "all", "note": "this run recorded no tokens"}]
     rows = [
@@ -138,7 +148,7 @@ def cost_rows(manifest: RunManifest) -> list[Row]:
 
 
 def ablation_rows(table: pl.DataFrame) -> list[Row]:
-    """One row per variant and score."""
+    """Return one row per variant and score; `table`: rows of `ablations`."""
     return [
         {
             **{name: row[name] for name in ("variant", "model", "setting", "dataset", "metric")},
@@ -152,13 +162,13 @@ def ablation_rows(table: pl.DataFrame) -> list[Row]:
 
 
 def changes_by_score(changes: RunChanges | None) -> Mapping[tuple[str, str, str], ScoreDifference]:
-    """Changes by model, setting and what they are of."""
-    units = changes.units if changes else ()
-    return {(unit.model, unit.setting, change.what): change for unit in units for change in unit.changes}
+    """Return changes by model, setting and what they are of."""
+    systems = changes.units if changes else ()
+    return {(system.model, system.setting, change.what): change for system in systems for change in system.changes}
 
 
 def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
-    """At most MAX_ROWS rows, and what to say of the others."""
+    """Return at most MAX_ROWS rows, and a sentence on the others."""
     if len(rows) <= MAX_ROWS:
         return list(rows), ""
     return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."

@@ -1,23 +1,37 @@
-"""What a run shows in the Prefect UI, under keys that stay the same, so that each has a history over runs."""
+"""Publish what a run found: its state, its events, and artifacts in the Prefect UI under keys that stay the same."""
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.events import emit_event
 from prefect.settings import PREFECT_UI_URL
+from prefect.states import Completed
 
 from flows.runtime import artifact_summary as summary
 from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
-from schemas.blueprint import Blueprint
-from schemas.changes import RunChanges
+from schemas.changes import RunChanges, SystemChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
-from schemas.tables.scores import AbilityScores, RawScores, TaskScores, Totals
+from schemas.tables.scores import AbilityScores, RawScores, Totals
 from tasks.lake.lake import Lake
+from tasks.lake.manifest import run_folder
+
+RUN_SCORED = "moodflow.run.scored"
+"""After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
+report, message; of an ablation also its name, in `ablation`."""
+
+SCORE_REGRESSION = "moodflow.score.regression"
+"""Per model and setting that regressed. Resource `moodflow.model.<name>`; payload: run, previous, benchmark, model, setting,
+findings (list of {what, before, after, allowed, message}), message."""
+
+MODEL_RESOURCE = "moodflow.model."
+RUN_RESOURCE = "moodflow.run."
 
 SUMMARY_KEY = "summary"
 LEADERBOARD_KEY = "leaderboard"
@@ -33,35 +47,26 @@ RUN_KEYS = (SUMMARY_KEY, LEADERBOARD_KEY, ABILITIES_KEY, COVERAGE_KEY, FAILURES_
 ABLATION_KEYS = (ABLATION_SUMMARY_KEY, ABLATION_KEY, FAILURES_KEY, COSTS_KEY)
 
 
-@dataclass(frozen=True)
-class ArtifactInput:
-    """A run to show."""
+async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
+    """Publish the artifacts of a run.
 
-    manifest: RunManifest
-    blueprint: Blueprint
-    headline: str
-    changes: RunChanges | None
-
-
-async def publish_run(shown: ArtifactInput, lake: Lake) -> None:
-    """Publish the artifacts of a run."""
-    manifest, changes = shown.manifest, shown.changes
+    Args:
+        manifest: of the run, whose report is written.
+        changes: since the run before.
+        lake: has its layers and its report.
+    """
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    tasks = lake.read(manifest.partition("task_scores"), TaskScores)
     about = _about(manifest)
-    since = f"{about}. Change since run `{changes.previous}`." if changes and changes.previous else about
+    since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
     made = {
         LEADERBOARD_KEY: await _table(LEADERBOARD_KEY, tables.leaderboard_rows(totals, changes), since),
         ABILITIES_KEY: await _table(ABILITIES_KEY, tables.ability_rows(abilities, changes), since),
         COVERAGE_KEY: await _table(COVERAGE_KEY, tables.coverage_rows(raw, manifest), about),
         **await _publish_losses(manifest, lake),
     }
-    place = find_place(manifest, lake, made, os.environ)
-    text = summary.summarise(manifest, changes, shown.headline, tasks, shown.blueprint, place)
-    await acreate_markdown_artifact(text, key=SUMMARY_KEY, description=about)
-    await _publish_link(manifest, place)
+    await _publish_summary(SUMMARY_KEY, manifest, changes, find_links(manifest, lake, made, os.environ), lake)
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
@@ -71,10 +76,7 @@ async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lak
         ABLATION_KEY: await _table(ABLATION_KEY, tables.ablation_rows(lake.read(table, Ablations)), about),
         **await _publish_losses(manifest, lake),
     }
-    place = find_place(manifest, lake, made, os.environ)
-    text = summary.summarise_ablation(manifest, place)
-    await acreate_markdown_artifact(text, key=ABLATION_SUMMARY_KEY, description=about)
-    await _publish_link(manifest, place)
+    await _publish_summary(ABLATION_SUMMARY_KEY, manifest, None, find_links(manifest, lake, made, os.environ), lake)
 
 
 async def _publish_losses(manifest: RunManifest, lake: Lake) -> dict[str, UUID]:
@@ -90,15 +92,19 @@ async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
     return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
 
 
-async def _publish_link(manifest: RunManifest, place: summary.ReportLinks) -> None:
-    if place.linked:
-        await acreate_link_artifact(
-            place.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=_about(manifest)
-        )
+async def _publish_summary(
+    key: str, manifest: RunManifest, changes: RunChanges | None, links: summary.ReportLinks, lake: Lake
+) -> None:
+    report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
+    text = summary.summarise(report, manifest, changes, links)
+    await acreate_markdown_artifact(text, key=key, description=_about(manifest))
+    if links.linked:
+        title = f"Report of {manifest.run}"
+        await acreate_link_artifact(links.report, link_text=title, key=REPORT_KEY, description=_about(manifest))
 
 
-def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
-    """Where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
+def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
+    """Return where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
     addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
     if served := environ.get(REPORTS_URL):
         return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
@@ -106,13 +112,13 @@ def find_place(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], en
 
 
 def ui_address(page: str, which: object) -> str | None:
-    """Address of a page of the UI; null if no UI is known, as with a temporary server. The side bar leads to no artifact."""
+    """Return the address of a page of the UI, which no side bar leads to; None if no UI is known, as of a temporary server."""
     ui = PREFECT_UI_URL.value()
     return f"{str(ui).rstrip('/')}/v2/{page}/{which}" if ui else None
 
 
 def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
-    """Pages of the UI to open after a run: the run itself, then the histories of its artifacts."""
+    """Return the pages of the UI to open after a run: the run itself, then the histories of its artifacts."""
     served = (REPORT_KEY,) if os.environ.get(REPORTS_URL) else ()
     pages = [ui_address("runs/flow-run", f"{flow_run}?tab=Artifacts") if flow_run else None]
     pages += [ui_address("artifacts/key", key) for key in (*keys, *served)]
@@ -121,3 +127,81 @@ def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
 
 def _about(manifest: RunManifest) -> str:
     return f"{manifest.benchmark}, run `{manifest.run}`"
+
+
+def run_state(changes: RunChanges, manifest: RunManifest) -> State[RunManifest]:
+    """Return the state a run ends in: a completed one, by its name."""
+    return Completed(name=changes.state, message=state_message(changes), data=manifest)
+
+
+async def same_state(ended: State[RunManifest]) -> State[RunManifest]:
+    """Return the state of a sub-flow as that of the flow it is part of.
+
+    Raises:
+        What the sub-flow raised.
+    """
+    manifest = await ended.aresult()
+    return Completed(name=ended.name, message=ended.message, data=manifest)
+
+
+def state_message(changes: RunChanges) -> str:
+    """Describe the state in words."""
+    if changes.previous is None:
+        return changes.reason or "no earlier run"
+    if changes.state == "UpToDate":
+        return f"nothing changed since {changes.previous}: no model call was sent"
+    if changes.state == "Completed":
+        return f"no regression against {changes.previous}"
+    return f"regressed: {', '.join(f'{system.model} ({system.setting})' for system in changes.regressed)}"
+
+
+def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
+    """Emit the events of a run that is written; `changes` are None of an ablation, which is compared with nothing."""
+    emit_event(
+        RUN_SCORED,
+        resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
+        payload=run_payload(manifest, changes),
+    )
+    for system in changes.regressed if changes else ():
+        emit_event(
+            SCORE_REGRESSION,
+            resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
+            payload=regression_payload(manifest, system),
+        )
+
+
+def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
+    """Return the payload of a run's event."""
+    regressed = [f"{system.model} ({system.setting})" for system in changes.regressed] if changes else []
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "state": changes.state if changes else "Completed",
+        "previous": changes.previous if changes else None,
+        "models": [model["name"] for model in manifest.plan["models"]],
+        "regressed": regressed,
+        "calls_sent": manifest.calls.sent,
+        "report": manifest.report,
+        "message": state_message(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
+        **({"ablation": manifest.ablation["name"]} if manifest.ablation else {}),
+    }
+
+
+def regression_payload(manifest: RunManifest, system: SystemChanges) -> dict[str, Any]:
+    """Return the payload of the event of a system that regressed."""
+    findings = [finding.model_dump(mode="json") for finding in system.findings]
+    return {
+        "run": manifest.run,
+        "previous": system.previous,
+        "benchmark": manifest.benchmark,
+        "model": system.model,
+        "setting": system.setting,
+        "findings": findings,
+        "message": regression_message(system),
+    }
+
+
+def regression_message(system: SystemChanges) -> str:
+    """Return the findings of a system in one line."""
+    findings = "; ".join(finding.message for finding in system.findings)
+    return f"{system.model} ({system.setting}) regressed against {system.previous}: {findings}"

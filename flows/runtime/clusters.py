@@ -1,103 +1,79 @@
-"""Dask and Ray clusters that are there already: connect, look at every worker, run steps on them."""
+"""Connect Dask and Ray clusters that are there already, and check that every worker can do its part."""
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import uuid4
 
-from flows.runtime.machines import WorkerMachine, describe_machine, look_around
-from schemas.errors import ClusterError, UsageError
+import httpx
+from prefect.settings import PREFECT_API_URL
+
+from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
+from schemas.errors import ClusterError, MoodflowError, UsageError
 from schemas.folders import Folder
 from schemas.plan import Plan
 from tasks.lake.files import replace_file
 
-CONNECT_LIMIT_S = 5.0
-LOOK_LIMIT_S = 60.0
+CONNECT_LIMIT_S = 30.0
+LOOK_LIMIT_S = 300.0
+SERVER_LIMIT_S = 60.0
 PORTS = {"dask": 8786, "ray": 6379}
 PACKAGES = {"dask": "prefect_dask", "ray": "prefect_ray"}
+COMPUTING = ("polars", "numpy", "pyarrow", "prefect")
+"""Packages whose version may change the last bits of a score, or what is sent to a worker."""
 
-Seen = dict[str, WorkerMachine | Exception]
-"""What each machine of a cluster said, by its address, or why it did not."""
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("flows", "tasks", "schemas", "data")
+LOADED = {".py", ".yaml", ".json", ".jsonl", ".md", ".csv", ".txt"}
+
+
+class WorkerMachine(NamedTuple):
+    """Versions on a machine by package, and its problems as clauses; none: it can work."""
+
+    versions: dict[str, str]
+    problems: tuple[str, ...] = ()
+
 
 INSTALL = "install this version of MoodFlow for the scheduler and every worker, and start them again"
 SHARE = "use --lake s3://BUCKET/PREFIX or a shared folder; have PREFECT_API_URL name a server that every worker reaches"
 
 
-class Cluster(Protocol):
-    """A cluster that is connected."""
-
-    def submit(self, task: Any, parameters: Mapping[str, Any]) -> Any:
-        """The Prefect future of a run of the task on one of the workers."""
-
-    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
-        """What the workers see; of a scheduler, only what it is."""
+Findings = dict[str, WorkerMachine | Exception]
+"""What was found on each machine of a cluster, by its address, or why nothing was."""
 
 
-class DaskCluster:
-    """Workers of a Dask scheduler."""
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that is connected.
 
-    def __init__(self, runner: Any) -> None:
-        self._runner = runner
+    Args:
+        runner: Prefect's task runner, which runs tasks on the workers.
+        look: calls a function on every worker; of a Dask scheduler it finds only what it is.
+    """
 
-    def submit(self, task: Any, parameters: Mapping[str, Any]) -> Any:
-        """See Cluster."""
-        return self._runner.submit(task, dict(parameters))
-
-    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
-        """See Cluster."""
-        client = self._runner.client
-        seen: Seen = dict(client.run(look, on_error="return"))
-        try:
-            # It unpacks every task before it hands it on, and so needs our code too.
-            return {**seen, "scheduler": client.run_on_scheduler(describe_machine)} if seen else seen
-        except Exception as error:  # noqa: BLE001  told below with the others
-            return {**seen, "scheduler": error}
+    runner: Any
+    look: Callable[[Callable[[], WorkerMachine]], Findings]
 
 
-class RayCluster:
-    """Nodes of a Ray cluster."""
+def may_travel(spec: DatasetSpec) -> bool:
+    """Return whether a dataset can be built on any machine: its files come with the package, or their content is pinned.
 
-    def __init__(self, runner: Any) -> None:
-        self._runner = runner
-
-    def submit(self, task: Any, parameters: Mapping[str, Any]) -> Any:
-        """See Cluster."""
-        return self._runner.submit(task, dict(parameters))
-
-    def everywhere(self, look: Callable[[], WorkerMachine]) -> Seen:
-        """See Cluster."""
-        import ray  # noqa: PLC0415
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
-
-        def called() -> WorkerMachine:
-            return look()
-
-        asked = {
-            node["NodeManagerAddress"]: ray.remote(called)
-            .options(num_cpus=0, max_retries=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-            .remote()
-            for node in ray.nodes()  # type: ignore[no-untyped-call]
-            if node["Alive"] and node["Resources"].get("CPU")
-        }
-        return {address: _got(reference) for address, reference in asked.items()}
-
-
-def _got(reference: Any) -> WorkerMachine | Exception:
-    import ray  # noqa: PLC0415
-
-    try:
-        found: WorkerMachine = ray.get(reference, timeout=LOOK_LIMIT_S)
-    except Exception as error:  # noqa: BLE001  told below with the others
-        return error
-    return found
+    A user's own file is on the user's machine. A file that nothing pins was fetched here, and the key rests on that content.
+    """
+    return all(isinstance(file, BundledFile) or (isinstance(file, PinnedFile) and bool(file.sha256)) for file in spec.files)
 
 
 def require_runner(plan: Plan) -> None:
-    """See, without waiting for anything that starts, that the cluster of a plan can be there.
+    """Check, without waiting for anything that starts, that the cluster of a plan can be there.
 
     Raises:
         UsageError: the package that speaks to it is not installed, or the address is none.
@@ -120,7 +96,7 @@ def require_runner(plan: Plan) -> None:
 
 
 def split_address(plan: Plan) -> tuple[str, int]:
-    """Host and port of the plan's cluster.
+    """Return host and port of the plan's cluster.
 
     Raises:
         UsageError: its address has none.
@@ -141,18 +117,19 @@ def _unreachable(plan: Plan, error: Exception) -> ClusterError:
         f"the {plan.runner} cluster cannot be reached",
         where=f"--runner-address {plan.runner_address}",
         expected=f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there",
-        got=_shortened(error),
+        got=shortened(error),
         next_step="start the cluster or correct the address; --runner local needs none",
     )
 
 
-def _shortened(error: Exception) -> str:
+def shortened(error: Exception) -> str:
+    """Return an error in one line of at most 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 @asynccontextmanager
 async def open_cluster(plan: Plan, lake: Folder) -> AsyncIterator[Cluster]:
-    """The cluster of a plan, every worker of which can do its part.
+    """Connect the cluster of a plan, every worker of which can do its part.
 
     Args:
         plan: names it.
@@ -176,7 +153,16 @@ def _dask(plan: Plan) -> Iterator[Cluster]:
             runner.client  # noqa: B018  it connects when it is asked for
         except (OSError, ValueError) as error:
             raise _unreachable(plan, error) from error
-        yield DaskCluster(runner)
+        yield Cluster(runner, partial(_look_with_dask, runner.client))
+
+
+def _look_with_dask(client: Any, look: Callable[[], WorkerMachine]) -> Findings:
+    found: Findings = dict(client.run(look, on_error="return"))
+    try:
+        # The scheduler unpacks every task before it hands it on, and so needs our code too.
+        return {**found, "scheduler": client.run_on_scheduler(describe_machine)} if found else found
+    except Exception as error:  # noqa: BLE001  reported with the others
+        return {**found, "scheduler": error}
 
 
 @contextmanager
@@ -190,26 +176,48 @@ def _ray(plan: Plan) -> Iterator[Cluster]:
     except (OSError, RuntimeError, ValueError) as error:
         raise _unreachable(plan, error) from error
     try:
-        yield RayCluster(runner)
+        yield Cluster(runner, _look_with_ray)
     finally:
         runner.__exit__(None, None, None)
 
 
+def _look_with_ray(look: Callable[[], WorkerMachine]) -> Findings:
+    import ray  # noqa: PLC0415
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+    def called() -> WorkerMachine:
+        return look()
+
+    def result_of(reference: Any) -> WorkerMachine | Exception:
+        try:
+            found: WorkerMachine = ray.get(reference, timeout=LOOK_LIMIT_S)
+        except Exception as error:  # noqa: BLE001  reported with the others
+            return error
+        return found
+
+    calls = {
+        node["NodeManagerAddress"]: ray.remote(called)
+        .options(num_cpus=0, max_retries=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
+        .remote()
+        for node in ray.nodes()  # type: ignore[no-untyped-call]
+        if node["Alive"] and node["Resources"].get("CPU")
+    }
+    return {address: result_of(reference) for address, reference in calls.items()}
+
+
 def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
     """Raise ClusterError unless every worker has our code and sees the lake and the Prefect server."""
-    from prefect.settings import PREFECT_API_URL  # noqa: PLC0415
-
     token = lake / f".cluster-{uuid4().hex}"
     replace_file(token, b"")
     try:
-        seen = cluster.everywhere(partial(look_around, token, PREFECT_API_URL.value()))
+        machines = cluster.look(partial(look_around, token, PREFECT_API_URL.value()))
     finally:
         token.unlink()
-    if not seen:
+    if not machines:
         raise _unable(plan, "at least one worker", "none", "start workers, then run the same command again")
-    for address, found in seen.items():
+    for address, found in machines.items():
         if isinstance(found, Exception):
-            raise _unable(plan, "MoodFlow on every machine of the cluster", f"{address}: {_shortened(found)}", INSTALL)
+            raise _unable(plan, "MoodFlow on every machine of the cluster", f"{address}: {shortened(found)}", INSTALL)
         if differences := list_differences(found):
             raise _unable(plan, "the same versions on every machine", f"{address} has {differences}", INSTALL)
         if found.problems:
@@ -217,7 +225,7 @@ def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
 
 
 def list_differences(found: WorkerMachine) -> str:
-    """What another machine has in other versions than this one; empty if nothing."""
+    """Return what another machine has in other versions than this one; empty if nothing."""
     ours = describe_machine().versions
     return ", ".join(
         f"{name} {found.versions.get(name)} and not {ours[name]}" for name in ours if found.versions.get(name) != ours[name]
@@ -225,7 +233,55 @@ def list_differences(found: WorkerMachine) -> str:
 
 
 def _unable(plan: Plan, expected: str, got: str, next_step: str) -> ClusterError:
-    where = f"--runner-address {plan.runner_address}"
-    return ClusterError(
-        f"the {plan.runner} cluster cannot do this run", where=where, expected=expected, got=got, next_step=next_step
-    )
+    what, where = f"the {plan.runner} cluster cannot do this run", f"--runner-address {plan.runner_address}"
+    return ClusterError(what, where=where, expected=expected, got=got, next_step=next_step)
+
+
+def describe_machine() -> WorkerMachine:
+    """Return versions of this machine's code, its Python and the packages that compute."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    packages = {package: _version_of(package) for package in ("moodflow", *COMPUTING)}
+    return WorkerMachine({**packages, "python": python, "code": _code_sha256()[:12]})
+
+
+@cache
+def _code_sha256() -> str:
+    """Hash our modules and data as they are when this is first asked for, which is when a worker loads them.
+
+    Neither version nor commit tell of a checkout that was changed, nor of a worker that still runs what was there before.
+    """
+    files = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*") if path.suffix in LOADED)
+    names = (f"{path.relative_to(ROOT).as_posix()} {sha256(path.read_bytes()).hexdigest()}" for path in files)
+    return sha256("\n".join(names).encode()).hexdigest()
+
+
+def _version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def look_around(token: Folder, server: str | None) -> WorkerMachine:
+    """Return what this machine is, and whether it can do its part of a run; called on every worker.
+
+    Args:
+        token: a file that was just written to the lake.
+        server: address of the API of the Prefect server, where task runs are recorded.
+    """
+    problems = []
+    try:
+        if not token.is_file():
+            problems.append(f"it has no {token.parent}, or another folder of that name")
+    except (MoodflowError, OSError, ImportError) as error:
+        problems.append(f"it cannot read {token.parent}, {str(error).splitlines()[0]}")
+    if server and not _answers(server):
+        problems.append(f"it does not reach the Prefect server at {server}")
+    return WorkerMachine(describe_machine().versions, tuple(problems))
+
+
+def _answers(server: str) -> bool:
+    try:
+        return httpx.get(f"{server}/health", timeout=SERVER_LIMIT_S, trust_env=False).is_success
+    except httpx.HTTPError:
+        return False

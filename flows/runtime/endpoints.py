@@ -1,4 +1,4 @@
-"""The model servers of a run: keys resolved, reachability checked, one client and limiter per endpoint, one journal."""
+"""Check and open the model servers of a run: one client and limiter per endpoint, one journal."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import log
 from schemas.chat import ModelEntry
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
@@ -50,7 +50,7 @@ class OpenEndpoint(Endpoint):
 
     @property
     def counts(self) -> CallCounts:
-        """Calls so far."""
+        """Return the calls so far."""
         return self.chat.counts
 
 
@@ -67,7 +67,7 @@ async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) 
 
 @asynccontextmanager
 async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, OpenEndpoint]]:
-    """The endpoint of each model; models that are called in the same way share it, its limits and its connections.
+    """Open the endpoint of each model; models that are called in the same way share it, its limits and its connections.
 
     The embedded server runs as long as this block does.
 
@@ -77,18 +77,18 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         budget: what all calls together may cost.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_quick_turns())
+        stack.enter_context(_switch_often())
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         opened: dict[tuple[Any, ...], OpenEndpoint] = {}
         for entry in plan.entries:
-            if (place := _way(entry)) not in opened:
-                opened[place] = await _open(entry, journal, budget, stack)
+            if (way := _way(entry)) not in opened:
+                opened[way] = await _open(entry, journal, budget, stack)
         yield {entry: opened[_way(entry)] for entry in plan.entries}
 
 
 @contextmanager
-def _quick_turns() -> Iterator[None]:
-    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their places."""
+def _switch_often() -> Iterator[None]:
+    """The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots."""
     usual_s = sys.getswitchinterval()
     sys.setswitchinterval(TURN_S)
     try:
@@ -98,19 +98,19 @@ def _quick_turns() -> Iterator[None]:
 
 
 def _way(entry: ModelEntry) -> tuple[Any, ...]:
-    """Where a model is called, and with which limits."""
+    """Return where a model is called, and with which limits: models for which it is equal share an endpoint."""
     # The embedded server has limits of its own.
     return () if entry.base_url is None else tuple(getattr(entry, name) for name in TRANSPORT)
 
 
 async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:
-    paid = budget.account(entry)
+    account = budget.account(entry)
     if entry.base_url is None:
-        server = await stack.enter_async_context(serve_embedded(say))
+        server = await stack.enter_async_context(serve_embedded(log))
         entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
-        patient = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
-        client = HttpChat(entry, server.base_url, policy=patient, budget=paid)
+        policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
+        client = HttpChat(entry, server.base_url, policy=policy, budget=account)
     else:
-        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=paid)
+        client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
     chat = JournaledChat(await stack.enter_async_context(client), journal)
     return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

@@ -1,49 +1,83 @@
-"""A temporary Prefect server that starts while this process still imports Prefect and polars.
+"""Start a Prefect server on loopback in a process of its own, before this process has imported Prefect and polars.
 
-Prefect starts one by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. So this module imports
-neither. Where a server is configured, or where it cannot be told cheaply, nothing is started and Prefect does as it always does.
+Prefect starts a temporary server by itself only when the first flow asks for it, and waits: 4 to 5 s more of a command. So this
+module imports neither Prefect nor anything of ours. Where a server is configured, or where it cannot be told cheaply, nothing is
+started and Prefect does as it always does. Run as a script, this module is the server's process.
 """
 
 import atexit
+import ctypes
+import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Thread
 from typing import IO
 
-PROGRAM = Path(__file__).with_name("local_server_process.py")
+PROGRAM = Path(__file__)
 API_URL = "PREFECT_API_URL"
 UI_URL = "PREFECT_UI_URL"
 
-SERVER_ENVIRONMENT = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+LOCAL_SETTINGS = {
+    # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    # Prefect cuts it to whole seconds, and with none the recorder spins.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    # A machine may be busy; a server that fails ends, which is noticed at once.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
+}
+TEMPORARY_SETTINGS = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
 """As Prefect gives its own temporary server."""
 
 DECIDING = (API_URL, "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED", "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE")
-"""Variables with which the user says what server there is to be."""
+"""Variables with which the user decides which server there is."""
 
-STOP_LIMIT_S = 5.0
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
+PR_SET_PDEATHSIG = 1
+STARTUP_FAILED = 3
 
 
-class TemporaryServer:
-    """A running server on a loopback port; it ends with this process, however that goes."""
+def configure_prefect() -> None:
+    """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported."""
+    for name, value in LOCAL_SETTINGS.items():
+        os.environ.setdefault(name, value)
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._log: IO[bytes] = TemporaryFile()  # noqa: SIM115  it is closed by stop
-        # The socket listens before the server has imported anything: no other process can take the port, and the first request
-        # waits in its queue until the server is up, or ends when the server does.
-        with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
-            self.api_url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
+
+class LocalServer:
+    """A Prefect server in a process of its own, which ends with this process, however that goes.
+
+    Args:
+        listening: socket that the server is to listen on; closed here once the server has it. It listens before the server has
+            imported anything: no other process can take the port, and the first request waits until the server is up.
+        environ: environment of the server.
+        log: open file for what the server prints; closed by `stop`.
+    """
+
+    def __init__(self, listening: socket.socket, environ: Mapping[str, str], log: IO[bytes]) -> None:
+        self.origin = origin_of(listening)
+        self._log = log
+        with listening:
             # -P: the script's folder holds modules of ours that it must not mistake for others.
             self._process = subprocess.Popen(  # noqa: S603  our own script
                 [sys.executable, "-P", str(PROGRAM), str(listening.fileno())],
-                env={**environ, **SERVER_ENVIRONMENT},
+                env=dict(environ),
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
-                stdout=self._log,
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 # Ctrl-C is for this process, which ends the server once it has reported to it.
                 start_new_session=True,
@@ -52,20 +86,30 @@ class TemporaryServer:
         """Whether there is anything to lose: a server that was never asked is killed at once."""
 
     @property
+    def api_url(self) -> str:
+        """Return the address of its API."""
+        return f"{self.origin}/api"
+
+    @property
     def pid(self) -> int:
-        """Of the server's process."""
+        """Return the id of its process."""
         return self._process.pid
 
     @property
+    def status(self) -> int | None:
+        """Return its exit status; None while it runs."""
+        return self._process.poll()
+
+    @property
     def output(self) -> str:
-        """The end of what the server has printed."""
+        """Return the end of what it has printed."""
         # Not seek and read: the server writes at the same position of the same open file.
         descriptor = self._log.fileno()
         start = max(0, os.fstat(descriptor).st_size - SHOWN_BYTES)
         return os.pread(descriptor, SHOWN_BYTES, start).decode(errors="replace").strip()
 
     def stop(self) -> None:
-        """End the server; in order, if it was used."""
+        """End the server: in order if it was used, or after STOP_LIMIT_S seconds anyhow."""
         if self._log.closed:
             return
         if self.used:
@@ -80,10 +124,22 @@ class TemporaryServer:
         self._log.close()
 
 
-_STARTED: list[TemporaryServer] = []
+def origin_of(listening: socket.socket) -> str:
+    """Return `http://host:port` of a listening socket."""
+    host, port, *_ = listening.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def start_early() -> TemporaryServer | None:
+_STARTED: list[LocalServer] = []
+
+
+def start_temporary_server(environ: Mapping[str, str]) -> LocalServer:
+    """Start a server without pages on any free port; what it prints goes into a file without a name."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+    return LocalServer(listening, {**environ, **TEMPORARY_SETTINGS}, TemporaryFile())
+
+
+def start_early() -> LocalServer | None:
     """Start a server for this process, and name it to Prefect, unless one is configured or Prefect is imported already.
 
     Returns:
@@ -91,7 +147,7 @@ def start_early() -> TemporaryServer | None:
     """
     if _STARTED or "prefect" in sys.modules or sys.platform == "win32" or may_be_configured(os.environ, Path()):
         return None
-    server = TemporaryServer(os.environ)
+    server = start_temporary_server(os.environ)
     # Registered before Prefect is imported and so called after all of Prefect's own: its workers still send what they hold.
     atexit.register(server.stop)
     os.environ[API_URL] = server.api_url
@@ -100,13 +156,13 @@ def start_early() -> TemporaryServer | None:
     return server
 
 
-def started_server() -> TemporaryServer | None:
-    """What `start_early` started in this process."""
+def started_server() -> LocalServer | None:
+    """Return what `start_early` started in this process."""
     return _STARTED[0] if _STARTED else None
 
 
 def may_be_configured(environ: Mapping[str, str], folder: Path) -> bool:
-    """Whether the environment or a settings file that Prefect reads may name a server, or forbid a temporary one.
+    """Return whether the environment or a settings file that Prefect reads may name a server, or forbid a temporary one.
 
     Args:
         environ: environment variables.
@@ -131,4 +187,39 @@ def _mentions(path: Path, sign: str) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, UnicodeDecodeError, RuntimeError):
-        return True  # Prefect will say what is wrong with it
+        return True  # Prefect's own message names what is wrong with it
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent is gone: its standard input closes, and on Linux the kernel kills it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    Thread(target=_wait_for_end_of_input, daemon=True).start()
+
+
+def _wait_for_end_of_input() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(0)
+
+
+def _serve(descriptor: int) -> None:
+    """Serve Prefect's API on an inherited listening socket, until a signal comes."""
+    _end_with_parent()
+    import uvicorn  # noqa: PLC0415  a second in which the parent may be gone
+
+    listening = socket.socket(fileno=descriptor)
+    config = uvicorn.Config("prefect.server.api.server:create_app", factory=True, log_level="error", lifespan="on")
+    # Half a second of the start is garbage collection among what is imported.
+    gc.disable()
+    config.load()
+    gc.freeze()
+    gc.enable()
+    server = uvicorn.Server(config)
+    server.run(sockets=[listening])
+    if not server.started:
+        sys.exit(STARTUP_FAILED)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

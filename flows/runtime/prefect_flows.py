@@ -1,51 +1,122 @@
-"""How MoodFlow uses Prefect: settings of a local run, the kind of flow it has, and draining a temporary server."""
+"""Run Prefect flows and their steps: with the user's server or a temporary one, in this process or on a cluster."""
 
 import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
+from inspect import signature
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
+import httpx
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
+from prefect.exceptions import TerminationSignal
+from prefect.logging.configuration import ensure_logging_setup
+from prefect.logging.handlers import PrefectConsoleHandler
+from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
+
+from flows.runtime.clusters import Cluster, open_cluster, shortened
+from flows.runtime.local_server import INTERRUPTED, LocalServer, started_server
+from schemas.errors import ClusterError, EndpointError
 from schemas.plan import Plan
+from tasks.steps import ledger, outcome
 
 ResultT = TypeVar("ResultT")
 
-LOCAL_SETTINGS = {
-    # Without batching, the recorder and the API fight for SQLite's write lock: a small run takes 6 to 10 s instead of 2.
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
-    # Prefect cuts it to whole seconds, and with none the recorder spins.
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "60",
-    "PREFECT_LOGGING_EXTRA_LOGGERS": "moodflow",
-}
-DRAIN_LIMIT_S = 30.0
+RunStep = Callable[..., Awaitable[Any]]
+"""Called with a step and its arguments; gives the step's result, or raises what the step raised."""
+
+DRAIN_LIMIT_S = 120.0
 INTERRUPT_LIMIT_S = 5.0
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 
 _TERMINAL = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 
 
-def configure_prefect() -> None:
-    """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported."""
-    for name, value in LOCAL_SETTINGS.items():
-        os.environ.setdefault(name, value)
+async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Await the work with the user's server, or with a temporary one and wait until that has recorded every task run.
+
+    Raises:
+        EndpointError: the user's server cannot be reached, or the temporary one does not start.
+    """
+    temporary = await _server_is_temporary()
+    try:
+        return await work()
+    finally:
+        # Not after an interruption: it is to end now.
+        interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt | asyncio.CancelledError)
+        if temporary and not interrupted and not await drain():
+            log("the temporary Prefect server had not recorded every task run when it was stopped")
+
+
+async def _server_is_temporary() -> bool:
+    url = PREFECT_API_URL.value()
+    early = started_server()
+    if early or not url:
+        log("starting a temporary Prefect server, a few seconds")
+        if early:
+            limit_s = float(PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value())
+            advice = "see what it printed, or start one with prefect server start and set PREFECT_API_URL"
+            await wait_until_up(early, limit_s, "the temporary Prefect server did not start", advice)
+        return True
+    async with get_client() as client:
+        if failure := await client.api_healthcheck():
+            raise EndpointError(
+                "the Prefect server cannot be reached",
+                where=f"PREFECT_API_URL={url}",
+                got=str(failure),
+                next_step="start it with prefect server start, or unset the variable for a temporary server",
+            )
+    return False
+
+
+async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_step: str) -> None:
+    """Wait until a server that this process started answers; from then on there are records in it that must not be lost.
+
+    Args:
+        server: the server.
+        limit_s: longest wait, in seconds.
+        what: first words of an error.
+        next_step: last words of an error.
+
+    Raises:
+        EndpointError: it ended, or did not answer in time.
+    """
+    server.used = True
+    failure = "no answer"
+    with suppress(TimeoutError):
+        # Without certificates and proxies: the server is this machine's, and reading certificates takes a moment.
+        async with (
+            asyncio.timeout(limit_s),
+            httpx.AsyncClient(verify=False, trust_env=False, timeout=limit_s) as client,  # noqa: S501  plain HTTP
+        ):
+            while server.status is None:
+                try:
+                    (await client.get(f"{server.api_url}/health")).raise_for_status()
+                except httpx.HTTPError as error:
+                    failure = repr(error)
+                    await asyncio.sleep(0.1)
+                else:
+                    return
+    raise EndpointError(
+        what,
+        where=server.api_url,
+        expected=f"an answer within {limit_s:g} s",
+        got=server.output or failure,
+        next_step=next_step,
+    )
 
 
 def silence_console() -> None:
     """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    from prefect.logging.configuration import ensure_logging_setup  # noqa: PLC0415  settings are read on import
-    from prefect.logging.handlers import PrefectConsoleHandler  # noqa: PLC0415
-
     ensure_logging_setup()
     loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
     for logger in loggers:
@@ -81,8 +152,6 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     Raises:
         KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
     """
-    from prefect.exceptions import TerminationSignal  # noqa: PLC0415
-
     try:
         return asyncio.run(work)
     except TerminationSignal as ended:
@@ -90,9 +159,7 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
-    from prefect import flow  # noqa: PLC0415
-
+    """Return the decorator of a flow. Flows are never retried: a new run finds every finished partition and is cheap."""
     return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
 
 
@@ -104,9 +171,6 @@ async def begin_run(plan: Plan, *more: str) -> None:
 
     Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
     """
-    from prefect.client.orchestration import get_client  # noqa: PLC0415
-    from prefect.context import FlowRunContext  # noqa: PLC0415
-
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     if run is None or run.parent_task_run_id is not None:
@@ -118,9 +182,7 @@ async def begin_run(plan: Plan, *more: str) -> None:
 
 @contextmanager
 def in_outermost_run() -> Iterator[None]:
-    """Let artifacts, tasks and events of the block belong to the outermost flow run: nobody looks for them in a sub-flow."""
-    from tasks.steps import ledger  # noqa: PLC0415
-
+    """Let artifacts, tasks and events of the block belong to the outermost flow run, where a user looks for them."""
     context = _OUTERMOST.get()
     if context is None or context.flow_run.id in ledger.ended:
         yield
@@ -130,8 +192,6 @@ def in_outermost_run() -> Iterator[None]:
 
 
 def _note(flow: Any, flow_run: Any, state: Any) -> None:  # noqa: ARG001  the worker passes hooks their arguments by name
-    from tasks.steps import ledger  # noqa: PLC0415
-
     ledger.flow_runs.add(flow_run.id)
     ledger.ended.append(flow_run.id)
     if flow_run.parent_task_run_id is not None:
@@ -144,10 +204,6 @@ async def drain() -> bool:
     Returns:
         False if it had not after DRAIN_LIMIT_S seconds.
     """
-    from prefect.client.orchestration import get_client  # noqa: PLC0415
-
-    from tasks.steps import ledger  # noqa: PLC0415
-
     wanted = {
         "flow_runs": {"id": {"any_": [str(run) for run in ledger.flow_runs]}},
         "task_runs": {"state": {"type": {"any_": _TERMINAL}}},
@@ -159,3 +215,62 @@ async def drain() -> bool:
                 await asyncio.sleep(0.1)
             return True
     return False
+
+
+@asynccontextmanager
+async def spread(plan: Plan) -> AsyncIterator[RunStep]:
+    """Yield what runs the steps of a stage.
+
+    Raises:
+        UsageError, ClusterError: the plan's cluster cannot be used.
+    """
+    if plan.runner == "local":
+        yield run_here
+        return
+    lake = plan.lake.absolute() if isinstance(plan.lake, Path) else plan.lake
+    async with open_cluster(plan, lake) as cluster:
+        yield partial(run_there, cluster, plan)
+
+
+async def run_here(step: Any, *arguments: Any) -> Any:
+    """Run a step in this process."""
+    return await outcome(step(*arguments))
+
+
+async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) -> Any:
+    """Run a step on one of a cluster's workers; a run that a worker does not survive is begun again by the cluster.
+
+    Raises:
+        ClusterError: the cluster was lost, or lost the step.
+    """
+    context = FlowRunContext.get()
+    flow_run = context.flow_run.id if context and context.flow_run else None
+    future = cluster.runner.submit(step, dict(signature(step.fn).bind(*arguments).arguments))
+    await _end_of(future)
+    try:
+        # What the step raised is returned; what is raised is about the cluster.
+        result = await asyncio.to_thread(future.result, raise_on_failure=False)
+    except Exception as error:
+        raise ClusterError(
+            f"the {plan.runner} cluster did not finish {step.name}",
+            where=f"--runner-address {plan.runner_address}",
+            got=shortened(error),
+            next_step="see the logs of its workers, then run the same command again; finished partitions are kept",
+        ) from error
+    ledger.note(flow_run, future.task_run_id)  # the worker's own count is lost with it
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+async def _end_of(future: Any) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+    await ended.wait()
+
+
+def log(text: str) -> None:
+    """Write a line to standard error; in a flow run to its log, too, which is what the UI shows."""
+    sys.stderr.write(f"moodflow: {text}\n")
+    if FlowRunContext.get():
+        logging.getLogger("moodflow").info(text)

@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before anything is written."""
+"""Check a plan before anything is written: names, lake, cluster, endpoints."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ from flows.planning.resolve import ResolvedPlan, resolve
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.infer_jobs import find_stored
-from flows.runtime.server_session import say
+from flows.runtime.prefect_flows import log
 from schemas.plan import Plan
 
 DEMANDED_TOKENS = 3000
@@ -18,29 +18,29 @@ async def check_plan(plan: Plan) -> tuple[str, ...]:
     """Look up names, prove that the lake can be written and, if calls are left to make, that the endpoints can be right.
 
     Returns:
-        What is not wrong, but to be told before calls are paid for. Who asks the models says it, so that it is said once.
+        Warnings to be logged before calls are paid for, by the caller that sends them, so that each is logged once.
 
     Raises:
         MoodflowError: the first thing that is wrong.
     """
-    resolution = resolve(plan)
-    resolution.lake.require_writable()
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
     require_runner(plan)
-    if not all(find_stored(resolution, cell) for cell in eval_jobs(resolution)):
-        await check_endpoints(resolution.plan)
-        return (*kept_here(resolution), *cut_short(resolution))
-    return tuple(kept_here(resolution))
+    if not all(find_stored(resolved, job) for job in eval_jobs(resolved)):
+        await check_endpoints(resolved.plan)
+        return (*kept_here(resolved), *cut_short(resolved))
+    return tuple(kept_here(resolved))
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Tell the user what check_plan found, each warning once."""
+    """Log what check_plan found, each warning once."""
     for warning in dict.fromkeys(warnings):
-        say(warning)
+        log(warning)
 
 
-def kept_here(resolution: ResolvedPlan) -> Iterator[str]:
-    """Where on this machine is what the lake's object store cannot hold."""
-    lake = resolution.lake
+def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
+    """Yield a warning with the local folder of what the lake's object store cannot hold."""
+    lake = resolved.lake
     if lake.state != lake.root:
         yield (
             f"replies, embeddings and findings about models are kept on this machine, in {lake.state}; "
@@ -48,12 +48,12 @@ def kept_here(resolution: ResolvedPlan) -> Iterator[str]:
         )
 
 
-def cut_short(resolution: ResolvedPlan) -> Iterator[str]:
-    """A warning for each model whose replies are limited to less than emotion expression asks for."""
-    asked = any("emotion_expression" in chosen.spec.question_types for chosen in resolution.chosen)
-    if not asked or not resolution.plan.contexts.length_demand:
+def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
+    """Yield a warning for each model whose replies are limited to less than emotion expression asks for."""
+    asked = any("emotion_expression" in selected.spec.question_types for selected in resolved.chosen)
+    if not asked or not resolved.plan.contexts.length_demand:
         return
-    for entry in resolution.plan.models:
+    for entry in resolved.plan.models:
         if entry.base_url is not None and entry.sampling.max_tokens < DEMANDED_TOKENS:
             yield (
                 f"emotion expression asks for more than {DEMANDED_TOKENS} tokens per stage and replies of {entry.name} end at "

@@ -1,10 +1,10 @@
-"""Progress of the stages: Prefect progress artifacts that move, and for calls a bar with rate, failures and time left."""
+"""Show the progress of stages: Prefect artifacts that move, and for calls a bar with rate, failures and time left."""
 
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
@@ -32,80 +32,71 @@ LINE_PERIOD_S = 10.0
 ResultT = TypeVar("ResultT")
 
 
-class StageProgress(Protocol):
-    """Whatever knows how far it is."""
-
-    @property
-    def percent(self) -> float:
-        """From 0 to 100."""
-
-    @property
-    def line(self) -> str:
-        """The state as one line of text."""
-
-
 class RateColumn(ProgressColumn):
     """Calls per second; worked out when the bar is drawn, since that goes through the last thousand replies."""
 
     def render(self, task: Task) -> Text:
-        """Empty until two calls have ended."""
+        """Return the rate; empty until two calls have ended."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 
-class ProgressWatcher:
-    """Counts replies and shows them; a bar on a terminal, a line now and then in a log."""
+class StageProgress:
+    """Counts what is done of a stage."""
+
+    def __init__(self, total: int = 0) -> None:
+        self.total = total
+        self.done = 0
+
+    @property
+    def percent(self) -> float:
+        """Return the share of what is known so far that is done, in percent."""
+        return 100 * self.done / self.total if self.total else 0.0
+
+    @property
+    def line(self) -> str:
+        """Return the state as one line of text."""
+        return f"{self.done}/{self.total} partitions"
+
+
+class CallProgress(StageProgress):
+    """Counts replies and shows them: a bar on a terminal, a line every LINE_PERIOD_S in a log. A progress listener."""
 
     def __init__(self, title: str, progress: Progress) -> None:
+        super().__init__()
+        self.failed = 0
         self._progress = progress
         self._bar = progress.add_task(title, total=0, failed=0)
-        self.expected = 0
-        self.ended = 0
-        self.failed = 0
 
     def expect(self, calls: int) -> None:
-        """More calls are coming."""
-        self.expected += calls
-        self._progress.update(self._bar, total=self.expected)
+        """Expect so many more calls."""
+        self.total += calls
+        self._progress.update(self._bar, total=self.total)
 
     def on_reply(self, reply: ChatReply) -> None:
-        """One call ended."""
-        self.ended += 1
+        """Count a call that ended."""
+        self.done += 1
         self.failed += reply.failure is not None
         self._progress.update(self._bar, advance=1, failed=self.failed)
 
     @property
-    def percent(self) -> float:
-        """Share of the calls known so far that have ended, in percent."""
-        return 100 * self.ended / self.expected if self.expected else 0.0
-
-    @property
     def line(self) -> str:
-        """The state as one line of text."""
-        return f"{self.ended}/{self.expected} calls, {self.failed} failed"
+        """Return the state as one line of text."""
+        return f"{self.done}/{self.total} calls, {self.failed} failed"
 
 
-class PartitionCounter:
-    """Counts the partitions of a stage that are done."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
+class PartitionCounter(StageProgress):
+    """Counts the partitions of a stage that are done; with none to do, all are."""
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:
-        """The result of the work on one partition, which is counted then."""
+        """Return the result of the work on one partition, which is counted then."""
         result = await work
         self.done += 1
         return result
 
     @property
     def percent(self) -> float:
-        """Share of the partitions that are done, in percent."""
-        return 100 * self.done / self.total if self.total else 100.0
-
-    @property
-    def line(self) -> str:
-        """The state as one line of text."""
-        return f"{self.done}/{self.total} partitions"
+        """Return the share of the partitions that are done, in percent."""
+        return super().percent if self.total else 100.0
 
 
 @asynccontextmanager
@@ -118,7 +109,7 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 
 @asynccontextmanager
 async def _moving_artifact(key: str, title: str, measured: StageProgress) -> AsyncIterator[None]:
-    """A progress artifact that follows; the last thing it shows is the state after the block, if that ended well."""
+    """Keep a progress artifact up to date; the last thing it shows is the state after the block, if that ended well."""
     with in_outermost_run():
         artifact = await acreate_progress_artifact(0.0, key=key, description=title)
     async with _in_background(_update_artifact(artifact, title, measured)):
@@ -138,7 +129,7 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
 
 
 @asynccontextmanager
-async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
+async def show_calls(title: str) -> AsyncIterator[CallProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
     console = Console(stderr=True)
     columns = (
@@ -152,9 +143,9 @@ async def watch(title: str) -> AsyncIterator[ProgressWatcher]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        watcher = ProgressWatcher(title, progress)
-        async with _moving_artifact("inference-progress", title, watcher), _in_background(_print_lines(title, watcher, console)):
-            yield watcher
+        calls = CallProgress(title, progress)
+        async with _moving_artifact("inference-progress", title, calls), _in_background(_print_lines(title, calls, console)):
+            yield calls
 
 
 async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) -> None:
@@ -163,7 +154,7 @@ async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) 
         await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
 
 
-async def _print_lines(title: str, watcher: ProgressWatcher, console: Console) -> None:
-    while not console.is_terminal:  # a bar says it there
+async def _print_lines(title: str, calls: CallProgress, console: Console) -> None:
+    while not console.is_terminal:  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{title}: {watcher.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        print(f"{title}: {calls.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

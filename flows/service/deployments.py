@@ -1,15 +1,20 @@
-"""Deployments of a `prefect.yaml`, checked before anything is registered."""
+"""Read and check the deployments of a `prefect.yaml`."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
+from flows import MOVED_FLOWS
+from flows.ablate import read_variants
+from flows.planning.resolve import resolve
+from flows.runtime.prefect_flows import log
 from schemas.ablation import AblationRequest
 from schemas.deployment import DeploymentEntry, ScheduleEntry
-from schemas.errors import UsageError
+from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
 from schemas.plan import Plan
 from schemas.refusal import refused
@@ -38,29 +43,29 @@ class Deployment(NamedTuple):
 
     @property
     def plan(self) -> Plan:
-        """What it evaluates."""
+        """Return what it evaluates."""
         return self.asked if isinstance(self.asked, Plan) else self.asked.plan
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The flow's parameter as JSON: what was not set stays so."""
+        """Return the flow's parameter as JSON: what was not set stays so."""
         return {FLOWS[self.flow][0]: self.asked.model_dump(mode="json", exclude_unset=True)}
 
     def in_lake(self, lake: Folder) -> "Deployment":
-        """The same deployment, writing to another lake."""
+        """Return the same deployment, writing to another lake."""
         plan = self.plan.model_copy(update={"lake": lake})
         asked = plan if isinstance(self.asked, Plan) else self.asked.model_copy(update={"plan": plan})
         return self._replace(asked=asked)
 
 
 def find_config(config: Path | None, folder: Path) -> Path:
-    """The file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
+    """Return the file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
     candidates = (config,) if config else (folder / CONFIG_NAME, *SHIPPED)
     return next((path for path in candidates if path.is_file()), candidates[0])
 
 
 def read_deployments(path: Path) -> tuple[Deployment, ...]:
-    """Every deployment of the file.
+    """Read every deployment of the file.
 
     Raises:
         UsageError: the file cannot be read, or the first thing in it that is wrong.
@@ -114,8 +119,11 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         entry = DeploymentEntry.model_validate(raw)
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
-        raise _located(refused(error, "serve"), path, str(name)) from error
+        raise _inside(refused(error, "serve"), f"{path}, {name}") from error
     flow = entry.entrypoint.replace("/", ".").replace(".py:", ".")
+    if flow in MOVED_FLOWS:
+        log(f"deployment {entry.name}: {flow} is {MOVED_FLOWS[flow]} now; change its entrypoint in {path}")
+        flow = MOVED_FLOWS[flow]
     if flow not in FLOWS:
         raise UsageError(
             f"deployment {entry.name} runs a flow that moodflow serve does not know",
@@ -136,19 +144,17 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
     try:
         return Deployment(entry, flow, kind.model_validate(entry.parameters[name]))
     except ValidationError as error:
-        raise _located(refused(error, "run"), path, f"{entry.name}: parameters.{name}") from error
+        raise _inside(refused(error, "run"), f"{path}, {entry.name}: parameters.{name}") from error
 
 
-def _located(error: UsageError, path: Path, inside: str) -> UsageError:
-    """The same error, saying in which file and deployment."""
-    field = f".{error.where}" if error.where else ""
-    return UsageError(
-        error.what, where=f"{path}, {inside}{field}", expected=error.expected, got=error.got, next_step=error.next_step
-    )
+def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
+    """Return the same error with where it is inside of something."""
+    where = f"{outer}{separator}{error.where}" if error.where else outer
+    return type(error)(error.what, where=where, expected=error.expected, got=error.got, next_step=error.next_step)
 
 
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
-    """The deployments with other schedules.
+    """Return the deployments with other schedules.
 
     Args:
         deployments: as the file has them.
@@ -181,3 +187,35 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
         first = entry.schedules[0] if entry.schedules else ScheduleEntry(cron=cron, slug="given")
         schedules = (first.model_copy(update={"cron": cron, "active": True}),)
     return deployment._replace(entry=entry.model_copy(update={"schedules": schedules}))
+
+
+def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
+    """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
+    return tuple(one.in_lake(_absolute(lake or one.plan.lake)) for one in deployments)
+
+
+def _absolute(lake: Folder) -> Folder:
+    return lake.expanduser().absolute() if isinstance(lake, Path) else lake
+
+
+def lakes_of(deployments: Sequence[Deployment]) -> list[Folder]:
+    """Return each lake once."""
+    return list(dict.fromkeys(one.plan.lake for one in deployments))
+
+
+def check_deployment(deployment: Deployment) -> None:
+    """Look up what the deployment names; warn of a key that is not there.
+
+    Raises:
+        MoodflowError: what a run of it would raise at once.
+    """
+    asked = deployment.asked
+    plans = [asked] if isinstance(asked, Plan) else [plan for _, plan in read_variants(asked)]
+    try:
+        for plan in plans:
+            resolve(plan).lake.require_writable()
+    except MoodflowError as error:
+        raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
+    named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
+    for name in sorted(named - set(os.environ)):
+        log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

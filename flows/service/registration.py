@@ -1,16 +1,19 @@
-"""What a Prefect server is told of our deployments, and what is set right of earlier times before any of them runs."""
+"""Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
+from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate
 from prefect.client.schemas.filters import (
     DeploymentFilter,
-    DeploymentFilterId,
+    DeploymentFilterName,
+    FlowFilter,
+    FlowFilterName,
     FlowRunFilter,
     FlowRunFilterState,
     FlowRunFilterStateType,
@@ -19,10 +22,15 @@ from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLi
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
+from prefect.events.actions import CallWebhook, ChangeFlowRunState
+from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+from prefect.events.schemas.events import ResourceSpecification
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
+from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.service.deployments import Deployment
 from schemas.deployment import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError
@@ -30,10 +38,27 @@ from schemas.errors import UsageError
 AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
 FIRST_RUN = {"min_runs": 1, "max_runs": 1}
 PAGE = 200
+LOST = "moodflow serve ended while it ran; the next run goes on from what is in the lake"
+
+HEARTBEAT_S = 30
+"""Seconds between two signs of life of a run; Prefect takes no fewer."""
+
+SILENT_S = 3 * HEARTBEAT_S
+SILENT_RUN = "moodflow: a run that fell silent is Crashed"
+REGRESSION = "moodflow: a regression calls the webhook"
+WEBHOOK_BLOCK = "moodflow-regression"
+
+WEBHOOK_BODY = """{
+  "text": {{ event.payload.message | tojson }},
+  "event": {{ event.event | tojson }},
+  "occurred": {{ event.occurred | string | tojson }},
+  "regression": {{ event.payload | tojson }}
+}"""
+"""JSON; `text` is what chat services show."""
 
 
 class Registered(NamedTuple):
-    """A deployment that the server knows."""
+    """A deployment that the server has."""
 
     deployment: Deployment
     id: UUID
@@ -42,10 +67,10 @@ class Registered(NamedTuple):
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
-    """The deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
+    """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed.
 
     Raises:
-        UsageError: a schedule is none.
+        UsageError: a schedule cannot be read.
     """
     entry = deployment.entry
     module, _, name = deployment.flow.rpartition(".")
@@ -82,7 +107,12 @@ def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCre
 
 
 async def register(client: PrefectClient, built: Sequence[tuple[Deployment, RunnerDeployment]]) -> list[Registered]:
-    """Tell the server of the deployments; a schedule that is no longer in the file is removed."""
+    """Register the deployments; a schedule that is no longer in the file is removed.
+
+    Args:
+        client: of the server.
+        built: deployments of the file, each as Prefect registers it.
+    """
     registered = []
     for deployment, made in built:
         identity = await made.aapply()
@@ -95,7 +125,7 @@ async def register(client: PrefectClient, built: Sequence[tuple[Deployment, Runn
 
 
 async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
-    """Close what an earlier `moodflow serve` left, so that no run holds a place and missed runs do not all start now.
+    """Close what an earlier `moodflow serve` left, so that no run holds a slot and missed runs do not all start now.
 
     A run that was at work when its server was killed is Crashed. Scheduled runs whose time has passed are Cancelled.
 
@@ -108,55 +138,125 @@ async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[s
     """
     missed: dict[str, int] = {}
     for name in names:
-        found = await client.request("POST", "/deployments/filter", json=_named(name))
-        for deployment in found.json():
-            identity = UUID(deployment["id"])
-            for run in await runs_of(client, identity, AT_WORK):
-                lost: State[None] = Crashed(
-                    message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
-                )
-                await client.set_flow_run_state(run.id, lost, force=True)
-            late = [run for run in await runs_of(client, identity, (StateType.SCHEDULED,)) if _is_past(run)]
-            for run in late:
-                await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
-            if late:
-                missed[name] = len(late)
+        for run in await runs_of(client, name, AT_WORK):
+            lost: State[None] = Crashed(
+                message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
+            )
+            await client.set_flow_run_state(run.id, lost, force=True)
+        now = datetime.now(UTC)
+        scheduled = await runs_of(client, name, (StateType.SCHEDULED,))
+        late = [run for run in scheduled if run.next_scheduled_start_time and run.next_scheduled_start_time < now]
+        for run in late:
+            await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
+        if late:
+            missed[name] = len(late)
     return missed
 
 
-def _named(name: str) -> dict[str, Any]:
+async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType]) -> list[FlowRun]:
+    """Return the runs of a deployment in these states, the next one first.
+
+    Args:
+        client: of the server.
+        name: of flow and deployment; the server need not know it.
+        states: types of states.
+    """
     flow, _, deployment = name.partition("/")
-    return {"flows": {"name": {"any_": [flow]}}, "deployments": {"name": {"any_": [deployment]}}}
-
-
-def _is_past(run: FlowRun) -> bool:
-    due = run.next_scheduled_start_time
-    return due is not None and due < datetime.now(UTC)
-
-
-async def runs_of(client: PrefectClient, deployment: UUID, states: Sequence[StateType]) -> list[FlowRun]:
-    """Runs of a deployment in these states, the next one first."""
     runs: list[FlowRun] = []
-    while len(runs) % PAGE == 0:
+    while True:
         page = await client.read_flow_runs(
-            deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+            flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])),
+            deployment_filter=DeploymentFilter(name=DeploymentFilterName(any_=[deployment])),
             flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(states)))),
             sort=FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC,
             limit=PAGE,
             offset=len(runs),
         )
         runs += page
-        if not page:
-            break
-    return runs
+        if len(page) < PAGE:
+            return runs
 
 
 async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> Mapping[str, datetime | None]:
-    """When each deployment runs next, by its name; null where nothing is scheduled."""
+    """Return when each deployment runs next, by its name; None where nothing is scheduled."""
     due: dict[str, datetime | None] = {}
     for one in registered:
         # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
         await client.request("POST", "/deployments/{id}/schedule", path_params={"id": one.id}, json=FIRST_RUN)
-        runs = await runs_of(client, one.id, (StateType.SCHEDULED,))
+        runs = await runs_of(client, one.name, (StateType.SCHEDULED,))
         due[one.name] = runs[0].next_scheduled_start_time if runs else None
     return due
+
+
+def silent_run_automation() -> AutomationCore:
+    """Return the automation that ends runs without heartbeats: one that was killed would hold its slot for ever."""
+    return AutomationCore(
+        name=SILENT_RUN,
+        description=f"No sign of life for {SILENT_S} s: its process was killed, or the machine slept.",
+        enabled=True,
+        trigger=EventTrigger(
+            posture=Posture.Proactive,
+            after={"prefect.flow-run.heartbeat"},
+            expect={"prefect.flow-run.*"},
+            match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+            for_each={"prefect.resource.id"},
+            threshold=1,
+            within=timedelta(seconds=SILENT_S),
+        ),
+        actions=[
+            ChangeFlowRunState(
+                state=StateType.CRASHED,
+                message=f"no sign of life for {SILENT_S} s; the next run goes on from what is in the lake",
+            )
+        ],
+    )
+
+
+async def regression_automation(url: SecretStr) -> AutomationCore:
+    """Return the automation that calls a webhook on a regression; its address is kept as a secret of the server."""
+    block = await Webhook(url=url).asave(WEBHOOK_BLOCK, overwrite=True)
+    return AutomationCore(
+        name=REGRESSION,
+        description="A score fell by more than its interval, a veto is new, or coverage fell.",
+        enabled=True,
+        trigger=EventTrigger(
+            posture=Posture.Reactive,
+            expect={SCORE_REGRESSION},
+            match=ResourceSpecification({"prefect.resource.id": f"{MODEL_RESOURCE}*"}),
+            threshold=1,
+            within=timedelta(0),
+        ),
+        actions=[CallWebhook(block_document_id=block, payload=WEBHOOK_BODY)],
+    )
+
+
+async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
+    """Create or update the server's automations, each once; without a webhook, none is called.
+
+    Args:
+        client: of the server.
+        webhook: address that is called on a regression.
+    """
+    await _keep_one(client, silent_run_automation())
+    if webhook is not None:
+        await _keep_one(client, await regression_automation(webhook))
+        return
+    for automation in await client.read_automations_by_name(REGRESSION):
+        await client.delete_automation(automation.id)
+    try:
+        block = await client.read_block_document_by_name(WEBHOOK_BLOCK, "webhook")
+    except ObjectNotFound:
+        return
+    await client.delete_block_document(block.id)
+
+
+async def _keep_one(client: PrefectClient, wanted: AutomationCore) -> None:
+    existing: Sequence[AutomationCore] = await client.read_automations_by_name(wanted.name)
+    first, *others = [automation.id for automation in existing if hasattr(automation, "id")] or [None]
+    if first is None:
+        await client.create_automation(wanted)
+    else:
+        await client.update_automation(first, wanted)
+    for surplus in others:
+        if surplus is not None:
+            await client.delete_automation(surplus)

@@ -1,30 +1,34 @@
-"""The reports of a lake over HTTP on loopback: only files of its `runs/` folder, only to be read, only under its own name."""
+"""Serve the reports of lakes over HTTP on loopback: only files of `runs/`, only to be read, only under the own name."""
 
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import ClassVar
-from urllib.parse import unquote, urlsplit
 
-from flows.service.server_process import origin_of
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from flows.runtime.local_server import origin_of
+from schemas.errors import MoodflowError
 from schemas.folders import Folder
 
 REPORT = "report.html"
-ICON = "/favicon.ico"
 PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 """Of a run or a file: never `.`, `..`, or a hidden one."""
 
 TYPES = {
-    ".html": "text/html; charset=utf-8",
+    ".html": "text/html",
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
-    ".md": "text/markdown; charset=utf-8",
+    ".md": "text/markdown",
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
@@ -41,23 +45,20 @@ HEADERS = {
 }
 
 
-def find_file(folders: Sequence[Folder], path: str) -> Folder | None:
-    """The file that a request's path names: `/<run>/<file>`, in the first of the folders that has it.
+def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
+    """Return a run's file from the first of the folders that has it.
 
-    Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link.
+    Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link. Starlette's
+    static files know neither this rule nor object stores.
 
     Args:
         folders: `runs/` of the lakes.
-        path: as requested, without the query.
+        run: name of the run.
+        name: name of the file.
     """
-    first, *parts = unquote(path).split("/")
-    if first or len(parts) != 2 or not all(PLAIN_NAME.fullmatch(part) for part in parts):  # noqa: PLR2004
+    if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
         return None
-    for folder in folders:
-        found = folder / parts[0] / parts[1]
-        if found.is_file() and _is_inside(found, folder):
-            return found
-    return None
+    return next((found for folder in folders if (found := folder / run / name).is_file() and _is_inside(found, folder)), None)
 
 
 def _is_inside(path: Folder, folder: Folder) -> bool:
@@ -67,13 +68,13 @@ def _is_inside(path: Folder, folder: Folder) -> bool:
 
 
 def list_reports(folders: Sequence[Folder]) -> list[str]:
-    """Runs that have a report, newest first."""
+    """Return the runs that have a report, newest first."""
     found = {path.parent.name for folder in folders if folder.exists() for path in folder.glob(f"*/{REPORT}")}
     return sorted(found, reverse=True)
 
 
 def index_page(runs: Sequence[str]) -> str:
-    """A page that links every report."""
+    """Return a page that links every report."""
     links = "\n".join(f'<li><a href="/{escape(run)}/{REPORT}">{escape(run)}</a></li>' for run in runs)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -82,80 +83,54 @@ def index_page(runs: Sequence[str]) -> str:
     )
 
 
-class ReportHandler(BaseHTTPRequestHandler):
-    """One connection."""
+def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
+    """Return the application.
 
-    protocol_version = "HTTP/1.1"
-    server_version = "MoodFlow"
-    sys_version = ""
-    timeout: ClassVar[float] = 30.0
-    server: "ReportServer"
+    Args:
+        folders: `runs/` of the lakes.
+        hosts: `host:port` it answers to; a name that an attacker's page has led to this address is none of them.
+    """
 
-    def do_GET(self) -> None:
-        """Send a file."""
-        self._answer(self.wfile.write)
+    def index(_: Request) -> Response:
+        return HTMLResponse(index_page(list_reports(folders)))
 
-    def do_HEAD(self) -> None:
-        """Say what would be sent."""
-        self._answer(None)
+    def icon(_: Request) -> Response:
+        return Response(media_type="image/x-icon")  # a browser asks for it, and would call its absence an error
 
-    def _answer(self, write: Callable[[bytes], int] | None) -> None:
-        status, kind, body = self._find()
-        self.send_response(status)
-        for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if write is not None:
-            write(body)
-
-    def _find(self) -> tuple[HTTPStatus, str, bytes]:
-        if self.headers.get_all("Host") not in self.server.hosts:
-            # A name that an attacker's page has led to this address is none of ours.
-            return HTTPStatus.MISDIRECTED_REQUEST, TYPES[".md"], b"this server answers under its own address only\n"
-        path = urlsplit(self.path).path
-        if path == "/":
-            return HTTPStatus.OK, TYPES[".html"], index_page(list_reports(self.server.folders)).encode()
-        if path == ICON:
-            return HTTPStatus.OK, "image/x-icon", b""  # a browser asks for it, and would call its absence an error
+    def file(request: Request) -> Response:
         try:
-            if found := find_file(self.server.folders, path):
-                return HTTPStatus.OK, TYPES.get(found.suffix, "application/octet-stream"), found.read_bytes()
-        except (OSError, ValueError):
+            if found := find_file(folders, request.path_params["run"], request.path_params["name"]):
+                return Response(found.read_bytes(), media_type=TYPES.get(found.suffix, "application/octet-stream"))
+        except (OSError, ValueError, MoodflowError):
             pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
-        return HTTPStatus.NOT_FOUND, TYPES[".md"], b"there is no such file\n"
+        return PlainTextResponse("there is no such file\n", 404)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name http.server uses
-        """Say nothing: the terminal is for what matters."""
+    async def guard(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        if request.headers.getlist("host") in [[host] for host in hosts]:
+            response = await call_next(request)
+        else:
+            response = PlainTextResponse("this server answers under its own address only\n", 421)
+        response.headers.update(HEADERS)
+        return response
 
-
-class ReportServer(ThreadingHTTPServer):
-    """Serves the reports on a socket that listens already."""
-
-    daemon_threads = True
-
-    def __init__(self, listening: socket.socket, folders: Sequence[Folder]) -> None:
-        super().__init__(("", 0), ReportHandler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listening
-        self.server_address = listening.getsockname()
-        self.folders = tuple(folders)
-        self.url = origin_of(listening)
-        host, port = self.url.removeprefix("http://"), self.server_address[1]
-        self.hosts = ([host], [f"localhost:{port}"])
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that closes a connection in the middle is nothing to report."""
+    routes = [Route("/", index), Route("/favicon.ico", icon), Route("/{run}/{name}", file)]
+    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
 
 
 @contextmanager
-def reports(listening: socket.socket, lakes: Sequence[Folder]) -> Iterator[ReportServer]:
-    """Serve the reports of these lakes while the block runs."""
-    server = ReportServer(listening, [lake / "runs" for lake in lakes])
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+def serve_reports(listening: socket.socket, lakes: Sequence[Folder]) -> Iterator[str]:
+    """Serve the reports of these lakes on a listening socket while the block runs; yields the address."""
+    origin = origin_of(listening)
+    hosts = (origin.removeprefix("http://"), f"localhost:{listening.getsockname()[1]}")
+    app = report_app([lake / "runs" for lake in lakes], hosts)
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+    )
+    thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:
-        yield server
+        yield origin
     finally:
-        server.shutdown()
-        server.server_close()
+        server.should_exit = True
         thread.join()
+        listening.close()

@@ -1,6 +1,7 @@
-"""`moodflow serve`: a Prefect server with UI, schedules and reports on this machine, until a signal comes; then none of it."""
+"""Run a Prefect server with its deployments until a signal comes, and leave no process behind."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
@@ -10,30 +11,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
 
-import httpx
+import psutil
 from prefect.client.orchestration import get_client
 from prefect.deployments.runner import RunnerDeployment
 from prefect.runner import Runner
 from pydantic import SecretStr
 
-from flows.runtime.prefect_flows import INTERRUPTED
-from flows.runtime.server_session import say
-from flows.service.automations import HEARTBEAT_S, register_automations
+from flows.runtime.local_server import INTERRUPTED, LocalServer
+from flows.runtime.prefect_flows import log, wait_until_up
 from flows.service.deployments import Deployment
-from flows.service.process_tree import adopt_orphans, descendants, end_descendants, send
-from flows.service.registration import Registered, close_left_over, next_runs, register
-from flows.service.server_process import ServerProcess
-from schemas.errors import EndpointError
+from flows.service.registration import HEARTBEAT_S, Registered, close_left_over, next_runs, register, register_automations
 
-START_LIMIT_S = 300.0
+START_LIMIT_S = 600.0
 STOP_RUNS_LIMIT_S = 15.0
 FAILED = 1
 STOPPING = "stopping the runs and the server; once more kills them"
+PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """What is there once everything runs."""
+    """What is registered once everything runs."""
 
     registered: Sequence[Registered]
     next_runs: Mapping[str, datetime | None]
@@ -42,9 +40,16 @@ class ServerStatus:
 
 @dataclass(frozen=True)
 class ServerPlan:
-    """What is to be served, on which server."""
+    """What is to be served, on which server.
 
-    server: ServerProcess
+    Args:
+        server: a server that was started.
+        built: deployments of the file, each as Prefect registers it.
+        webhook: address that is called on a regression.
+        announce: called once everything runs.
+    """
+
+    server: LocalServer
     built: Sequence[tuple[Deployment, RunnerDeployment]]
     webhook: SecretStr | None
     announce: Callable[[ServerStatus], None]
@@ -59,50 +64,69 @@ def serve_until_signal(wanted: ServerPlan) -> int:
     Raises:
         EndpointError: the server did not start.
     """
-    adopt_orphans()
+    if sys.platform == "linux":
+        # A process whose own parent ends becomes a child of this one, so that it is still found at the end.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
         return asyncio.run(_serve(wanted))
     finally:
         wanted.server.stop()
-        end_descendants(os.getpid())
+        end_descendants()
+
+
+def end_descendants(spared: int | None = None) -> None:
+    """Kill what this process started, and what that started, until nothing is left.
+
+    Args:
+        spared: id of a child that is to stay, with all that is below it.
+    """
+    this = psutil.Process()
+    done = {child for child in this.children() if child.pid == spared}
+    done |= {child for one in tuple(done) for child in one.children(recursive=True)}
+    while left := set(this.children(recursive=True)) - done:
+        for child in left:
+            with suppress(psutil.Error):  # it ended meanwhile
+                child.kill()
+        done |= left
 
 
 async def _serve(wanted: ServerPlan) -> int:
     stopped = asyncio.Event()
-    _heed_signals(stopped)
+    _handle_signals(stopped)
     runner = Runner(name="moodflow serve", pause_on_shutdown=False, heartbeat_seconds=HEARTBEAT_S, query_seconds=5)
     died = asyncio.create_task(_wait_for_end(wanted.server))
-    asked = asyncio.create_task(stopped.wait())
+    signalled = asyncio.create_task(stopped.wait())
     work = asyncio.create_task(_start(wanted, runner, stopped))
     try:
-        await asyncio.wait({died, asked, work}, return_when=asyncio.FIRST_COMPLETED)
-        if work.done() and not asked.done():
+        await asyncio.wait({died, signalled, work}, return_when=asyncio.FIRST_COMPLETED)
+        if signalled.done():
+            return 0
+        if work.done():
             work.result()  # it ends by failing only
-        if died.done() and not asked.done():
-            said = wanted.server.last_words or "it said nothing"
-            say(f"the Prefect server ended by itself, with status {died.result()}: {said}")
-            return FAILED
-        return 0 if asked.done() else FAILED
+        if died.done():
+            printed = wanted.server.output or "it printed nothing"
+            log(f"the Prefect server ended by itself, with status {died.result()}: {printed}")
+        return FAILED
     finally:
         await _stop(wanted, runner, work)
-        for task in (died, asked):
+        for task in (died, signalled):
             task.cancel()
 
 
-def _heed_signals(stopped: asyncio.Event) -> None:
-    def heed() -> None:
+def _handle_signals(stopped: asyncio.Event) -> None:
+    def handle() -> None:
         if stopped.is_set():
-            send(descendants(os.getpid()), signal.SIGKILL)
+            end_descendants()
             os._exit(INTERRUPTED)
-        say(STOPPING)
+        log(STOPPING)
         stopped.set()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, heed)
+        loop.add_signal_handler(number, handle)
 
 
-async def _wait_for_end(server: ServerProcess) -> int:
+async def _wait_for_end(server: LocalServer) -> int:
     # A process announces its end to its parent by a signal, which asyncio wants for itself; asking is simpler.
     while (status := server.status) is None:  # noqa: ASYNC110
         await asyncio.sleep(0.5)
@@ -110,7 +134,8 @@ async def _wait_for_end(server: ServerProcess) -> int:
 
 
 async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> None:
-    await wait_until_healthy(wanted.server)
+    advice = "see what it printed; if it is the database, name another folder with PREFECT_HOME"
+    await wait_until_up(wanted.server, START_LIMIT_S, "the Prefect server did not start", advice)
     names = [made.full_name for _, made in wanted.built]
     async with get_client() as client:
         missed = await close_left_over(client, names)
@@ -124,7 +149,7 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print
         running = asyncio.create_task(runner.start())
         await asyncio.sleep(0)
-        _heed_signals(stopped)  # the runner has put its own handler in place of ours
+        _handle_signals(stopped)  # the runner has put its own handler in place of ours
         try:
             await running
         finally:
@@ -132,7 +157,7 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
 
 
 class Echo(StringIO):
-    """Standard error for what runs print, until they are told to stop: how each of them takes it would bury our own words."""
+    """Standard error for what runs print, until they are stopped: their tracebacks would bury our own messages."""
 
     def __init__(self, stopped: asyncio.Event) -> None:
         super().__init__()
@@ -140,48 +165,19 @@ class Echo(StringIO):
         self._stream = sys.stderr
 
     def write(self, text: str) -> int:
-        """Pass it on, or forget it."""
+        """Pass the text on, or drop it."""
         if not self._stopped.is_set():
             self._stream.write(text)
             self._stream.flush()
         return len(text)
 
 
-async def wait_until_healthy(server: ServerProcess, limit_s: float = START_LIMIT_S) -> None:
-    """Wait until the server answers.
-
-    Raises:
-        EndpointError: it ended, or did not answer in time.
-    """
-    answered: str | None = None
-    with suppress(TimeoutError):
-        async with (
-            asyncio.timeout(limit_s),
-            httpx.AsyncClient(verify=False, trust_env=False, timeout=limit_s) as client,  # noqa: S501  plain HTTP
-        ):
-            while server.status is None:
-                try:
-                    (await client.get(f"{server.api_url}/health")).raise_for_status()
-                except httpx.HTTPError as error:
-                    answered = repr(error)
-                    await asyncio.sleep(0.1)
-                else:
-                    return
-    raise EndpointError(
-        "the Prefect server did not start",
-        where=server.origin,
-        expected=f"an answer within {limit_s:g} s",
-        got=server.last_words or answered,
-        next_step="see what it said; if it is the database, name another folder with PREFECT_HOME",
-    )
-
-
 async def _stop(wanted: ServerPlan, runner: Runner, work: "asyncio.Task[None]") -> None:
-    """End what runs while the server can still be told; then only the server is left."""
+    """End the runs while the server can still record it; then only the server is left."""
     if runner.started and wanted.server.status is None:
         with suppress(TimeoutError):
             await asyncio.wait_for(runner.astop(), STOP_RUNS_LIMIT_S)
-    end_descendants(os.getpid(), spared=[wanted.server.pid])
+    end_descendants(spared=wanted.server.pid)
     work.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await asyncio.wait_for(work, STOP_RUNS_LIMIT_S)

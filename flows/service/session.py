@@ -1,10 +1,11 @@
-"""From the options of `moodflow serve` to a running server: everything is checked before anything starts."""
+"""Serve from the options of `moodflow serve`: everything is checked before anything starts."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import secrets
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from socket import socket
 from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
@@ -12,30 +13,21 @@ from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
-from flows.ablate import read_variants
-from flows.planning.resolve import resolve
-from flows.runtime.server_session import say
-from flows.service.deployments import Deployment, find_config, read_deployments, reschedule
+from flows.runtime.local_server import LocalServer, origin_of
+from flows.runtime.prefect_flows import log
+from flows.service.deployments import check_deployment, find_config, lakes_of, read_deployments, reschedule, set_lakes
 from flows.service.registration import build_deployment
-from flows.service.report_server import reports
+from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, ServerStatus, serve_until_signal
-from flows.service.server_process import (
-    AUTH_FILE,
-    AUTH_VARIABLE,
-    LOCK_FILE,
-    LOG_FILE,
-    ServerProcess,
-    keep_auth,
-    listen,
-    origin_of,
-    prefect_home,
-    server_settings,
-)
 from schemas.addresses import REPORTS_URL
-from schemas.errors import MoodflowError, UsageError
+from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.plan import Plan
 
+AUTH_FILE = "moodflow-serve.password"
+LOG_FILE = "moodflow-serve.log"
+LOCK_FILE = "moodflow-serve.lock"
+USER = "moodflow"
+AUTH_VARIABLE = "PREFECT_SERVER_API_AUTH_STRING"
 WEBHOOK_VARIABLE = "MOODFLOW_WEBHOOK"
 
 
@@ -83,31 +75,105 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
     """
     _refuse_other_server()
     config = find_config(asked.config, Path())
-    deployments = place(reschedule(read_deployments(config), asked.schedules), asked.lake)
+    deployments = set_lakes(reschedule(read_deployments(config), asked.schedules), asked.lake)
     built = [(deployment, build_deployment(deployment)) for deployment in deployments]
     for deployment in deployments:
-        _check(deployment)
+        check_deployment(deployment)
     home = prefect_home(os.environ)
     with (
         _alone(home),
         listen(asked.host, asked.reports_port, "--reports-port") as reporting,
         listen(asked.host, asked.port, "--port") as listening,
-        reports(reporting, lakes_of(deployments)) as served,
+        serve_reports(reporting, lakes_of(deployments)) as reports_url,
     ):
         login = find_login(home)
-        say("starting the Prefect server, a few seconds")
-        server = _start_server(listening, login.auth, served.url, home)
-        places = ServeAddresses(config, server.origin, served.url)
+        log("starting the Prefect server, a few seconds")
+        server = _start_server(listening, login.auth, reports_url, home)
+        addresses = ServeAddresses(config, server.origin, reports_url)
 
         def announce(ready: ServerStatus) -> None:
-            show(describe(ready, asked.webhook, places, login))
+            show(describe(ready, asked.webhook, addresses, login))
 
         webhook = SecretStr(asked.webhook) if asked.webhook else None
         return serve_until_signal(ServerPlan(server, built, webhook, announce))
 
 
+def listen(host: str, port: int, option: str) -> socket.socket:
+    """Open a listening socket on a loopback address.
+
+    Args:
+        host: name or address.
+        port: 0 is any free one.
+        option: of the command line, for errors.
+
+    Raises:
+        UsageError: the address is not this machine's own, or the port is taken.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        if not _is_loopback(str(address[0])):
+            raise UsageError(
+                "moodflow serve is for this machine alone: it speaks plain HTTP",
+                where="--host",
+                expected="127.0.0.1, ::1 or localhost",
+                got=host,
+                next_step="from elsewhere: ssh -L 4200:127.0.0.1:4200 THIS-MACHINE; for several people: compose.yaml",
+            )
+        return socket.create_server(address[:2], family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"port {port} cannot be used",
+            where=f"{option} {port}",
+            expected="a free port between 1024 and 65535, or 0 for any",
+            got=str(error),
+            next_step=f"end what uses it, or name another with {option}",
+        ) from error
+
+
+def _is_loopback(address: str) -> bool:
+    return address == "::1" or address.startswith("127.")
+
+
+def prefect_home(environ: Mapping[str, str]) -> Path:
+    """Return Prefect's folder, which has its database; create it if need be."""
+    home = Path(environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    home.mkdir(parents=True, exist_ok=True)
+    return home
+
+
+def keep_auth(path: Path) -> tuple[str, bool]:
+    """Return user and password of the server, `user:password`, and whether they were made just now.
+
+    Args:
+        path: they are kept in this file, which only its owner may read.
+    """
+    with suppress(FileNotFoundError):
+        path.chmod(0o600)
+        if kept := path.read_text(encoding="utf-8").strip():
+            return kept, False
+    made = f"{USER}:{secrets.token_urlsafe(24)}"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(f"{made}\n")
+    return made, True
+
+
+def server_settings(origin: str, auth: str) -> dict[str, str]:
+    """Return the environment of the server at `http://host:port`, with this `user:password`."""
+    port = origin.rpartition(":")[2]
+    return {
+        "PREFECT_UI_ENABLED": "true",
+        "PREFECT_UI_API_URL": f"{origin}/api",
+        "PREFECT_SERVER_API_PORT": port,
+        AUTH_VARIABLE: auth,
+        # A page of another origin may not read the API; who opens the UI as localhost is at another origin than 127.0.0.1.
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": f"{origin},http://localhost:{port}",
+        # In memory, the slot of a run that was killed with the server stays taken for ever: no schedule would run again.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
+    }
+
+
 def find_login(home: Path) -> Login:
-    """As the environment says, else as kept in Prefect's folder, else made."""
+    """Return the login of the environment, else the one kept in Prefect's folder, else a new one."""
     given = os.environ.get(AUTH_VARIABLE)
     return Login(given, is_new=False, kept_in=None) if given else Login(*keep_auth(home / AUTH_FILE), home / AUTH_FILE)
 
@@ -121,40 +187,6 @@ def _refuse_other_server() -> None:
             got=url,
             next_step="on that server: prefect deploy --all, prefect worker start --pool moodflow; else unset what names it",
         )
-
-
-def place(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
-    """The deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    return tuple(one.in_lake(_absolute(lake or one.plan.lake)) for one in deployments)
-
-
-def _absolute(lake: Folder) -> Folder:
-    return lake.expanduser().absolute() if isinstance(lake, Path) else lake
-
-
-def lakes_of(deployments: Sequence[Deployment]) -> list[Folder]:
-    """Each lake once."""
-    return list(dict.fromkeys(one.plan.lake for one in deployments))
-
-
-def _check(deployment: Deployment) -> None:
-    """Look up what the deployment names; tell of a key that is not there."""
-    asked = deployment.asked
-    plans = [asked] if isinstance(asked, Plan) else [plan for _, plan in read_variants(asked)]
-    try:
-        for plan in plans:
-            resolve(plan).lake.require_writable()
-    except MoodflowError as error:
-        raise type(error)(
-            error.what,
-            where=f"deployment {deployment.entry.name}, {error.where}",
-            expected=error.expected,
-            got=error.got,
-            next_step=error.next_step,
-        ) from error
-    named = {entry.api_key_env for entry in deployment.plan.entries if entry.api_key_env}
-    for name in sorted(named - set(os.environ)):
-        say(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")
 
 
 @contextmanager
@@ -176,30 +208,38 @@ def _alone(home: Path) -> Iterator[None]:
         lock.release()
 
 
-def _start_server(listening: socket, auth: str, reports_url: str, home: Path) -> ServerProcess:
+def _start_server(listening: socket.socket, auth: str, reports_url: str, home: Path) -> LocalServer:
     """Start it, and put into the environment what this process and the runs that it starts need to reach it."""
     os.environ.pop(WEBHOOK_VARIABLE, None)  # a secret that no run needs
-    server = ServerProcess(listening, {**os.environ, **server_settings(origin_of(listening), auth)}, home / LOG_FILE)
+    environ = {**os.environ, **server_settings(origin_of(listening), auth)}
+    server = LocalServer(listening, environ, (home / LOG_FILE).open("w+b"))
     os.environ.setdefault("PREFECT_LOGGING_LOG_PRINTS", "true")  # to the UI
     os.environ |= {"PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": auth, REPORTS_URL: reports_url}
     refresh_global_settings_context()
     return server
 
 
-def describe(ready: ServerStatus, webhook: str | None, places: ServeAddresses, login: Login) -> dict[str, Any]:
-    """The document that `moodflow serve --json` prints once everything runs."""
+def describe(ready: ServerStatus, webhook: str | None, addresses: ServeAddresses, login: Login) -> dict[str, Any]:
+    """Return the document that `moodflow serve --json` prints once everything runs.
+
+    Args:
+        ready: what is registered.
+        webhook: address that is called on a regression.
+        addresses: where everything is.
+        login: of the server.
+    """
     return {
-        "ui": places.origin,
-        "api": f"{places.origin}/api",
-        "reports": places.reports,
-        "config": str(places.config),
+        "ui": addresses.origin,
+        "api": f"{addresses.origin}/api",
+        "reports": addresses.reports,
+        "config": str(addresses.config),
         "login": {"file": login.kept_in and str(login.kept_in), "made": login.auth if login.is_new else None},
         "webhook": webhook is not None,
         "deployments": [
             {
                 "name": one.name,
                 "id": str(one.id),
-                "page": f"{places.origin}/deployments/deployment/{one.id}",
+                "page": f"{addresses.origin}/deployments/deployment/{one.id}",
                 "schedules": [schedule.model_dump() for schedule in one.deployment.entry.schedules],
                 "next_run": due.astimezone().isoformat(timespec="minutes") if (due := ready.next_runs[one.name]) else None,
                 "missed": ready.missed.get(one.name, 0),

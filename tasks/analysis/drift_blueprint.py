@@ -11,9 +11,9 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import Plan
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.verification import Difference, ScoreChange
+from tasks.analysis.differences import ABSENT, tree_changes
 from tasks.analysis.recompute import StoredRun, compute_scores, of_layer
 from tasks.lake.fingerprint import canonical_json
-from tasks.lineage.differences import ABSENT, tree_changes
 from tasks.scoring.benchmark import score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 

@@ -13,6 +13,7 @@ from schemas.errors import LakeError, MoodflowError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, Verification
+from tasks.analysis.differences import first_difference
 from tasks.analysis.drift_blueprint import blueprint_differences, find_present, rescore
 from tasks.analysis.drift_catalogue import check_catalogue
 from tasks.analysis.drift_code import code_differences
@@ -21,7 +22,6 @@ from tasks.analysis.verify_files import Findings, check_files, open_run
 from tasks.lake.fingerprint import content_sha256, hash_settings
 from tasks.lake.lake import CodeVersion, Lake, as_written, measured_columns
 from tasks.lake.manifest import read_code_version
-from tasks.lineage.differences import first_difference
 
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 

@@ -1,4 +1,4 @@
-"""OpenLineage events of a step: START, then COMPLETE, FAIL or ABORT, with what it reads and writes."""
+"""Make the OpenLineage events of a step: START, then COMPLETE, FAIL or ABORT, with its inputs and outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,19 +72,25 @@ class StepRun:
 
 @dataclass(frozen=True)
 class StepEvents:
-    """Makes the events of one run of a step."""
+    """Make the events of one run of a step."""
 
     step: StepRun
-    traffic: JobInputs
+    inputs: JobInputs
     lake: Lake
 
     def start(self, now: datetime | None = None) -> RunEvent:
-        """It begins: inputs, and names of the outputs that are to be."""
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        """Return the event of its start: inputs, and names of the outputs that are to be."""
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
         return self._event(RunState.START, {}, outputs, now)
 
     def complete(self, written: JobOutputs, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
-        """It ended as it should; `up_to_date`: all was there already."""
+        """Return the event of its completion.
+
+        Args:
+            written: what the step returned.
+            up_to_date: whether all was there already.
+            now: time of the event; None: the present.
+        """
         reason = written.missing.reason if written.missing else None
         done = StepRunFacet(
             upToDate=up_to_date,
@@ -97,26 +103,32 @@ class StepEvents:
         return self._event(RunState.COMPLETE, {"moodflow_step": done}, outputs, now)
 
     def fail(self, message: str, *, interrupted: bool = False, now: datetime | None = None) -> RunEvent:
-        """It did not; `message` must hold no secret."""
+        """Return the event of its failure.
+
+        Args:
+            message: why it failed; must hold no secret.
+            interrupted: whether it was stopped from outside.
+            now: time of the event; None: the present.
+        """
         error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python", producer=self.by)
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.traffic.outputs]
+        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
         return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, outputs, now)
 
     @property
     def by(self) -> str:
-        """What is named as the writer."""
+        """Return what is named as the writer."""
         return producer(self.lake.code)
 
     @property
     def namespace(self) -> str:
-        """Of the partitions: the address of the lake."""
+        """Return the namespace of the partitions: the address of the lake."""
         return lake_namespace(self.lake.root)
 
     @property
     def job(self) -> str:
-        """The step's function and what it is about: the same in every run that computes the same thing."""
-        place = [value for _, value in self.traffic.outputs[0].place] if self.traffic.outputs else []
-        about = place or ([self.traffic.subject] if self.traffic.subject else [])
+        """Return the step's function and what it is about: the same in every run that computes the same thing."""
+        place = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
+        about = place or ([self.inputs.subject] if self.inputs.subject else [])
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
     def _event(
@@ -128,7 +140,7 @@ class StepEvents:
             eventTime=(now or datetime.now(UTC)).isoformat(),
             run=Run(step.id, {**self._run_facets(), **facets}),
             job=Job(step.namespace, self.job, job_facets(step.module, step.documentation, self.lake.code)),
-            inputs=[*(self._read(ref) for ref in self.traffic.inputs), *(self._source(one) for one in self.traffic.sources)],
+            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
             outputs=list(outputs),
             producer=self.by,
         )
@@ -144,7 +156,7 @@ class StepEvents:
         return facets
 
     def _read(self, ref: PartitionRef) -> InputDataset:
-        # Its columns were told by the step that wrote it: reading them again from hundreds of files would take its time.
+        # Its columns are in the event of the step that wrote it: reading them again from hundreds of files would take its time.
         return InputDataset(self.namespace, dataset_name(ref), facets=self._partition_facets(ref))
 
     def _written(self, ref: PartitionRef) -> OutputDataset:
@@ -181,7 +193,7 @@ class StepEvents:
         return InputDataset(namespace, name, facets={"version": version_facet(version, self.by), "moodflow_file": content})
 
     def _file(self, address: str) -> OutputDataset:
-        """A file of a run's folder: the dataset is what all runs of a benchmark write there, the run is its version."""
+        """Describe a file of a run's folder: the dataset is what all runs of a benchmark write there, the run is its version."""
         run, name = address.replace("\\", "/").split("/")[-2:]
         content = (self.lake.root / "runs" / run / name).read_bytes()
         path = f"runs/{run}/{name}"
@@ -189,7 +201,7 @@ class StepEvents:
         count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
             size=len(content), fileCount=1, producer=self.by
         )
-        subject = quote(self.traffic.subject or "unknown", safe="")
+        subject = quote(self.inputs.subject or "unknown", safe="")
         return OutputDataset(
             self.namespace,
             f"runs/benchmark={subject}/{name}",
@@ -199,10 +211,10 @@ class StepEvents:
 
 
 def dataset_name(partition: PartitionRef | PartitionKey) -> str:
-    """Layer and place, as the lake's folders are named: what all versions of a partition have in common."""
+    """Return layer and place, as the lake's folders are named: what all versions of a partition have in common."""
     return "/".join([partition.layer, *(f"{name}={quote(value, safe='')}" for name, value in partition.place)])
 
 
 def lake_namespace(root: Folder) -> str:
-    """The lake's address: file:///... or s3://..."""
+    """Return the lake's address: file:///... or s3://..."""
     return root.absolute().as_uri() if isinstance(root, Path) else str(root)

@@ -1,4 +1,4 @@
-"""Facets of OpenLineage events: what is told of a dataset, a job and a run, in the published forms and in three of our own."""
+"""Make the facets of OpenLineage events: of datasets, jobs and runs, the published ones and three of our own."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ SCHEMA = "urn:moodflow:openlineage:1-0-0"
 
 @attr.define
 class PartitionDatasetFacet(DatasetFacet):
-    """A partition of the lake: what it is named by, and the hash of its rows without measured columns."""
+    """Describes a partition of the lake: what it is named by, and the hash of its rows without measured columns."""
 
     path: str
     fingerprint: str
@@ -40,7 +40,7 @@ class PartitionDatasetFacet(DatasetFacet):
 
 @attr.define
 class FileDatasetFacet(DatasetFacet):
-    """A file that is no partition: a source file, a manifest or a report."""
+    """Describes a file that is no partition: a source file, a manifest or a report."""
 
     path: str
     sha256: str | None = None
@@ -52,7 +52,7 @@ class FileDatasetFacet(DatasetFacet):
 
 @attr.define
 class StepRunFacet(RunFacet):
-    """What a step did."""
+    """Describes what a step did."""
 
     upToDate: bool  # noqa: N815  as OpenLineage spells its fields
     packageVersion: str  # noqa: N815
@@ -65,17 +65,17 @@ class StepRunFacet(RunFacet):
 
 
 def producer(code: CodeVersion) -> str:
-    """What is named as the writer of events."""
+    """Return what is named as the writer of events."""
     return f"urn:moodflow:{code.package}"
 
 
 def version_facet(version: str, by: str) -> DatasetFacet:
-    """Which version of a dataset is meant."""
+    """Return the facet of a dataset's version; `by`: writer of the event."""
     return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=version, producer=by)
 
 
 def place_facets(namespace: str, by: str) -> dict[str, DatasetFacet]:
-    """Where partitions are kept, and as what."""
+    """Return the facets of where partitions are kept, and as what; `by`: writer of the event."""
     layer = "s3" if namespace.startswith("s3://") else "file"
     return {
         "dataSource": datasource_dataset.DatasourceDatasetFacet(name=namespace, uri=namespace, producer=by),
@@ -84,7 +84,7 @@ def place_facets(namespace: str, by: str) -> dict[str, DatasetFacet]:
 
 
 def schema_facet(columns: Mapping[str, pl.DataType], by: str) -> DatasetFacet:
-    """Columns of a Parquet file, in their order."""
+    """Return the facet of a Parquet file's columns, in their order; `by`: writer of the event."""
     return schema_dataset.SchemaDatasetFacet(fields=_fields(columns), producer=by)
 
 
@@ -104,7 +104,7 @@ def _nested(column: pl.DataType) -> dict[str, pl.DataType]:
 
 
 def type_name(column: pl.DataType) -> str:
-    """A column's type in a word, such as `list<string>`; the words of a closed set are left out."""
+    """Return a column's type in a word, such as `list<string>`; the words of a closed set are left out."""
     if isinstance(column, pl.List):
         return f"list<{type_name(_inner(column))}>"
     return str(column.base_type()).lower()
@@ -119,7 +119,13 @@ def _instance(column: pl.DataType | DataTypeClass) -> pl.DataType:
 
 
 def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, JobFacet]:
-    """What a step is, and which code it is."""
+    """Return the facets of a step.
+
+    Args:
+        module: of the step's function.
+        documentation: its first sentence.
+        code: version that runs.
+    """
     by, path = producer(code), f"{module.replace('.', '/')}.py"
     location = source_code_location_job.SourceCodeLocationJobFacet(
         type="git", url=f"{by}:{path}", path=path, version=code.git_commit, producer=by

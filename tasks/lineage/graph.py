@@ -1,6 +1,7 @@
-"""The graph behind a run or a file, read from manifests and footers."""
+"""Build the graph behind a run or a file, from manifests and footers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal
@@ -20,9 +21,40 @@ NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 """Names of a dataset's source files, given its id and their hashes; one name for each hash."""
 
 
+def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Draw layers as a mermaid graph, one line of text at a time.
+
+    Args:
+        partitions: layer and rows of each partition; rows may be unknown.
+        edges: pairs of layers, the second computed from the first.
+    """
+    listed = list(partitions)
+    rows: Counter[str] = Counter()
+    for layer, number in listed:
+        rows[layer] += number or 0
+    yield "graph TD"
+    for layer, count in Counter(layer for layer, _ in listed).items():
+        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
+    yield from (f"    {above} --> {below}" for above, below in sorted(set(edges)))
+
+
+def diagram_of_run(manifest: RunManifest) -> Iterator[str]:
+    """Draw the layers of a run as a mermaid graph."""
+    known = identities(manifest.partitions)
+    edges = ((known[one].layer, ref.layer) for ref in manifest.partitions for one in ref.parents if one in known)
+    return layer_diagram(((ref.layer, ref.rows) for ref in manifest.partitions), edges)
+
+
+def diagram_of_graph(graph: LineageGraph) -> Iterator[str]:
+    """Draw the layers of a graph as a mermaid graph; source files and a partition of which nothing is known are left out."""
+    layers = {node.id: node.layer for node in graph.nodes if node.layer}
+    edges = ((layers[one.source], layers[one.target]) for one in graph.edges if {one.source, one.target} <= layers.keys())
+    return layer_diagram(((node.layer, node.rows) for node in graph.nodes if node.layer), edges)
+
+
 @dataclass
 class GraphBuilder:
-    """Nodes and edges found so far, each once."""
+    """Collects nodes and edges, each once."""
 
     lake: Lake
     name_sources: NameSources
@@ -38,23 +70,33 @@ class GraphBuilder:
         self.edges[LineageEdge(source=source, target=target)] = None
 
     def graph(self, root: str, runs: Sequence[str] = ()) -> LineageGraph:
-        """What was found."""
+        """Return what was found."""
         return LineageGraph(root=root, nodes=tuple(self.nodes.values()), edges=tuple(self.edges), runs=tuple(runs))
 
 
 def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources) -> LineageGraph:
-    """Everything behind one run: its reports are not, they follow from it.
+    """Build the graph of everything behind one run: its reports are not, they follow from it.
 
     Edges to the run come from partitions that no other partition of it is computed from. A partition whose file is gone or
     damaged is a node that says so.
+
+    Args:
+        lake: that the run is in.
+        manifest: of the run.
+        name_sources: names a dataset's source files.
     """
-    drawn = GraphBuilder(lake, name_sources)
-    root = _draw_run(drawn, manifest)
-    return drawn.graph(root, [manifest.run])
+    builder = GraphBuilder(lake, name_sources)
+    root = _add_run(builder, manifest)
+    return builder.graph(root, [manifest.run])
 
 
 def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
-    """Everything behind one file of the lake, `path` being relative to it, and the runs whose manifests name it.
+    """Build the graph of everything behind one file of the lake, and find the runs whose manifests name it.
+
+    Args:
+        lake: that the file is in.
+        path: of the file, relative to the lake.
+        name_sources: names a dataset's source files.
 
     Raises:
         UsageError: no lineage is kept of such a file.
@@ -70,10 +112,10 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
             got=path,
             next_step="moodflow runs list shows the runs",
         )
-    drawn, holdings = GraphBuilder(lake, name_sources), Holdings.of(lake.root)
-    root = _draw_rejected(drawn, ref) if ref.layer.endswith(REJECTED) else _draw_upstream(drawn, [ref], {}, holdings)[0]
+    builder, holdings = GraphBuilder(lake, name_sources), Holdings.of(lake.root)
+    root = _add_rejected(builder, ref) if ref.layer.endswith(REJECTED) else _add_upstream(builder, [ref], {}, holdings)[0]
     using = list_runs(lake.root, lambda manifest: any(one.path == path for one in manifest.partitions))
-    return drawn.graph(root, using)
+    return builder.graph(root, using)
 
 
 def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
@@ -81,8 +123,8 @@ def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> Line
     manifest = read_manifest(lake.root, run)
     if name == MANIFEST:
         return graph_of_run(lake, manifest, name_sources)
-    drawn = GraphBuilder(lake, name_sources)
-    run_node = _draw_run(drawn, manifest)
+    builder = GraphBuilder(lake, name_sources)
+    run_node = _add_run(builder, manifest)
     report = LineageNode(
         id=path,
         kind="report",
@@ -92,65 +134,65 @@ def _graph_of_run_file(lake: Lake, path: str, name_sources: NameSources) -> Line
         package_version=manifest.package_version,
         git_commit=manifest.git_commit,
     )
-    drawn.link(run_node, drawn.add(report))
-    return drawn.graph(path, [run])
+    builder.link(run_node, builder.add(report))
+    return builder.graph(path, [run])
 
 
-def _draw_run(drawn: GraphBuilder, manifest: RunManifest) -> str:
-    path = run_folder(drawn.lake.root, manifest.run) / MANIFEST
+def _add_run(builder: GraphBuilder, manifest: RunManifest) -> str:
+    path = run_folder(builder.lake.root, manifest.run) / MANIFEST
     node = LineageNode(
         id=f"run:{manifest.run}",
         kind="run",
         place=(("benchmark", manifest.benchmark),),
-        path=relative(path, drawn.lake.root),
+        path=relative(path, builder.lake.root),
         content_sha256=sha256(path.read_bytes()).hexdigest(),
         settings={"plan": manifest.plan, "blueprint_sha256": manifest.blueprint_sha256},
         package_version=manifest.package_version,
         git_commit=manifest.git_commit,
     )
-    root, known = drawn.add(node), identities(manifest.partitions)
-    listed = _draw_upstream(drawn, manifest.partitions, known, Holdings.of(drawn.lake.root))
-    used = {edge.source for edge in drawn.edges}
+    root, known = builder.add(node), identities(manifest.partitions)
+    listed = _add_upstream(builder, manifest.partitions, known, Holdings.of(builder.lake.root))
+    used = {edge.source for edge in builder.edges}
     for last in [one for one in listed if one not in used]:
-        drawn.link(last, root)
+        builder.link(last, root)
     return root
 
 
-def _draw_upstream(
-    drawn: GraphBuilder, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
+def _add_upstream(
+    builder: GraphBuilder, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef], holdings: Holdings
 ) -> list[str]:
-    """Draw partitions and all they are computed from; returns the ids of those that were given."""
+    """Add partitions and all they are computed from; return the ids of those that were given."""
     listed = list(refs)
     left, seen = list(listed), {ref.identity for ref in listed}
     while left:
         ref = left.pop()
-        footer, state = _read(drawn.lake, ref)
-        told = footer.partition if footer else ref
-        node = drawn.add(_partition_node(ref, footer, state))
-        _draw_sources(drawn, node, told, footer)
+        footer, state = _read(builder.lake, ref)
+        described = footer.partition if footer else ref
+        node = builder.add(_partition_node(ref, footer, state))
+        _add_sources(builder, node, described, footer)
         if sibling := holdings.rejected.get(ref.fingerprint):
-            _draw_rejected(drawn, sibling, rejected_of=node)
-        for parent in told.parents:
+            _add_rejected(builder, sibling, rejected_of=node)
+        for parent in described.parents:
             found = known.get(parent) or holdings.partitions.get(parent)
-            drawn.link(found.path if found else drawn.add(_unknown_node(parent)), node)
+            builder.link(found.path if found else builder.add(_unknown_node(parent)), node)
             if found and parent not in seen:
                 seen.add(parent)
                 left.append(found)
     return [ref.path for ref in listed]
 
 
-def _draw_rejected(drawn: GraphBuilder, ref: PartitionRef, rejected_of: str | None = None) -> str:
-    footer, state = _read(drawn.lake, ref)
-    node = drawn.add(_partition_node(ref, footer, state).model_copy(update={"rejected_of": rejected_of}))
-    _draw_sources(drawn, node, ref, footer)
+def _add_rejected(builder: GraphBuilder, ref: PartitionRef, rejected_of: str | None = None) -> str:
+    footer, state = _read(builder.lake, ref)
+    node = builder.add(_partition_node(ref, footer, state).model_copy(update={"rejected_of": rejected_of}))
+    _add_sources(builder, node, ref, footer)
     return node
 
 
-def _draw_sources(drawn: GraphBuilder, node: str, ref: PartitionRef, footer: Footer | None) -> None:
+def _add_sources(builder: GraphBuilder, node: str, ref: PartitionRef, footer: Footer | None) -> None:
     hashes: list[str] = footer.settings.get(SOURCES, []) if footer else []
     if not hashes:
         return
-    for digest, name in zip(hashes, drawn.name_sources(ref.key("dataset"), hashes), strict=True):
+    for digest, name in zip(hashes, builder.name_sources(ref.key("dataset"), hashes), strict=True):
         place = (("repository", name.repository),) if name.repository else ()
         path = name.path or "unknown"
         source = LineageNode(
@@ -162,7 +204,7 @@ def _draw_sources(drawn: GraphBuilder, node: str, ref: PartitionRef, footer: Foo
             state="recorded",
             source=name,
         )
-        drawn.link(drawn.add(source), node)
+        builder.link(builder.add(source), node)
 
 
 def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, Literal["present", "gone", "damaged"]]:
@@ -176,8 +218,8 @@ def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, Literal["presen
 
 
 def _partition_node(ref: PartitionRef, footer: Footer | None, state: Literal["present", "gone", "damaged"]) -> LineageNode:
-    """Of a file that cannot be read: what a manifest says, or its name."""
-    told = footer.partition if footer else ref
+    """Return the node of a partition; of a file that cannot be read with what a manifest says, or its name."""
+    described = footer.partition if footer else ref
     counted = footer is not None or len(ref.content_sha256) == len(ref.fingerprint)
     more: dict[str, Any] = {}
     if footer:
@@ -188,8 +230,8 @@ def _partition_node(ref: PartitionRef, footer: Footer | None, state: Literal["pr
         layer=ref.layer,
         place=ref.place,
         path=ref.path,
-        rows=told.rows if counted else None,
-        content_sha256=told.content_sha256 if counted else None,
+        rows=described.rows if counted else None,
+        content_sha256=described.content_sha256 if counted else None,
         fingerprint=ref.fingerprint,
         state=state,
         complete=ref.complete,
@@ -198,5 +240,5 @@ def _partition_node(ref: PartitionRef, footer: Footer | None, state: Literal["pr
 
 
 def _unknown_node(identity: str) -> LineageNode:
-    """A parent that is named and nowhere to be found: not even its layer is known."""
+    """Return the node of a parent that is named and nowhere to be found: not even its layer is known."""
     return LineageNode(id=f"partition:{identity}", kind="partition", fingerprint=identity.partition(".")[0], state="gone")

@@ -1,4 +1,4 @@
-"""What a step reads and writes, found in the job it is given and in what it returns."""
+"""Find inputs and outputs of a step in the job it is given and in what it returns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -21,7 +21,7 @@ class JobSource(NamedTuple):
 
 @dataclass(frozen=True)
 class JobInputs:
-    """What a job names.
+    """Inputs and outputs that a job names.
 
     Args:
         inputs: partitions that are read.
@@ -40,7 +40,7 @@ class JobInputs:
 
 @dataclass(frozen=True)
 class JobOutputs:
-    """What a step returned.
+    """Outputs that a step returned.
 
     Args:
         refs: partitions.
@@ -54,7 +54,7 @@ class JobOutputs:
 
 
 def inputs_of(job: object) -> JobInputs:
-    """Look through the fields of a job, dataclasses and tuples in it included; a property `key` counts as a field."""
+    """Find what a job names: in its fields, dataclasses and tuples in it included; a property `key` counts as a field."""
     found = list(_walk(job))
     outputs = [one for one in found if isinstance(one, PartitionKey)]
     specs = [one for one in found if isinstance(one, DatasetSpec)]
@@ -69,7 +69,7 @@ def inputs_of(job: object) -> JobInputs:
 
 
 def outputs_of(result: object) -> JobOutputs:
-    """Look through what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
+    """Find what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
     if isinstance(result, Missing):
         return JobOutputs(missing=result)
     found = list(_walk(result))
@@ -93,7 +93,7 @@ def _walk(value: object) -> Iterator[object]:
 
 
 def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[JobSource]:
-    """The fingerprint is made of the files' hashes, in their order; of an archive's member it is not the file's own."""
+    """Yield the source files of a dataset. The key has their hashes, in order; of an archive's member not the file's own."""
     hashes: list[Any] = next((key.settings[SOURCES] for key in outputs if SOURCES in key.settings), [])
     known = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
     for file, digest in zip(spec.files, known, strict=True):

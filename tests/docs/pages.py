@@ -15,7 +15,7 @@ NOT_EXECUTED = {
     "server": "needs a server and a worker that stay; tests/flows/service/test_deployments.py reads prefect.yaml",
     "store": "needs an object store; tests/flows/test_runs_in_a_store.py runs such commands against one",
     "docker": "needs Docker; tests/docs/test_pages.py reads compose.yaml",
-    "cluster": "needs a cluster; its options are read here, tests/flows/runtime/test_executors.py runs both kinds",
+    "cluster": "needs a cluster; its options are read here, tests/flows/runtime/test_clusters.py runs both kinds",
 }
 """Second words of `sh` blocks that are not executed here, and why."""
 

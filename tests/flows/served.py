@@ -18,7 +18,7 @@ import yaml
 
 ENTRY_POINT = "from flows.cli import main; main()"
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 300.0
+LIMIT_S = 600.0
 DATASETS = ("mini_eq_test", "mini_text_matching")
 
 
@@ -79,7 +79,7 @@ def processes_of(home: Path) -> dict[int, str]:
 def _read(request: urllib.request.Request) -> str | None:
     """The answer, or a blank; None while the database is locked, as Prefect's own clients understand a 503."""
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310  loopback
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:  # noqa: S310  loopback
             return answer.read().decode() or " "
     except urllib.error.HTTPError as error:
         if error.code == 503:
@@ -130,14 +130,14 @@ class Served:
             if line == "}\n":
                 document: dict[str, Any] = json.loads("".join(lines))
                 return document
-        raise AssertionError(f"it said {self.said!r}")
+        raise AssertionError(f"it printed {self.stderr!r}")
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         """What it wrote to standard error."""
         return self.error_file.read_text(encoding="utf-8")
 
-    def end(self, number: signal.Signals = signal.SIGINT, *, within_s: float = 60.0) -> int:
+    def end(self, number: signal.Signals = signal.SIGINT, *, within_s: float = LIMIT_S) -> int:
         """Send a signal, wait, return the exit status."""
         self.process.send_signal(number)
         return self.process.wait(within_s)

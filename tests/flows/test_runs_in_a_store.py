@@ -55,6 +55,8 @@ def test_a_run_in_a_store_is_the_run_in_a_folder(
     for ref in ours.partitions:
         if ref.layer not in MEASURED:
             assert (parse_folder(store) / ref.path).read_bytes() == (tmp_path / "here" / ref.path).read_bytes()
+    events = [json.loads((parse_folder(f"s3://{BUCKET}") / key).read_bytes()) for key in keys() if "/openlineage/" in key]
+    assert {"START", "COMPLETE"} == {event["eventType"] for event in events}
     # What the run needs and a store cannot hold is on this machine, and that is said.
     assert there.err.count(f"are kept on this machine, in {state_folder(parse_folder(store))};") == 1
     assert not [key for key in keys() if "journal" in key or ".probe" in key]

@@ -9,13 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from tests.flows.served import ENTRY_POINT, LIMIT_S
 from tests.model_server import Fault, ModelServer
 
 MARK = "SECRET4711"
 KEY = f"sk-{MARK}/abc+def=="
 """With characters that JSON may write in other ways, too."""
-
-ENTRY_POINT = "from flows.cli import main; main()"
 
 
 class Escaping(ModelServer):
@@ -50,7 +49,7 @@ def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=LIMIT_S,
         )
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     assert '"raw_scores"' in ended.stdout

@@ -1,7 +1,6 @@
 """What a run leaves behind can be traced: by `moodflow lineage`, and by the events of its steps."""
 
 import json
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -9,11 +8,14 @@ from typing import Any
 import pytest
 
 from flows.cli import app, guarded
+from flows.commands.lineage import read_graph
+from flows.commands.lineage_tree import group_nodes
 from schemas.dataset import BundledFile
 from schemas.lineage import DatasetNotice
 from tasks.analysis.source_names import SourceNames
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
+from tasks.lineage.graph import diagram_of_run
 from tasks.sources.locating import Locator, source_sha256
 from tests.flows.command import moodflow
 from tests.flows.scripted import policy
@@ -38,7 +40,7 @@ def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return lake
 
 
-def told(lake: Path) -> list[dict[str, Any]]:
+def events_in(lake: Path) -> list[dict[str, Any]]:
     files = sorted((lake / "openlineage").glob("*.ndjson"))
     return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -86,9 +88,7 @@ def test_the_tree_of_a_run_has_a_line_per_layer_and_with_full_one_per_partition(
         assert f"fingerprint {ref.fingerprint[:8]} content {ref.content_sha256[:8]}" in full
 
 
-def test_a_file_can_be_named_by_path_or_by_its_first_digits(
-    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path
-) -> None:
+def test_a_file_can_be_named_by_path_or_by_its_first_digits(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
     (name,) = list_runs(traced)
     ref = next(ref for ref in read_manifest(traced, name).partitions if ref.layer == "judgements")
     named = [graph_of(capsys, traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
@@ -96,31 +96,42 @@ def test_a_file_can_be_named_by_path_or_by_its_first_digits(
     layers = {node["layer"] or node["kind"] for node in named[0]["nodes"]}
     assert (named[0]["root"], named[0]["runs"]) == (ref.path, [name])
     assert layers == {"judgements", "responses", "items", "source"}
-    shown = moodflow(capsys, "lineage", ref.path, "--lake", traced, "--svg", tmp_path / "graph.svg")
-    assert shown.out.splitlines()[-2:] == [f"Used by run {name}", f"Drawing: {tmp_path / 'graph.svg'}"]
-    assert ET.parse(tmp_path / "graph.svg").getroot().tag.endswith("svg")  # noqa: S314  our own
+    assert moodflow(capsys, "lineage", ref.path, "--lake", traced).out.splitlines()[-1] == f"Used by run {name}"
+
+
+def test_the_layers_are_printed_as_mermaid(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
+    (name,) = list_runs(traced)
+    lines = moodflow(capsys, "lineage", name, "--lake", traced, "--mermaid").out.splitlines()
+    assert lines[0] == "graph TD"
+    assert set(lines) == set(diagram_of_run(read_manifest(traced, name)))
+    assert {"    responses --> judgements", "    judgements --> item_scores"} <= set(lines)
+
+
+def test_nodes_of_a_layer_and_files_of_a_repository_are_groups(traced: Path) -> None:
+    (name,) = list_runs(traced)
+    grouped = group_nodes(read_graph(traced, name), full=False)
+    assert grouped.parents["partition:item_scores"] == ("partition:judgements", "partition:responses")
+    assert grouped.parents["partition:items"] == ("source:bundled@None",)
+    items = grouped.groups["partition:items"]
+    assert (len(items.nodes), items.rows, len(items.versions), items.lost) == (2, 16, 1, 0)
 
 
 @pytest.mark.parametrize(
-    ("target", "told_of"),
+    ("target", "expected"),
     [("nothing", "the lake holds no such run and no such file"), ("../x", "no such file"), ("SHA", "no such run")],
 )
-def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str], traced: Path, target: str, told_of: str) -> None:
+def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str], traced: Path, target: str, expected: str) -> None:
     ended = moodflow(capsys, "lineage", target, "--lake", traced)
     assert (ended.status, ended.out) == (2, "")
-    assert told_of in ended.err
+    assert expected in ended.err
     assert list_runs(traced)[0] in ended.err
 
 
-def test_a_file_outside_the_lake_and_a_drawing_that_cannot_be_written_are_refused(
-    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path
-) -> None:
+def test_a_file_outside_the_lake_is_refused(capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path) -> None:
     outside = tmp_path / "x.parquet"
     outside.write_bytes(b"")
     ended = moodflow(capsys, "lineage", outside, "--lake", traced)
     assert (ended.status, "the file is outside the lake" in ended.err) == (2, True)
-    ended = moodflow(capsys, "lineage", list_runs(traced)[0], "--lake", traced, "--svg", tmp_path / "no" / "x.svg")
-    assert (ended.status, "the drawing cannot be written" in ended.err) == (2, True)
 
 
 def test_a_partition_that_is_gone_is_shown_as_gone(capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path) -> None:
@@ -134,7 +145,7 @@ def test_a_partition_that_is_gone_is_shown_as_gone(capsys: pytest.CaptureFixture
 
 
 def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
-    events = told(traced)
+    events = events_in(traced)
     for event in events:
         check_event(event)
     states: dict[str, list[str]] = {}
@@ -156,7 +167,7 @@ def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
 def test_events_and_manifest_agree(traced: Path) -> None:
     written = {
         dataset["facets"]["moodflow_partition"]["path"]: dataset
-        for event in told(traced)
+        for event in events_in(traced)
         if event["eventType"] == "COMPLETE"
         for dataset in event["outputs"]
         if "moodflow_partition" in dataset["facets"]
@@ -175,21 +186,21 @@ def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key
 ) -> None:
     lake = tmp_path / "lake"
     copytree(traced, lake)
-    before = len(told(lake))
+    before = len(events_in(lake))
     ref = next(ref for ref in read_manifest(lake, list_runs(lake)[0]).partitions if ref.layer == "responses")
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ModelServer(policy(DATASETS, "gold")) as server:
         base_url = server.base_url
     built = moodflow(capsys, *arguments("build", base_url, lake))
     assert built.status == 0
-    again = [event for event in told(lake)[before:] if event["eventType"] == "COMPLETE"]
+    again = [event for event in events_in(lake)[before:] if event["eventType"] == "COMPLETE"]
     assert [event["run"]["facets"]["moodflow_step"]["upToDate"] for event in again] == [True, True]
     items = next((lake / "items").rglob("*.parquet"))
     items.write_bytes(items.read_bytes()[:100])
     (lake / ref.path).unlink()
     failed = moodflow(capsys, *arguments("build", base_url, lake, "--api-key-env", "MODEL_KEY"))
     assert failed.status == 2
-    last = [event for event in told(lake) if event["eventType"] == "FAIL"]
+    last = [event for event in events_in(lake) if event["eventType"] == "FAIL"]
     for event in last:
         check_event(event)
     assert len(last) == 1

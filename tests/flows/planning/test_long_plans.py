@@ -1,7 +1,6 @@
 """What is known of a plan with helpers before anything is asked, and what an ablation makes of its budget."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,12 @@ import pytest
 
 from flows.ablate import within_budget
 from flows.planning.resolve import resolve
-from flows.runtime.artifact_summary import BESIDE, layer_graph
 from schemas.errors import UsageError
-from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from schemas.lineage import CallCounts, RunManifest
 from schemas.plan import Plan
 from schemas.usage import Usage
 from tasks.analysis.leaderboard import stored_rows
 from tasks.lake.manifest import write_manifest
-from tasks.scoring.steps import LAYERS
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
 
@@ -70,7 +67,7 @@ def test_variants_of_an_ablation_share_one_budget(tmp_path: Path) -> None:
     assert within_budget(plan(tmp_path), [paid]) == plan(tmp_path)
 
 
-def recorded(*partitions: PartitionRef, ablation: dict[str, Any] | None = None) -> RunManifest:
+def recorded(ablation: dict[str, Any] | None = None) -> RunManifest:
     return RunManifest(
         run="r",
         benchmark="longemotion-mini",
@@ -81,7 +78,7 @@ def recorded(*partitions: PartitionRef, ablation: dict[str, Any] | None = None) 
         git_commit=None,
         started_at="",
         finished_at="",
-        partitions=partitions,
+        partitions=(),
         missing=(),
         calls=CallCounts(),
         ablation=ablation,
@@ -94,21 +91,3 @@ def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
         stored_rows("longemotion-mini", tmp_path, ["r"])
     with pytest.raises(UsageError, match="no run of longemotion-mini"):
         stored_rows("longemotion-mini", tmp_path)
-
-
-def graph(*layers: str) -> set[tuple[str, str]]:
-    refs = [
-        PartitionRef(layer=name, place=(), fingerprint="0" * 64, path=name, rows=1, content_sha256="0" * 64) for name in layers
-    ]
-    lines = layer_graph(recorded(*refs))
-    return {(above, below) for line in lines if "-->" in line for above, _, below in [line.split()]}
-
-
-def test_layers_beside_the_chain_are_no_part_of_it() -> None:
-    chain = ["items", "responses", "item_scores", *LAYERS]
-    usual = set(pairwise(chain))
-    assert graph(*chain) == usual
-    judged = {("responses", "judgements"), ("judgements", "item_scores")}
-    assert graph(*chain[:2], "judgements", *chain[2:]) == usual | judged
-    beside = dict.fromkeys(layer for edge in BESIDE for layer in edge if layer not in chain)
-    assert graph("items", *beside, *chain[1:]) == usual | set(BESIDE)

@@ -11,9 +11,9 @@ from prefect.artifacts import Artifact
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import ReportLinks, changes_lines, place_lines, weakest_lines
+from flows.runtime.artifact_summary import ReportLinks, changes_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_place
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_links
 from flows.runtime.progress import PartitionCounter
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
@@ -24,7 +24,6 @@ from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
-from tests.tasks.scoring.samples import gated
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
@@ -57,14 +56,14 @@ FELL = ScoreDifference(
 )
 SAME = ScoreDifference(what="able", before=50.0, after=50.0, change=0.0, ci_low=0.0, ci_high=0.0, n_items=20)
 FINDING = Regression(what="total", before=80.004, after=60.0, allowed=8.0, message="total fell by 20.00 points")
-UNIT = SystemChanges(model="m|1", setting="base", previous="20260101-a", changes=(FELL, SAME), findings=(FINDING,))
+SYSTEM = SystemChanges(model="m|1", setting="base", previous="20260101-a", changes=(FELL, SAME), findings=(FINDING,))
 
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
     row = {"model": "m|1", "setting": "base", "total": 0.0, "total_before_veto": 60.0001, "ci_low": 51.237, "ci_high": None}
     ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "vetoed": None, "rank": 1, "coverage": 0.975}
     totals = pl.DataFrame([{**row, "vetoed": True, "rank": None, "coverage": 1.0}, ranked], infer_schema_length=None)
-    first, second = leaderboard_rows(totals, changes(UNIT))
+    first, second = leaderboard_rows(totals, changes(SYSTEM))
     assert first == {
         "rank": 1,
         "model": "b",
@@ -115,48 +114,39 @@ def test_long_tables_say_what_they_leave_out() -> None:
 
 
 def test_changes_are_told_in_words_and_numbers() -> None:
-    told = list(changes_lines(changes(UNIT, state="Regressed", remarks=("run x was passed over",))))
-    assert "Compared with `20260101-a`, over the items scored in both." in told
-    assert "**m|1 (base) regressed:**" in told
-    assert "- total fell by 20.00 points" in told
-    assert "| m\\|1 (base) | total before the veto | 80.00 | 60.00 | -20.00 | -28.00 to -12.50 | **regressed** |" in told
-    assert "| m\\|1 (base) | able | 50.00 | 50.00 | 0.00 | 0.00 to 0.00 |  |" in told
-    assert "- run x was passed over" in told
+    lines = list(changes_lines(changes(SYSTEM, state="Regressed", remarks=("run x was passed over",))))
+    assert "Compared with `20260101-a`, over the items scored in both." in lines
+    assert "**m|1 (base) regressed:**" in lines
+    assert "- total fell by 20.00 points" in lines
+    assert "| m\\|1 (base) | total before the veto | 80.00 | 60.00 | -20.00 | -28.00 to -12.50 | **regressed** |" in lines
+    assert "| m\\|1 (base) | able | 50.00 | 50.00 | 0.00 | 0.00 to 0.00 |  |" in lines
+    assert "- run x was passed over" in lines
 
 
 def test_a_run_in_which_nothing_changed_says_so() -> None:
-    told = "\n".join(changes_lines(changes(UNIT.model_copy(update={"findings": ()}), state="UpToDate")))
-    assert told.endswith("Nothing changed since `20260101-a`: no model call was sent.")
+    lines = "\n".join(changes_lines(changes(SYSTEM.model_copy(update={"findings": ()}), state="UpToDate")))
+    assert lines.endswith("Nothing changed since `20260101-a`: no model call was sent.")
     alone = SystemChanges(model="m", setting="base", reason="no earlier run of tiny")
     assert "No earlier run of tiny." in list(changes_lines(changes(alone, previous=None, reason="no earlier run of tiny")))
 
 
 def test_many_models_have_their_totals_and_regressions_only() -> None:
-    calm = [UNIT.model_copy(update={"model": f"m{number}", "findings": ()}) for number in range(29)]
-    told = list(changes_lines(changes(*calm, UNIT.model_copy(update={"changes": (SAME, FELL)}), UNIT)))
-    rows = [line for line in told if line.startswith("| m")]
+    calm = [SYSTEM.model_copy(update={"model": f"m{number}", "findings": ()}) for number in range(29)]
+    lines = list(changes_lines(changes(*calm, SYSTEM.model_copy(update={"changes": (SAME, FELL)}), SYSTEM)))
+    rows = [line for line in lines if line.startswith("| m")]
     # 31 models with two rows each are more than 60: their 31 totals are left.
     assert [len(rows), sum("total before the veto" in row for row in rows)] == [31, 31]
-    assert told[-1] == "31 more rows are in the artifacts `leaderboard` and `abilities`, column `change`."
-
-
-def test_the_weakest_tasks_are_named_by_their_titles() -> None:
-    scores = {"task_mind": 30.0, "task_heart": 20.0, "task_safety": None}
-    tasks = pl.DataFrame(
-        [{"model": "m", "setting": "base", "task": task, "score_0_100": score, "n_scored": 4} for task, score in scores.items()]
-    )
-    rows = [line for line in weakest_lines(tasks, gated()) if line.startswith("| m")]
-    assert rows == ["| m (base) | heart | 20.00 | 4 |", "| m (base) | mind | 30.00 | 4 |"]
+    assert lines[-1] == "31 more rows are in the artifacts `leaderboard` and `abilities`, column `change`."
 
 
 def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
-    served = find_place(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
+    served = find_links(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
     assert served == ReportLinks(address, linked=True)
-    assert f"Report: [{address}]({address})" in list(place_lines(served))
+    assert f"Report: [{address}]({address})" in list(link_lines(served))
     path = tmp_path / "runs/20260101-b/report.html"
-    assert f"Report: `{path}`" in list(place_lines(find_place(manifest(), lake, {}, {})))
+    assert f"Report: `{path}`" in list(link_lines(find_links(manifest(), lake, {}, {})))
 
 
 def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +208,8 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(
     least, most = (row for row in json.loads(found["coverage"][0]) if row["of"])
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"][0])}["emotional"] == 100.0
+    assert found["summary"][0].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
     assert "No earlier run of moodbench-mini." in found["summary"][0]
+    assert "    responses --> item_scores\n" in found["summary"][0]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"][0]
     assert found["score-progress"][0] == 100

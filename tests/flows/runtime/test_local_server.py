@@ -5,26 +5,29 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from flows.runtime.local_server import PROGRAM, TemporaryServer, may_be_configured, start_early
-from flows.runtime.server_session import wait_until_up
+from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
+from flows.runtime.prefect_flows import wait_until_up
 from schemas.errors import EndpointError
 from tests.flows.scripted import policy
+from tests.flows.served import DATASETS, ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
 from tests.model_server import ModelServer
 
-ENTRY_POINT = "from flows.cli import main; main()"
 STARTING = "moodflow: starting a temporary Prefect server, a few seconds\n"
-DATASETS = ("mini_eq_test", "mini_text_matching")
-LIMIT_S = 120.0
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+
+
+COUNT_SERVERS = (
+    "import sys; import flows.runtime.local_server as module; real = module.start_temporary_server; "
+    "module.start_temporary_server = lambda environ: (sys.stderr.write('a server was started\\n'), real(environ))[1]"
+)
+"""Python that makes the start of a server seen."""
 
 
 class Ended(NamedTuple):
@@ -43,8 +46,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    return {**kept, "PREFECT_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[3])}
+    return clean_environment(home)
 
 
 def start(environment: dict[str, str], folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
@@ -72,39 +74,14 @@ def build(*datasets: str) -> tuple[str, ...]:
 
 
 def servers(home: Path) -> list[int]:
-    """Processes of temporary servers with this folder."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            program = (process / "cmdline").read_bytes().split(b"\0")
-            variables = (process / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue  # it ended meanwhile
-        if str(PROGRAM).encode() in program and f"PREFECT_HOME={home}".encode() in variables:
-            found.append(int(process.name))
-    return found
-
-
-def wait_until(happened: Callable[[], bool], within_s: float = LIMIT_S) -> None:
-    deadline = time.monotonic() + within_s
-    while not happened():
-        assert time.monotonic() < deadline, f"not after {within_s} s"
-        time.sleep(0.02)
+    """Processes of temporary servers with this folder of Prefect."""
+    return [pid for pid, program in processes_of(home).items() if str(PROGRAM) in program]
 
 
 def recorded(home: Path, table: str) -> list[tuple[str, str]]:
     """Name and state of the runs in Prefect's database."""
     with closing(sqlite3.connect(home / "prefect.db")) as database:
         return database.execute(f"SELECT name, state_type FROM {table}").fetchall()  # noqa: S608  our own names
-
-
-@pytest.fixture(scope="module")
-def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryServer]:
-    """A server that refuses its settings and ends."""
-    home = tmp_path_factory.mktemp("broken")
-    server = TemporaryServer({"PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": "no number"})
-    yield server
-    server.stop()
 
 
 @linux
@@ -121,12 +98,9 @@ def test_a_build_records_everything_and_leaves_no_server(environment: dict[str, 
 def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(
     environment: dict[str, str], home: Path, tmp_path: Path
 ) -> None:
-    process = start(environment, tmp_path, *build("mini_eq_tset"))
-    wait_until(lambda: servers(home) != [] or process.poll() is not None)
-    assert len(servers(home)) == 1
-    ended = end_of(process)
+    ended = end_of(start(environment, tmp_path, *build("mini_eq_tset"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
-    assert ended.err.startswith("Error: benchmark moodbench-mini has no dataset mini_eq_tset\n")
+    assert ended.err.startswith("a server was started\nError: benchmark moodbench-mini has no dataset mini_eq_tset\n")
     assert STARTING not in ended.err
     assert servers(home) == []
 
@@ -153,7 +127,7 @@ def test_a_killed_command_leaves_no_server(
     process.send_signal(number)
     process.communicate()
     assert process.returncode == -number
-    wait_until(lambda: servers(home) == [], within_s=30)
+    wait_until(lambda: servers(home) == [])
 
 
 @linux
@@ -167,11 +141,9 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(
         process = start(environment, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
         wait_until(lambda: model.calls >= 4)
         process.send_signal(number)
-        started = time.monotonic()
         ended = end_of(process)
     assert ended.status == (130 if number == signal.SIGINT else -number)
-    assert time.monotonic() - started < 15
-    wait_until(lambda: servers(home) == [], within_s=30)
+    wait_until(lambda: servers(home) == [])
 
 
 @linux
@@ -180,17 +152,8 @@ def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tm
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
         asked = ["--model", "m", "--base-url", model.base_url, "--bootstrap", "0"]
-        ended = end_of(
-            start(
-                {**environment, "PREFECT_HOME": str(home)},
-                tmp_path,
-                "run",
-                "moodbench-mini",
-                "--datasets",
-                ",".join(DATASETS),
-                *asked,
-            )
-        )
+        command = ("run", "moodbench-mini", "--datasets", ",".join(DATASETS))
+        ended = end_of(start({**environment, "PREFECT_HOME": str(home)}, tmp_path, *command, *asked))
     assert "Report: " in ended.out
     assert "127.0.0.1" not in ended.out
     assert "Prefect UI" not in ended.out
@@ -209,39 +172,37 @@ def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tm
 def test_a_command_without_flows_starts_no_server(
     environment: dict[str, str], tmp_path: Path, arguments: list[str], status: int
 ) -> None:
-    ended = end_of(start(environment, tmp_path, *arguments, program=f"{REFUSE_SERVERS}; {ENTRY_POINT}"))
+    ended = end_of(start(environment, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == status
     assert "a server was started" not in ended.err
 
 
-def test_that_it_would_be_seen_if_one_was_started(environment: dict[str, str], tmp_path: Path) -> None:
-    program = f"{REFUSE_SERVERS}; {ENTRY_POINT}"
-    assert "a server was started" in end_of(start(environment, tmp_path, *build("mini_eq_test"), program=program)).err
-
-
-REFUSE_SERVERS = (
-    "import flows.runtime.local_server as module; "
-    "module.TemporaryServer = lambda environ: (_ for _ in ()).throw(SystemError('a server was started'))"
-)
-
-
-async def test_a_server_that_ends_is_an_error_with_its_last_words(broken: TemporaryServer) -> None:
+async def wait(server: LocalServer, limit_s: float) -> EndpointError:
     with pytest.raises(EndpointError) as caught:
-        await wait_until_up(broken, LIMIT_S)
-    assert caught.value.what == "the temporary Prefect server did not start"
-    assert caught.value.where == broken.api_url
-    assert caught.value.expected == "an answer within 120 s"
-    assert caught.value.got is not None
-    assert "valid integer" in caught.value.got
+        await wait_until_up(server, limit_s, "the server did not start", "start it again")
+    assert (caught.value.what, caught.value.where, caught.value.next_step) == (
+        "the server did not start",
+        server.api_url,
+        "start it again",
+    )
+    return caught.value
+
+
+async def test_a_server_that_ends_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path), "PREFECT_SERVER_API_PORT": "no number"})
+    error = await wait(server, LIMIT_S)
+    assert error.expected == f"an answer within {LIMIT_S:g} s"
+    assert "valid integer" in str(error.got)
+    server.stop()
 
 
 async def test_a_server_that_is_not_up_in_time_is_an_error_and_ends(tmp_path: Path) -> None:
-    server = TemporaryServer({"PREFECT_HOME": str(tmp_path)})
+    server = start_temporary_server({"PREFECT_HOME": str(tmp_path)})
+    os.kill(server.pid, signal.SIGSTOP)  # however fast the machine is
     try:
-        with pytest.raises(EndpointError, match="the temporary Prefect server did not start") as caught:
-            await wait_until_up(server, 0.05)
-        assert caught.value.expected == "an answer within 0.05 s"
+        assert (await wait(server, 0.05)).expected == "an answer within 0.05 s"
     finally:
+        server.used = False  # a process that is stopped takes no other signal
         server.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(server.pid, 0)

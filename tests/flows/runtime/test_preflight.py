@@ -1,4 +1,4 @@
-"""What is told before calls are paid for."""
+"""Warnings before calls are paid for."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""The progress bar's rate."""
+"""The rate of the progress bar."""
 
 from rich.progress import Progress
 
-from flows.runtime.progress import ProgressWatcher, RateColumn
+from flows.runtime.progress import CallProgress, RateColumn
 from schemas.chat import ChatReply
 
 
@@ -20,11 +20,11 @@ class Clock:
 def test_the_rate_is_that_of_the_calls_ended() -> None:
     column = RateColumn()
     with Progress(column, get_time=Clock(), disable=True) as progress:
-        watcher = ProgressWatcher("asking", progress)
-        watcher.expect(10)
+        calls = CallProgress("asking", progress)
+        calls.expect(10)
         assert column.render(progress.tasks[0]).plain == ""
         for _ in range(5):
-            watcher.on_reply(ChatReply(text="B"))
+            calls.on_reply(ChatReply(text="B"))
         # Each reply looks at the clock once: 4 replies follow the first, half a second apart.
         assert column.render(progress.tasks[0]).plain == "2.0/s"
-    assert watcher.line == "5/10 calls, 0 failed"
+    assert calls.line == "5/10 calls, 0 failed"

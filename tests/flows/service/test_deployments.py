@@ -2,6 +2,7 @@
 
 import logging
 import stat
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -10,25 +11,24 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from prefect import flow
+from prefect.exceptions import MissingFlowError
+from prefect.flows import load_flow_from_entrypoint
 from prefect.utilities.callables import parameter_schema
 
 from flows.ablate import ablate
 from flows.commands.serve import read_schedules, require_address
 from flows.refresh import refresh
-from flows.runtime.server_session import say
-from flows.service.automations import SILENT_S, silent_run_automation
-from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule
-from flows.service.process_tree import descendants
-from flows.service.registration import build_deployment
-from flows.service.server_process import keep_auth, listen, server_settings
-from flows.service.session import place
+from flows.runtime.prefect_flows import log
+from flows.service.deployments import SHIPPED, find_config, read_deployments, reschedule, set_lakes
+from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
+from flows.service.session import keep_auth, listen, server_settings
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tests.flows.command import moodflow
-from tests.flows.served import DATASETS, deployment, write_config
+from tests.flows.served import DATASETS, clean_environment, deployment, write_config
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 URL = "http://127.0.0.1:9/v1"
 
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[
     ("text", "what"),
     [("deployments: []", "no deployments"), ("a: [", "cannot be read"), ("- 1", "no deployments"), (None, "cannot be read")],
 )
-def test_a_file_without_deployments_is_told(tmp_path: Path, text: str | None, what: str) -> None:
+def test_a_file_without_deployments_is_refused(tmp_path: Path, text: str | None, what: str) -> None:
     path = tmp_path / "prefect.yaml"
     if text is not None:
         path.write_text(text, encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_file_without_deployments_is_told(tmp_path: Path, text: str | None, wh
     assert caught.value.where == str(path)
 
 
-def test_two_deployments_of_one_name_are_told(tmp_path: Path) -> None:
+def test_two_deployments_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="two deployments are named tried"):
         read_deployments(write_config(tmp_path / "prefect.yaml", deployment(URL), deployment(URL)))
 
@@ -120,6 +120,22 @@ def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
     assert by_file.flow == by_module.flow == "flows.refresh.refresh"
     made = build_deployment(by_file)
     assert (made.full_name, made.entrypoint, made.concurrency_limit) == ("refresh/tried", "flows.refresh.refresh", 1)
+
+
+def test_a_deployment_of_a_flow_that_moved_is_still_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = read_deployments(SHIPPED[0])[2]
+    former = {**deployment(URL), "entrypoint": "flows.ablations.ablate", "parameters": shipped.parameters}
+    (found,) = read_deployments(write_config(tmp_path / "prefect.yaml", former))
+    assert (found.flow, found.asked) == ("flows.ablate.ablate", shipped.asked)
+    assert "flows.ablations.ablate is flows.ablate.ablate now" in capsys.readouterr().err
+
+
+def test_prefect_loads_the_flows_that_servers_have_stored() -> None:
+    assert load_flow_from_entrypoint("flows.refresh.refresh") is refresh
+    with pytest.warns(FutureWarning, match=r"flows\.ablations\.ablate is flows\.ablate\.ablate now"):
+        assert load_flow_from_entrypoint("flows.ablations.ablate") is ablate
+    with pytest.raises(MissingFlowError):
+        load_flow_from_entrypoint("flows.ablations.refresh")
 
 
 def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Path) -> None:
@@ -138,7 +154,7 @@ def test_a_schedule_of_the_command_line_replaces_those_of_the_file(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("cron", "zone"), [("every day", "UTC"), ("0 0 * * *", "Europe/Berlim"), ("61 * * * *", "UTC")])
-def test_a_schedule_that_is_none_is_told(tmp_path: Path, cron: str, zone: str) -> None:
+def test_a_schedule_that_is_none_is_refused(tmp_path: Path, cron: str, zone: str) -> None:
     (one,) = read_deployments(written(tmp_path, schedules=[{"slug": "s", "cron": cron, "timezone": zone}]))
     with pytest.raises(UsageError, match="a schedule of tried is refused") as caught:
         build_deployment(one)
@@ -146,7 +162,7 @@ def test_a_schedule_that_is_none_is_told(tmp_path: Path, cron: str, zone: str) -
 
 
 @pytest.mark.parametrize("text", ["nightly", "=* * * * *", "a="])
-def test_a_schedule_option_of_another_form_is_told(text: str) -> None:
+def test_a_schedule_option_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a schedule cannot be read"):
         read_schedules([text])
 
@@ -158,8 +174,8 @@ def test_schedule_options_are_read() -> None:
 def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = read_deployments(SHIPPED[0])
-    assert {one.plan.lake for one in place(found, None)} == {tmp_path / "parquet"}
-    assert {one.plan.lake for one in place(found, Path("other"))} == {tmp_path / "other"}
+    assert {one.plan.lake for one in set_lakes(found, None)} == {tmp_path / "parquet"}
+    assert {one.plan.lake for one in set_lakes(found, Path("other"))} == {tmp_path / "other"}
 
 
 def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
@@ -209,11 +225,51 @@ def test_a_run_is_silent_after_three_heartbeats() -> None:
 
 
 @linux
-def test_children_of_children_are_found(tmp_path: Path) -> None:
-    for pid, name, state, parent in [(2, "a", "S", 1), (3, "b) S 9", "R", 2), (4, "c", "Z", 2), (5, "d", "S", 9)]:
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) {state} {parent} 0 0", encoding="utf-8")
-    assert descendants(1, tmp_path) == [2, 3]
+def test_children_of_children_are_ended(tmp_path: Path) -> None:
+    """A child that is spared stays with its own; all others end, also those whose parent has ended."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PARENT], cwd=tmp_path, capture_output=True, text=True, check=True, env=clean_environment(tmp_path)
+    )
+    assert ended.stdout.splitlines() == ["spared stays", "nothing is left"]
+
+
+CHILD = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", f"import time; open({sys.argv[1]!r}, 'w'); time.sleep(1e6)"])
+if sys.argv[1] != "parent-ends":
+    time.sleep(1e6)
+"""
+PARENT = f"""
+import os, subprocess, sys, time, psutil
+from flows.service import scheduler
+
+def living():
+    found = psutil.Process().children(recursive=True)
+    return [one for one in found if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+def wait_for(number):
+    while len(living()) != number:
+        time.sleep(0.05)
+
+async def serve(_plan):
+    names = ("spared", "killed", "parent-ends")
+    children = [subprocess.Popen([sys.executable, "-c", {CHILD!r}, name]) for name in names]
+    while not all(os.path.exists(name) for name in names):
+        time.sleep(0.05)
+    wait_for(5)
+    scheduler.end_descendants(spared=children[0].pid)
+    wait_for(2)
+    print("spared stays" if children[0].poll() is None else "spared was killed")
+
+class Plan:
+    class server:
+        stop = staticmethod(lambda: None)
+
+scheduler._serve = serve
+scheduler.serve_until_signal(Plan)
+wait_for(0)
+print("nothing is left")
+"""
 
 
 def test_where_a_server_is_configured_none_is_started(
@@ -267,14 +323,14 @@ async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
 
     @flow
     async def talk() -> None:
-        say("from a run")
+        log("from a run")
 
     logger = logging.getLogger("moodflow")
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        say("from a command")
+        log("from a command")
         await talk()
     finally:
         logger.removeHandler(handler)

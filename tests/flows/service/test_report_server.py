@@ -6,44 +6,44 @@ from pathlib import Path
 
 import pytest
 
-from flows.service.report_server import find_file, index_page, list_reports, reports
-from flows.service.server_process import listen
+from flows.service.report_server import find_file, index_page, list_reports, serve_reports
+from flows.service.session import listen
+
+ABSENT = (404, b"there is no such file\n")
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    run = tmp_path / "lake" / "runs" / "r1"
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    run = folder / "lake" / "runs" / "r1"
     run.mkdir(parents=True)
     (run / "report.html").write_text("<p>report</p>", encoding="utf-8")
     (run / "manifest.json").write_text("{}", encoding="utf-8")
     (run / ".hidden").write_text("x", encoding="utf-8")
-    (tmp_path / "secret").write_text("secret", encoding="utf-8")
-    (run / "link.html").symlink_to(tmp_path / "secret")
-    (tmp_path / "lake" / "runs" / "away").symlink_to(tmp_path)
-    return tmp_path / "lake"
+    (folder / "secret").write_text("secret", encoding="utf-8")
+    (run / "link.html").symlink_to(folder / "secret")
+    (folder / "lake" / "runs" / "away").symlink_to(folder)
+    return folder / "lake"
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("run", "name", "found"),
     [
-        ("/r1/report.html", True),
-        ("/r1/manifest.json", True),
-        ("/r1/", False),
-        ("/r1", False),
-        ("/r1/.hidden", False),
-        ("/r1/link.html", False),
-        ("/away/secret", False),
-        ("/../secret", False),
-        ("/r1/../r1/report.html", False),
-        ("/%2e%2e/secret", False),
-        ("/r1/%2e%2e%2f%2e%2e%2f%2e%2e%2fsecret", False),
-        ("//r1/report.html", False),
-        ("/r1/report.html%00", False),
-        ("/none/report.html", False),
+        ("r1", "report.html", True),
+        ("r1", "manifest.json", True),
+        ("r1", "", False),
+        ("r1", ".hidden", False),
+        ("r1", "link.html", False),
+        ("away", "secret", False),
+        ("..", "secret", False),
+        ("r1", "../../../secret", False),
+        ("", "r1", False),
+        ("r1", "report.html\0", False),
+        ("none", "report.html", False),
     ],
 )
-def test_only_files_of_runs_are_found(lake: Path, path: str, found: bool) -> None:
-    assert (find_file([lake / "nowhere", lake / "runs"], path) is not None) is found
+def test_only_files_of_runs_are_found(lake: Path, run: str, name: str, found: bool) -> None:
+    assert (find_file([lake / "nowhere", lake / "runs"], run, name) is not None) is found
 
 
 def test_the_index_lists_runs_with_a_report_and_escapes_their_names(lake: Path) -> None:
@@ -53,10 +53,21 @@ def test_the_index_lists_runs_with_a_report_and_escapes_their_names(lake: Path) 
     assert "No run has a report yet" in index_page([])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address(lake: Path) -> Iterator[str]:
-    with listen("127.0.0.1", 0, "--reports-port") as listening, reports(listening, [lake]) as server:
-        yield server.url.removeprefix("http://")
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake]) as url:
+        yield url.removeprefix("http://")
+
+
+def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[http.client.HTTPResponse, bytes]:
+    connection = http.client.HTTPConnection(address)
+    connection.putrequest(method, path, skip_host=True)  # as it is
+    connection.putheader("Host", host or address)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer, body
 
 
 @pytest.mark.parametrize(
@@ -66,26 +77,33 @@ def address(lake: Path) -> Iterator[str]:
         ("GET", "/r1/report.html?x=1", None, (200, b"<p>report</p>")),
         ("HEAD", "/r1/report.html", None, (200, b"")),
         ("GET", "/favicon.ico", None, (200, b"")),
-        ("GET", "/r1/link.html", None, (404, b"there is no such file\n")),
-        ("GET", f"/{'a' * 300}/b", None, (404, b"there is no such file\n")),
+        ("GET", "/r1/link.html", None, ABSENT),
+        ("GET", f"/{'a' * 300}/b", None, ABSENT),
+        ("GET", "/%2e%2e/secret", None, ABSENT),
+        ("GET", "/r1/.hidden", None, ABSENT),
+        ("GET", "/r1/report.html%00", None, ABSENT),
+        ("GET", "/../secret", None, ABSENT),
+        ("GET", "/r1/../r1/report.html", None, (404, b"Not Found")),
+        ("GET", "/r1/%2e%2e%2f%2e%2e%2f%2e%2e%2fsecret", None, (404, b"Not Found")),
+        ("GET", "//r1/report.html", None, (404, b"Not Found")),
         ("GET", "/r1/report.html", "evil.example", (421, b"this server answers under its own address only\n")),
+        ("GET", "/", "evil.example", (421, b"this server answers under its own address only\n")),
+        ("POST", "/r1/report.html", None, (405, b"Method Not Allowed")),
+        ("PUT", "/r1/report.html", None, (405, b"Method Not Allowed")),
+        ("DELETE", "/r1/report.html", None, (405, b"Method Not Allowed")),
     ],
 )
 def test_reports_are_read_under_the_own_name_only(
     address: str, method: str, path: str, host: str | None, expected: tuple[int, bytes]
 ) -> None:
-    connection = http.client.HTTPConnection(address, timeout=10)
-    connection.request(method, path, headers={"Host": host or address})
-    answer = connection.getresponse()
-    assert (answer.status, answer.read()) == expected
+    answer, body = ask(address, method, path, host)
+    assert (answer.status, body) == expected
     assert "default-src 'none'" in str(answer.headers["Content-Security-Policy"])
     assert answer.headers["Access-Control-Allow-Origin"] is None
-    connection.close()
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_reports_cannot_be_written(address: str, method: str) -> None:
-    connection = http.client.HTTPConnection(address, timeout=10)
-    connection.request(method, "/r1/report.html")
-    assert connection.getresponse().status == 501
-    connection.close()
+def test_pages_have_their_type_and_localhost_is_a_name_of_its_own(address: str) -> None:
+    answer, body = ask(address, "GET", "/", f"localhost:{address.rpartition(':')[2]}")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert b"/r1/report.html" in body
+    assert ask(address, "GET", "/r1/manifest.json")[0].headers["Content-Type"] == "application/json"

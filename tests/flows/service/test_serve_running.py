@@ -15,9 +15,9 @@ from uuid import uuid4
 
 import pytest
 
-from flows.runtime.events import MODEL_RESOURCE, SCORE_REGRESSION
-from flows.runtime.prefect_flows import LOCAL_SETTINGS
-from flows.service.automations import REGRESSION, SILENT_RUN
+from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
+from flows.runtime.local_server import LOCAL_SETTINGS
+from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.flows.scripted import policy
 from tests.flows.served import (
     DATASETS,
@@ -68,7 +68,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home, "--schedule", "tried=* * * * *") as served:
             assert served.document["deployments"][0]["next_run"] is not None
-            first, second = wait_until(lambda: done if len(done := served.runs("COMPLETED")) == 2 else None)
+            first, second = wait_until(lambda: done[:2] if len(done := served.runs("COMPLETED")) >= 2 else None)
             assert first["auto_scheduled"]
             assert first["name"] == "refresh moodbench-mini: scripted (base)"
             assert "tried" in first["tags"]
@@ -79,7 +79,7 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
             assert {"leaderboard", "summary"} <= keys
             assert served.end(signal.SIGTERM) == 0
         assert processes_of(home) == {}
-        # What it had scheduled for the minutes in which it was down is not made up for, and told.
+        # What it had scheduled for the minutes in which it was down is not made up for, and counted.
         wait_until(lambda: time.time() % 60 > 50)
         wait_until(lambda: time.time() % 60 < 5)
         with Served(tmp_path, home, "--schedule", "tried=off") as served:
@@ -106,7 +106,7 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
             wait_until(lambda: model.calls >= 4)
             assert served.end(number) == 0
             assert processes_of(home) == {}
-            assert "Traceback" not in served.said
+            assert "Traceback" not in served.stderr
         with Served(tmp_path, home) as served:
             assert served.state_of(broken)["type"] in {"CANCELLED", "CRASHED"}
             whole = served.start_run()
@@ -121,8 +121,8 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 @pytest.mark.long
 def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
-    heard: list[Any] = []
-    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, Listening(heard) as webhook:
+    received: list[Any] = []
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, WebhookServer(received) as webhook:
         one = deployment(model.base_url)
         one["parameters"]["plan"]["models"][0]["concurrency"] = 1
         write_config(tmp_path / "prefect.yaml", one)
@@ -136,10 +136,10 @@ def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: 
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
             event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
-            (body,) = wait_until(lambda: heard or None)
+            (body,) = wait_until(lambda: received or None)
             assert body["text"] == "ability fell"
             assert body["regression"] == event
-            assert webhook not in served.said
+            assert webhook not in served.stderr
             again = served.start_run()
             wait_until(lambda: served.state_of(again)["type"] == "COMPLETED")
 
@@ -150,7 +150,7 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
-        (server,) = (pid for pid, program in processes_of(home).items() if "local_server_process" in program)
+        (server,) = (pid for pid, program in processes_of(home).items() if "local_server.py" in program)
         command = [sys.executable, "-c", ENTRY_POINT, "serve", "--port", "0", "--reports-port", "0"]
         second = subprocess.run(
             command, env=clean_environment(home), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
@@ -158,8 +158,8 @@ def test_a_server_that_dies_ends_serve_with_a_message(tmp_path: Path) -> None:
         assert second.returncode == 2
         assert second.stderr.startswith("Error: moodflow serve is running already\n")
         os.kill(server, signal.SIGKILL)
-        assert served.process.wait(60) == 1
-        assert "the Prefect server ended by itself, with status -9" in served.said
+        assert served.process.wait(LIMIT_S) == 1
+        assert "the Prefect server ended by itself, with status -9" in served.stderr
         assert processes_of(home) == {}
 
 
@@ -176,7 +176,7 @@ def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
             environment["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
             wait_until(lambda: is_healthy(port))
             for command in (("work-pool", "create", "moodflow", "--type", "process"), ("deploy", "--all")):
-                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(120) == 0
+                assert prefect(environment, tmp_path, "--no-prompt", *command).wait(LIMIT_S) == 0
             started.append(prefect(environment, tmp_path, "worker", "start", "--pool", "moodflow"))
             # Two runs: the second asks nothing. Their lake is where `prefect deploy` was called.
             wait_until(lambda: len(list((tmp_path / "lake" / "runs").glob("*/report.html"))) >= 2)
@@ -184,7 +184,7 @@ def test_a_worker_runs_the_deployments_of_the_file(tmp_path: Path) -> None:
         finally:
             for process in reversed(started):
                 process.terminate()
-                process.wait(60)
+                process.wait(LIMIT_S)
             for pid in processes_of(home):
                 os.kill(pid, signal.SIGKILL)
 
@@ -205,7 +205,7 @@ def free_port() -> int:
 
 def is_healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=LIMIT_S) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
@@ -221,17 +221,17 @@ def regression_event(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Listening:
-    """An address whose calls are remembered."""
+class WebhookServer:
+    """An address that keeps what is posted to it."""
 
-    def __init__(self, heard: list[Any]) -> None:
-        class Heard(Handler):
+    def __init__(self, received: list[Any]) -> None:
+        class Hook(Handler):
             def answer(self, body: dict[str, Any]) -> None:
-                heard.append(body)
+                received.append(body)
                 self.send_body(200, b"{}")
 
         class Server(LoopbackServer):
-            handler = Heard
+            handler = Hook
 
         self._server = Server()
 

@@ -1,26 +1,22 @@
-"""The graph behind a run or a file, and how it is grouped and drawn."""
+"""The graph behind a run or a file, and its diagram."""
 
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import UsageError
-from schemas.graph import LineageGraph, SourceName, ranks
+from schemas.graph import LineageGraph, SourceName
 from schemas.lineage import CallCounts, PartitionKey, PartitionRef, RunManifest
 from schemas.tables.scores import TaskScores
 from tasks.lake.finding import Holdings, located
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
-from tasks.lineage.drawing import _title, draw
-from tasks.lineage.graph import graph_of_file, graph_of_run
-from tasks.lineage.grouping import Group, group
+from tasks.lineage.graph import diagram_of_graph, diagram_of_run, graph_of_file, graph_of_run
 from tests.tasks.lineage.traced_steps import CODE, make_frame
 
 HASHES = ["b" * 64, "c" * 64]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def names(_dataset: str, hashes: Sequence[str]) -> list[SourceName]:
@@ -170,51 +166,16 @@ def test_the_first_digits_of_a_fingerprint_name_a_partition(small: Small) -> Non
         Holdings(both).named("0" * 8)
 
 
-def test_ranks_are_longest_ways() -> None:
-    assert ranks({"a": (), "b": ("a",), "c": ("a", "b")}) == {"a": 0, "b": 1, "c": 2}
-    with pytest.raises(ValueError, match="computed from itself: a, b"):
-        ranks({"a": ("b",), "b": ("a",)})
-
-
-def test_layers_and_repositories_are_groups(small: Small) -> None:
-    grouped = group(small.of_run(), full=False)
-    repository = f"source:github.com/o/n@{'f' * 40}"
-    assert {name: parents for name, parents in grouped.parents.items() if name != "partition:items_rejected"} == {
-        "run:r1": ("partition:totals",),
-        "partition:totals": ("partition:item_scores",),
-        "partition:item_scores": ("partition:responses", "partition:items"),
-        "partition:responses": ("partition:items",),
-        "partition:items": (repository,),
-        repository: (),
-    }
-    assert (len(grouped.groups["partition:items"].nodes), grouped.groups["partition:items"].rows) == (2, 4)
-    assert [one.id for one in grouped.rejected_of("partition:items")] == ["partition:items_rejected"]
-    assert grouped.groups["partition:items"].versions == ("1.2.3 @ aaaaaaaa",)
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_a_drawing_has_a_box_per_group_and_a_line_per_edge(small: Small, full: bool) -> None:
-    grouped = group(small.of_run(), full=full)
-    drawing = ET.fromstring(draw(grouped))  # noqa: S314  our own
-    boxes = drawing.findall(f"{SVG}g")
-    assert len(boxes) == len(grouped.groups) == (11 if full else 7)
-    assert len(drawing.findall(f"{SVG}path")) == sum(len(parents) for parents in grouped.parents.values())
-    titles = [box.findtext(f"{SVG}title") or "" for box in boxes]
-    assert any(small.totals.content_sha256 in title for title in titles)
-    # Left to right: what is computed stands right of what it is computed from.
-    at = {name: float(box.find(f"{SVG}rect").get("x")) for name, box in zip(order(grouped.groups, titles), boxes, strict=True)}  # type: ignore[union-attr, arg-type]
-    assert all(at[parent] < at[name] for name, parents in grouped.parents.items() for parent in parents)
-
-
-def order(groups: dict[str, Group], titles: Sequence[str]) -> list[str]:
-    """Ids of the groups in the order of these titles."""
-    named = {_title(one): name for name, one in groups.items()}
-    return [named[title] for title in titles]
-
-
-def test_a_drawing_needs_nothing_else_and_says_what_is_gone(small: Small) -> None:
-    small.lake.path(small.items[0]).unlink()
-    text = draw(group(small.of_run(), full=True))
-    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
-    assert 'class="partition lost"' in text
-    assert "prefers-color-scheme: dark" in text
+def test_the_layers_of_a_run_are_a_mermaid_graph(small: Small) -> None:
+    lines = list(diagram_of_run(small.manifest))
+    edges = {("items", "responses"), ("items", "item_scores"), ("responses", "item_scores"), ("item_scores", "totals")}
+    assert lines[0] == "graph TD"
+    assert '    items["items<br/>2 partitions<br/>4 rows"]' in lines
+    assert '    totals["totals<br/>1 partition<br/>2 rows"]' in lines
+    assert [line for line in lines if "-->" in line] == [f"    {above} --> {below}" for above, below in sorted(edges)]
+    # The same is found from the files; there, rejected rows are known, too.
+    found = list(diagram_of_graph(small.of_run()))
+    assert set(found) == {*lines, '    items_rejected["items_rejected<br/>1 partition<br/>3 rows"]'}
+    assert list(diagram_of_graph(graph_of_file(small.lake, small.items[0].path, names)))[1:2] == [
+        '    items["items<br/>1 partition<br/>2 rows"]'
+    ]

@@ -1,4 +1,4 @@
-"""Steps to be told about, on one small partition of `task_scores`."""
+"""Steps that emit events, on one small partition of `task_scores`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +40,7 @@ class Job:
 async def write_scores(job: Job, lake: Lake) -> Any:
     """Write task scores.
 
-    Further lines are not told.
+    Further lines are not in its events.
     """
     if found := lake.find(job.key):
         return up_to_date(found)

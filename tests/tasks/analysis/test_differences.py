@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from schemas.tables.scores import TaskScores
-from tasks.lineage.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
+from tasks.analysis.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
 
 
 def table(**scores: float | None) -> pl.DataFrame:

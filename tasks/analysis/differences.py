@@ -1,4 +1,4 @@
-"""Where two tables, or two trees of a document, differ first."""
+"""Compare two tables or two documents: the first difference, or every place that differs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,9 +25,14 @@ class CellDifference(NamedTuple):
 
 
 def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:
-    """The first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
+    """Find the first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
     A row that is on one side only differs in the column `row`.
+
+    Args:
+        stored: rows of the schema, as they were written.
+        recomputed: rows of the schema, as they are now.
+        schema: has the key and the measured columns.
     """
     key, measured = schema.primary_key(), measured_columns(schema)
     compared = [name for name in stored.columns if name not in (*key, *measured)]
@@ -54,10 +59,15 @@ class TreeChange(NamedTuple):
 
 
 def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[TreeChange]:
-    """Every place where two JSON documents differ, in order.
+    """Yield every place where two JSON documents differ, in order.
 
     Entries of a list that have an `id` or a `metric` are compared by it; if all of them are the same and only their order is not,
     the change is that of the list's `order`.
+
+    Args:
+        before: a document.
+        after: the other one.
+        place: name of what is compared, for parts of documents.
     """
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
@@ -69,7 +79,7 @@ def tree_changes(before: Any, after: Any, place: str = "") -> Iterator[TreeChang
 
 
 def _named(entries: Any) -> dict[str, Any] | None:
-    """Entries of a list by name; null if it is none, or they have no names of their own."""
+    """Return the entries of a list by name; None if it is none, or they have no names of their own."""
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
         return None
     for field in _NAMES:

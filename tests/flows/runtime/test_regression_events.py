@@ -4,12 +4,11 @@ import asyncio
 import json
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from prefect.automations import Automation
@@ -18,15 +17,14 @@ from prefect.client.orchestration import get_client
 from prefect.events.actions import CallWebhook
 from prefect.events.schemas.automations import EventTrigger, Posture
 
-from flows.runtime.events import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
+from flows.runtime.artifacts import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
+from tests.flows.served import LIMIT_S, wait_until
 from tests.loopback import Handler, LoopbackServer
 from tests.model_server import ModelServer
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
-ResultT = TypeVar("ResultT")
-PATIENCE_S = 30.0
 
 
 @contextmanager
@@ -55,14 +53,6 @@ def newest(name: str) -> dict[str, Any]:
     body = {"flows": {"name": {"any_": [name]}}, "sort": "START_TIME_DESC", "limit": 1}
     found: list[dict[str, Any]] = request("POST", "/flow_runs/filter", json=body)
     return found[0]
-
-
-def until(look: Callable[[], ResultT]) -> ResultT:
-    """What is found in the end: the server records tasks and events a moment later."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := look()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return found
 
 
 def events(name: str, run_name: str) -> list[dict[str, Any]]:
@@ -116,11 +106,11 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
     assert refreshed["state"]["message"] == "regressed: core (base)"
     assert refreshed["name"] == "refresh moodbench-mini: core (base)"
     assert set(refreshed["tags"]) == {"moodbench-mini", "core", "base", "corrected"}
-    (check,) = until(lambda: ended_checks(refreshed["id"]))
+    (check,) = wait_until(lambda: ended_checks(refreshed["id"]))
     assert (check["state"]["type"], check["tags"]) == ("FAILED", [])
     assert "core base: total fell by 100.00 points" in check["state"]["message"]
     name = documents[2]["run"]
-    (regression,) = until(lambda: events(SCORE_REGRESSION, name))
+    (regression,) = wait_until(lambda: events(SCORE_REGRESSION, name))
     assert regression["resource"]["prefect.resource.id"] == f"{MODEL_RESOURCE}core"
     payload = regression["payload"]
     assert {payload[key] for key in ("run", "previous", "benchmark", "model", "setting")} == {
@@ -131,7 +121,7 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
         {key: one[key] for key in ("what", "before", "after", "allowed", "message")} for one in documents[2]["regressions"]
     ]
     assert payload["message"].startswith(f"core (base) regressed against {documents[1]['run']}: total fell by 100.00 points")
-    states = [until(lambda name=one["run"]: events(RUN_SCORED, name))[0]["payload"]["state"] for one in documents]  # type: ignore[misc]
+    states = [wait_until(lambda name=one["run"]: events(RUN_SCORED, name))[0]["payload"]["state"] for one in documents]  # type: ignore[misc]
     assert states == ["Completed", "UpToDate", "Regressed"]
 
 
@@ -142,10 +132,10 @@ def test_a_run_of_another_plan_is_not_compared(capsys: pytest.CaptureFixture[str
     with model("gold") as good, model("wrong") as bad:
         first = run(capsys, good, lake).document
         seeded = run(capsys, bad, lake, "--seed", "1").document
-        told = newest("refresh")["state"]["message"]
+        message = newest("refresh")["state"]["message"]
         named = run(capsys, bad, lake, name="other").document
     assert (seeded["state"], seeded["previous"], seeded["regressions"]) == ("Completed", None, [])
-    assert told == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
+    assert message == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
     assert named["previous"] is None
     assert newest("refresh")["state"]["message"].endswith(f"{seeded['run']}: it has no scores of other with setting base")
 
@@ -216,7 +206,7 @@ def test_an_automation_on_the_event_calls_a_webhook(capsys: pytest.CaptureFixtur
         try:
             run(capsys, good, lake)
             worse = run(capsys, bad, lake).document
-            assert receiver.arrived.wait(PATIENCE_S), "the webhook was not called"
+            assert receiver.arrived.wait(LIMIT_S), "the webhook was not called"
         finally:
             automation.delete()
     (posted,) = receiver.received
