@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
@@ -61,6 +62,7 @@ class ProgressWatcher:
         self.expected = 0
         self.ended = 0
         self.failed = 0
+        self._began = time.monotonic()
 
     def expect(self, calls: int) -> None:
         """More calls are coming."""
@@ -82,6 +84,14 @@ class ProgressWatcher:
     def line(self) -> str:
         """The state as one line of text."""
         return f"{self.ended}/{self.expected} calls, {self.failed} failed"
+
+    @property
+    def time_left(self) -> str:
+        """Time the calls known so far will take at the rate so far, to be added to the line; empty until one has ended."""
+        if not 0 < self.ended < self.expected:
+            return ""
+        seconds = (time.monotonic() - self._began) / self.ended * (self.expected - self.ended)
+        return f", about {int(seconds) // 60}:{int(seconds) % 60:02} left"
 
 
 class PartitionCounter:
@@ -166,4 +176,4 @@ async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) 
 async def _print_lines(title: str, watcher: ProgressWatcher, console: Console) -> None:
     while not console.is_terminal:  # a bar says it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{title}: {watcher.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        print(f"{title}: {watcher.line}{watcher.time_left}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

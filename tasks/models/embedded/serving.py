@@ -1,5 +1,6 @@
 """The model that comes with the install, behind the same interface as any other: a llama.cpp server on a loopback port."""
 
+import asyncio
 import logging
 import os
 import sys
@@ -9,15 +10,17 @@ from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from tempfile import TemporaryFile
+from weakref import WeakValueDictionary
 
-from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256
+from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, SLOTS, ServerSize, fit_server
 from tasks.models.embedded.machine import read_machine
 from tasks.models.embedded.supervision import PATIENCE, RestartPolicy, Supervisor
+from tasks.models.journal.journal import Keep, KeepingChat
 from tasks.text.backoff import Retry
 
-__all__ = ["RESTART_RETRY", "SLOTS", "EmbeddedServer", "find_weights", "serve_embedded"]
+__all__ = ["RESTART_RETRY", "SLOTS", "EmbeddedServer", "InTurn", "find_weights", "serve_embedded"]
 
 SPIN_COUNT = "1000"
 """Turns a thread spins at a barrier before it sleeps. OpenMP's default spins on: as fast on an idle machine, but beside another
@@ -26,6 +29,9 @@ busy process we measured it up to 12 times slower, and the other process suffers
 RESTART_RETRY = Retry(attempts=4, first_delay_s=2, longest_delay_s=8)
 """For calls that find no embedded server: 7 s or more in all. One that died answers again after 0.5 to 3.2 s, as measured
 on an idle and on a busy machine."""
+
+BEGINNING = 400
+"""Characters in which two calls must agree to go in turn: more than a system message, less than it and a text."""
 
 PROGRAM = Path(__file__).with_name("server.py")
 LOG = logging.getLogger(__name__)
@@ -107,6 +113,26 @@ async def serve_embedded(
             if server.remark:
                 tell(server.remark)
             yield server
+
+
+class InTurn:
+    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes.
+
+    Args:
+        chat: client of the embedded server.
+    """
+
+    def __init__(self, chat: KeepingChat) -> None:
+        self._chat = chat
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
+        """Answer one request once those before it that begin alike are answered."""
+        said = "\n".join(message.content for message in request.messages)
+        # A local name: the lock lives as long as a call holds it or waits for it.
+        lock = self._locks.setdefault(said[:BEGINNING], asyncio.Lock())
+        async with lock:
+            return await self._chat(request, keep)
 
 
 def find_weights() -> Path:
