@@ -15,6 +15,7 @@ from flows.commands import longemotion_options as long_opt
 from flows.commands import model_options as model_opt
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
+from flows.commands.demo import announce, demo_plans, report_addresses
 from flows.commands.explain import explain
 from flows.commands.gc import gc
 from flows.commands.journal import journal_app
@@ -27,7 +28,6 @@ from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, configure_prefect, start_early
 from schemas.ablation import AblationRequest
-from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
 from schemas.plan import Plan
 
@@ -46,12 +46,6 @@ app.command()(explain)
 runs_app.command("report")(rewrite)
 app.command()(serve)
 app.command()(lineage)
-
-DEMO: dict[str, dict[str, Any]] = {
-    "moodbench-mini": {},
-    "longemotion-mini": {"settings": ("base", "rag"), "sample": 1},
-}
-"""Benchmarks of the demo, and what their plans have besides model and judge."""
 
 STAGES = {
     "run": "Build, infer, score, report.",
@@ -163,21 +157,23 @@ app.command("ablate", help="One or two factors varied, everything else equal: a 
 @app.command()
 def demo(sample: opt.Sample = None, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
-    model = {"name": EMBEDDED_MODEL}
-    short, long = (
-        opt.make_plan({"benchmark": name, "models": [model], "judge": model, "lake": lake, "sample": sample, **more}, None)
-        for name, more in DEMO.items()
-    )
-    _execute("run", short, long, as_json=as_json)
+    plans = demo_plans(lake, sample)
+    announce(*plans)
+    _execute("run", *plans, as_json=as_json, last=report_addresses)
 
 
-def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool) -> None:
+def _execute(
+    stage: str,
+    *asked: "Plan | AblationRequest",
+    as_json: bool,
+    last: Callable[[dict[str, Any]], list[str]] = lambda _document: [],
+) -> None:
     start_early()  # it starts while this process imports
     outcome = _run_stage(stage, asked)
     if as_json:
         print_json(outcome.document)
     else:
-        terminal().print(*outcome.shown, sep="\n")
+        terminal().print(*outcome.shown, *last(outcome.document), sep="\n")
     raise typer.Exit(outcome.status)
 
 

@@ -13,12 +13,12 @@ from schemas.lineage import CallCounts
 from schemas.plan import Plan
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget
-from tasks.models.embedded.serving import RESTART_RETRY, serve_embedded
+from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tasks.models.http.failures import RETRIES
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.models.journal.journal import Journal, JournaledChat, KeepingChat
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.run import Endpoint
 
@@ -110,7 +110,9 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
         entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
+        sending: KeepingChat = InTurn(await stack.enter_async_context(client))
     else:
         client = HttpChat(entry, entry.base_url, resolve_api_key(entry, os.environ), budget=account)
-    chat = JournaledChat(await stack.enter_async_context(client), journal)
+        sending = await stack.enter_async_context(client)
+    chat = JournaledChat(sending, journal)
     return OpenEndpoint(chat, await stack.enter_async_context(WorkerPool(entry.concurrency)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -66,6 +67,7 @@ class CallProgress(StageProgress):
         self.failed = 0
         self._progress = progress
         self._bar = progress.add_task(title, total=0, failed=0)
+        self._began = time.monotonic()
 
     def expect(self, calls: int) -> None:
         """Expect so many more calls."""
@@ -82,6 +84,14 @@ class CallProgress(StageProgress):
     def line(self) -> str:
         """Return the state as one line of text."""
         return f"{self.done}/{self.total} calls, {self.failed} failed"
+
+    @property
+    def time_left(self) -> str:
+        """Return the time that is left at the rate so far, to be added to the line; empty until one call has ended."""
+        if not 0 < self.done < self.total:
+            return ""
+        seconds = (time.monotonic() - self._began) / self.done * (self.total - self.done)
+        return f", about {int(seconds) // 60}:{int(seconds) % 60:02} left"
 
 
 class PartitionCounter(StageProgress):
@@ -157,4 +167,4 @@ async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) 
 async def _print_lines(title: str, calls: CallProgress, console: Console) -> None:
     while not console.is_terminal:  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{title}: {calls.line}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        print(f"{title}: {calls.line}{calls.time_left}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

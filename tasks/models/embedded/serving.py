@@ -14,12 +14,14 @@ from pathlib import Path
 from socket import SO_REUSEADDR, SOL_SOCKET, socket
 from tempfile import TemporaryFile
 from typing import IO
+from weakref import WeakValueDictionary
 
 import httpx
 
-from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256
+from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest, Keep
 from schemas.errors import EndpointError
 from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, ServerSize, fit_server, read_machine
+from tasks.models.journal.journal import KeepingChat
 from tasks.text.backoff import Retry
 
 SPIN_COUNT = "1000"
@@ -38,6 +40,9 @@ START_LIMIT_S = 180.0
 
 START_PERIOD_S = 0.05
 LAST_WORDS = 2000
+BEGINNING = 400
+"""Characters in which two calls must agree to go in turn: more than a system message, less than it and a text."""
+
 PROGRAM = Path(__file__).with_name("server.py")
 LOG = logging.getLogger(__name__)
 
@@ -236,6 +241,26 @@ async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIter
                 raise ended
         finally:
             await server.end()
+
+
+class InTurn:
+    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes.
+
+    Args:
+        chat: client of the embedded server.
+    """
+
+    def __init__(self, chat: KeepingChat) -> None:
+        self._chat = chat
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
+        """Answer one request once those before it that begin alike are answered."""
+        said = "\n".join(message.content for message in request.messages)
+        # A local name: the lock lives as long as a call holds it or waits for it.
+        lock = self._locks.setdefault(said[:BEGINNING], asyncio.Lock())
+        async with lock:
+            return await self._chat(request, keep)
 
 
 def find_weights() -> Path:

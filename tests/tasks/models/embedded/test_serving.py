@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from schemas.api_capabilities import Sampling
-from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatRequest, ModelEntry
+from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.embedded import serving
 from tasks.models.embedded.fitting import Machine
-from tasks.models.embedded.serving import find_weights, serve_embedded
+from tasks.models.embedded.serving import BEGINNING, InTurn, find_weights, serve_embedded
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import Retry
@@ -230,3 +230,24 @@ def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         find_weights()
     assert caught.value.expected == f"sha256 {'0' * 64}"
     assert "requirements-weights.txt" in str(caught.value.next_step)
+
+
+async def test_calls_that_begin_alike_go_in_turn_and_others_at_once() -> None:
+    begun: list[str] = []
+    go_on = asyncio.Event()
+
+    async def chat(request: ChatRequest, keep: Keep | None = None) -> ChatReply:  # noqa: ARG001  as a client
+        begun.append(request.messages[0].content[-1])
+        await go_on.wait()
+        return ChatReply(text="", latency_s=0)
+
+    text = "The same long text. " * (BEGINNING // 10)
+    in_turn = InTurn(chat)
+    asked = (ChatMessage(role="user", content=said) for said in (f"{text} 1", f"{text} 2", f"Another {text} 3", f"{text} 4"))
+    calls = [asyncio.create_task(in_turn(ChatRequest("m", "m", (message,), Sampling()))) for message in asked]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert begun == ["1", "3"]
+    go_on.set()
+    await asyncio.gather(*calls)
+    assert begun == ["1", "3", "2", "4"]

@@ -1,0 +1,58 @@
+"""`moodflow demo`: what it evaluates, and what it says before it begins."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from flows.commands.options import make_plan
+from schemas.chat import EMBEDDED_MODEL
+from schemas.folders import Folder
+from schemas.plan import Plan
+
+SHORT, LONG = "moodbench-mini", "longemotion-mini"
+
+PLANS: dict[str, dict[str, Any]] = {SHORT: {"sample": 2}, LONG: {"sample": 1, "settings": ("base", "rag")}}
+"""Benchmarks of the demo, and what their plans have besides model and judge."""
+
+CALLS_PER_ITEM = 42
+"""Of moodbench-mini: 41 tasks, one of them with a judge."""
+
+CALLS_OF_LONGEMOTION = 42
+"""At most: ten datasets in two settings, one of them with six turns, and a judge for six of them."""
+
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 25, 25, 135
+"""On two idle cores: imports, servers and reports; the calls of one item per task; the long ones."""
+
+
+def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
+    """Return the plans of the demo.
+
+    Args:
+        lake: folder of the layers; null = the usual one.
+        sample: items per task of MoodBench; null = as PLANS says. LongEmotion has one item per dataset.
+
+    Raises:
+        UsageError: a value is refused.
+    """
+    model = {"name": EMBEDDED_MODEL}
+    asked = {"models": [model], "judge": model, "lake": lake}
+    given = {} if sample is None else {"sample": sample}
+    short = make_plan({"benchmark": SHORT, **asked, **PLANS[SHORT], **given}, None)
+    return short, make_plan({"benchmark": LONG, **asked, **PLANS[LONG]}, None)
+
+
+def announce(short: Plan, long: Plan) -> None:
+    """Say on standard error what is evaluated, in how many calls, and how long that takes."""
+    calls = CALLS_PER_ITEM * short.sample + CALLS_OF_LONGEMOTION
+    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * short.sample + SECONDS_OF_LONGEMOTION
+    sys.stderr.write(
+        f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: 41 tasks of MoodBench, items per task: "
+        f"{short.sample}; LongEmotion in {' and '.join(long.settings)}, one item per dataset; about {calls} calls, "
+        f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
+    )
+
+
+def report_addresses(document: dict[str, Any]) -> list[str]:
+    """Return the last lines of the demo: where a browser finds its reports, from the document of its runs."""
+    reports = [str(run["report"]) for run in (document, *document["more"])]
+    return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]

@@ -1,0 +1,35 @@
+"""`moodflow demo`: what it says before it begins is true, and the last lines say where the reports are."""
+
+from pathlib import Path
+
+import pytest
+
+from flows.commands.demo import announce, demo_plans, report_addresses
+from flows.commands.dry_run import run_dry
+from schemas.errors import UsageError
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    short, long = demo_plans(tmp_path, None)
+    announce(short, long)
+    said = capsys.readouterr().err
+    calls = sum(run_dry(plan).document["total"]["calls"] for plan in (short, long))
+    assert f"about {calls} calls" in said
+    assert "items per task: 2; LongEmotion in base and rag" in said
+    assert "4 minutes on two idle cores" in said
+
+
+def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
+    assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [3, 1]
+    with pytest.raises(UsageError, match="a setting is refused"):
+        demo_plans(tmp_path, 0)
+
+
+def test_reports_are_named_as_a_browser_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = {"report": "lake/runs/a/report.html", "more": [{"report": "s3://bucket/lake/report.html"}]}
+    assert report_addresses(document) == [
+        f"To read: {(tmp_path / 'lake/runs/a/report.html').as_uri()}",
+        "To read: s3://bucket/lake/report.html",
+    ]

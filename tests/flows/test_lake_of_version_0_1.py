@@ -1,0 +1,163 @@
+"""A lake that version 0.1 wrote is scored by this version without a call and to the last bit, and its runs stay readable."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from polars.testing import assert_frame_equal
+
+from tests.flows.command import Ended, moodflow
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "lake_0_1"
+PLANS: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "plans.yaml").read_text(encoding="utf-8"))
+OF_SOURCES = ("source_row_sha256",)
+"""Columns that say from which bytes an item was read: fields that are not asked may be added to a bundled file."""
+
+MEASURED = ("latency_s", "attempts", "error")
+KEPT = "journal"
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run of a lake, by its manifest."""
+
+    lake: Path
+    name: str
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        manifest: dict[str, Any] = json.loads((self.lake / "runs" / self.name / "manifest.json").read_text(encoding="utf-8"))
+        return manifest
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers it has partitions in."""
+        return list(dict.fromkeys(ref["layer"] for ref in self.manifest["partitions"]))
+
+    def read(self, layer: str) -> pl.DataFrame:
+        """All its rows of a layer, without what was measured."""
+        paths = [self.lake / ref["path"] for ref in self.manifest["partitions"] if ref["layer"] == layer]
+        rows = pl.concat([pl.read_parquet(path, hive_partitioning=False) for path in paths])
+        return rows.drop(*MEASURED, *OF_SOURCES, strict=False)
+
+    def fingerprints(self, dataset: str) -> set[str]:
+        """Those of a dataset's partitions."""
+        return {ref["fingerprint"] for ref in self.manifest["partitions"] if dict(ref["place"]).get("dataset") == dataset}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The unpacked lake, and beside it the files that its plans name: the current folder, as it was for version 0.1."""
+    monkeypatch.chdir(tmp_path)
+    with tarfile.open(DATA / "lake.tar.xz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    for name in ("evenings.yaml", "evenings.jsonl"):
+        shutil.copy(DATA / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def silent_server() -> Iterator[ModelServer]:
+    """A server that refuses whatever it is asked, and remembers it."""
+    with ModelServer(lambda _messages: "", fault=lambda _number: "401") as server:
+        yield server
+
+
+def past_run(lake: Path, benchmark: str) -> StoredRun:
+    (name,) = (run.name for run in (lake / "runs").iterdir() if f"-{benchmark}-" in run.name)
+    return StoredRun(lake, name)
+
+
+def run_plan(capsys: pytest.CaptureFixture[str], lake: Path, name: str, server: ModelServer) -> StoredRun:
+    """Run one of the plans with this version; nothing may be asked."""
+    plan = dict(PLANS[name])
+    addressed = {"base_url": server.base_url}
+    plan["models"] = [{**entry, **addressed} for entry in plan["models"]]
+    if "judge" in plan:
+        plan["judge"] = {**plan["judge"], **addressed}
+    config = Path("plan.yaml")
+    config.write_text(yaml.safe_dump(plan), encoding="utf-8")
+    ended = moodflow(capsys, "run", plan["benchmark"], "--config", config, "--lake", lake, "--json")
+    assert ended.status == 0, ended.err
+    assert (server.calls, server.probes) == (0, [])
+    assert (ended.document["calls"]["sent"], ended.document["calls"]["failed"]) == (0, 0)
+    assert ended.document["missing"] == []
+    return StoredRun(lake, ended.document["run"])
+
+
+def assert_same(before: StoredRun, after: StoredRun) -> None:
+    """Every row of every layer is equal to the last bit."""
+    assert after.layers == before.layers
+    for layer in before.layers:
+        expected, got = before.read(layer), after.read(layer)
+        assert_frame_equal(got, expected, check_exact=True, check_row_order=False)
+    for name in ("blueprint", "blueprint_sha256"):
+        assert after.manifest[name] == before.manifest[name]
+
+
+@pytest.mark.parametrize("benchmark", PLANS)
+def test_the_journal_of_0_1_yields_the_same_numbers_without_a_call(
+    capsys: pytest.CaptureFixture[str], folder: Path, silent_server: ModelServer, benchmark: str
+) -> None:
+    lake = folder / "lake"
+    alone = folder / "journal alone"
+    shutil.copytree(lake / KEPT, alone / KEPT)
+    after = run_plan(capsys, alone, benchmark, silent_server)
+    assert after.read("raw_scores").height
+    assert_same(past_run(lake, benchmark), after)
+
+
+def test_partitions_of_0_1_are_found_and_the_two_runs_compare_as_equal(
+    capsys: pytest.CaptureFixture[str], folder: Path, silent_server: ModelServer
+) -> None:
+    lake = folder / "lake"
+    before = past_run(lake, "evenings")
+    after = run_plan(capsys, lake, "evenings", silent_server)
+    assert_same(before, after)
+    # The fingerprints of bundled items follow the bytes of their files; those of an own file cannot have changed.
+    assert after.fingerprints("evening_talks") == before.fingerprints("evening_talks") != set()
+    compared = moodflow(capsys, "compare", before.name, after.name, "--lake", lake, "--json").document
+    # The judge's server has another port than it had; its identity is the same.
+    assert all(warning.startswith("judge differs") for warning in compared["warnings"])
+    (model,) = compared["models"]
+    assert {change["difference"] for change in model["common"]} == {0}
+    assert [metric for metric in model["flips"] if metric["fell"] or metric["rose"]] == []
+
+
+def read_past(capsys: pytest.CaptureFixture[str], folder: Path, *command: str) -> Ended:
+    ended = moodflow(capsys, *command, "--lake", folder / "lake", "--json")
+    assert ended.status == 0, ended.err
+    return ended
+
+
+@pytest.mark.parametrize("benchmark", PLANS)
+def test_a_run_of_0_1_is_verified_explained_traced_and_reported(
+    capsys: pytest.CaptureFixture[str], folder: Path, benchmark: str
+) -> None:
+    run = past_run(folder / "lake", benchmark)
+    found = moodflow(capsys, "verify", run.name, "--lake", folder / "lake", "--json").document
+    assert found["files"] == {"checked": len(run.manifest["partitions"]) + 4, "differ": []}
+    assert {layer["layer"]: layer["differs"] for layer in found["layers"]} == dict.fromkeys(run.layers, 0)
+    # Whoever adds to a bundled file is told that the catalogue differs; nothing else may.
+    assert {difference["kind"] for difference in found["differences"]} <= {"catalogue"}
+    assert found["would_differ"] == []
+    assert any(run.manifest["git_commit"] in note for note in found["notes"])
+
+    (total, *_) = run.read("totals").to_dicts()
+    explained = read_past(capsys, folder, "explain", run.name).document
+    assert explained["adds_up"]
+    assert explained["models"][0]["total"]["total_before_veto"] == total["total_before_veto"]
+    traced = read_past(capsys, folder, "lineage", run.name).document
+    assert {ref["path"] for ref in run.manifest["partitions"]} <= {node["path"] for node in traced["nodes"]}
+    written = read_past(capsys, folder, "runs", "report", run.name).document
+    assert Path(written["report"]).stat().st_size > 0
