@@ -1,10 +1,14 @@
-"""What a model answered to the items of one dataset, and how each answer was scored."""
+"""Collect what a model answered to the items of a dataset, and explain what each answer earned."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import polars as pl
 
+from schemas.letters import option_letters
+from tasks.analysis.number_format import listed, number, shorten
 from tasks.analysis.run_tables import ReportData, System
 
 _KEY = ["item_id", "repetition"]
@@ -98,3 +102,95 @@ def _grouped(frame: pl.DataFrame) -> dict[_Place, list[dict[str, Any]]]:
     for row in frame.iter_rows(named=True):
         found.setdefault((row["item_id"], row["repetition"]), []).append(row)
     return found
+
+
+SHORT_LABEL = 80
+LABELS, SEGMENTS = "label_choice", "odd_one_out"
+RATED = frozenset({"judged_rating", "mean_rating"})
+"""Metrics that a judge's ratings give."""
+
+
+def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
+    """Letters the reply was read as, in order; none if it was read as anything else than options."""
+    options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
+    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
+    if place is not None:
+        return (letters[place],)
+    if parsed in options:
+        return (letters[answer.order.index(options.index(parsed))],)
+    parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
+    return tuple(parts) if set(parts) <= set(letters) else ()
+
+
+def explain(answer: ScoredItem) -> str:
+    """Why the item did not earn its full score, in one or two sentences."""
+    if answer.score["status"] == "unparsed":
+        cut = " It stopped at the token limit." if answer.was_cut_off else ""
+        empty = answer.response is not None and not (answer.response["reply"] or "").strip()
+        what = "The reply is empty" if empty else "No answer could be read from the reply"
+        return f"{what}, so the item counts as wrong.{cut}"
+    return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
+
+
+def _gold_letters(answer: ScoredItem) -> list[str]:
+    letters = option_letters(len(answer.item["options"]))
+    return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
+
+
+def _read_as(answer: ScoredItem) -> str:
+    # Letters as shown: what the reply was read as may name the option or its letter.
+    place = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+
+
+def _explain_choice(answer: ScoredItem) -> str:
+    gold, chosen = _gold_letters(answer), chosen_letters(answer)
+    missed = [letter for letter in gold if letter not in chosen]
+    extra = [letter for letter in chosen if letter not in gold]
+    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
+    if len(gold) > 1 and chosen:
+        parts += [f"missing {listed(missed)}"] if missed else []
+        parts += [f"too many: {listed(extra)}"] if extra else []
+    return "; ".join(parts) + "."
+
+
+def _explain_order(answer: ScoredItem) -> str:
+    return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
+
+
+def _explain_points(answer: ScoredItem) -> str:
+    points = [point for point in answer.item["option_points"] if point is not None]
+    letters = option_letters(len(answer.item["options"]))
+    earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
+    chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]
+    got = f" and earns {number(sum(chosen), 0)} points" if chosen else ""
+    return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
+
+
+def _explain_label(answer: ScoredItem) -> str:
+    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
+    read = answer.score["parsed_answer"] or "no label"
+    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
+
+
+def _explain_segment(answer: ScoredItem) -> str:
+    gold = [str(index) for index in answer.item["gold_indices"]]
+    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
+
+
+def _explain_share(answer: ScoredItem) -> str:
+    share = number(answer.score["value"], 2)
+    if answer.score["metric"] in RATED:
+        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
+    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
+
+
+_EXPLANATIONS: dict[str, Callable[[ScoredItem], str]] = {
+    "single_choice": _explain_choice,
+    "multiple_answer": _explain_choice,
+    "ranking": _explain_choice,
+    "ordered_recall": _explain_order,
+    "label_choice": _explain_label,
+    "odd_one_out": _explain_segment,
+    "questionnaire": _explain_points,
+}

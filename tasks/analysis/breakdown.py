@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.vocabulary import Metric
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS
+from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS
 from tasks.scoring.reduction import COUNTED, reduce_item_scores
 
 Row = dict[str, Any]

@@ -10,12 +10,11 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.analysis.compare_scores import compare_scores
+from tasks.analysis.comparable_runs import find_differences, warnings
+from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
-from tasks.analysis.flips import Flips, find_flips
 from tasks.analysis.past_run import PastRun, reopen
-from tasks.analysis.run_differences import find_differences, warnings
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000

@@ -15,8 +15,7 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
-from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
-from tasks.analysis.run_tables import ReportData
+from tasks.analysis.run_tables import SHOWN, ReportData, shown_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
 

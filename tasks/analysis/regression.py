@@ -27,8 +27,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
-from tasks.scoring.aggregation import aggregate_scores
-from tasks.scoring.contributions import ability_contributions, metric_contributions
+from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import reduce_item_scores

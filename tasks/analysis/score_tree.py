@@ -1,4 +1,4 @@
-"""How each number of a run came about: every stored score with the parts it is the weighted mean of.
+"""Compute the score tree: every stored score of a run with the parts it is the weighted mean of.
 
 Nothing is scored anew: scores are those of the layers, weights those of the blueprint (of levels: of the rule for the levels that
 have a score). Each mean is computed once more, here and in another way than in tasks.scoring.aggregation, and held against the
@@ -12,9 +12,17 @@ from typing import Any, Literal
 
 import polars as pl
 
-from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
+from schemas.blueprint import (
+    Ability,
+    Blueprint,
+    BlueprintDataset,
+    CentredNormalisation,
+    GradeNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    Task,
+)
 from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.bounds import describe_normalisation, normalise
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 Row = dict[str, Any]
@@ -249,3 +257,31 @@ def _datasets(parts: Sequence[ScorePart]) -> int:
 
 def _is_measured(ability: Ability) -> bool:
     return any(node.tasks for _, node in ability.walk())
+
+
+def normalise(raw: float, rule: Normalisation) -> float | None:
+    """The raw score on 0-100; null if it is a grade that the table does not have."""
+    if isinstance(rule, GradeNormalisation):
+        name = str(int(raw)) if raw == int(raw) else str(raw)
+        return rule.table.get(name)
+    if isinstance(rule, NumericNormalisation):
+        return (raw - rule.min) / (rule.max - rule.min) * 100
+    if isinstance(rule, CentredNormalisation):
+        low, high = rule.best - rule.span, rule.best + rule.span
+        return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
+    return raw * 100 if rule.type == "ratio" else raw
+
+
+def describe_normalisation(rule: Normalisation) -> str:
+    """The rule as a formula with its bounds."""
+    if isinstance(rule, GradeNormalisation):
+        return "grade looked up: " + ", ".join(f"{grade} -> {points:g}" for grade, points in rule.table.items())
+    if isinstance(rule, NumericNormalisation):
+        return f"(raw - {_bound(rule.min)}) / ({_bound(rule.max)} - {_bound(rule.min)}) x 100"
+    if isinstance(rule, CentredNormalisation):
+        return f"(1 - |raw - {_bound(rule.best)}| / {rule.span:g}) x 100"
+    return "raw x 100, raw in [0, 1]" if rule.type == "ratio" else "raw itself, already on 0-100"
+
+
+def _bound(value: float) -> str:
+    return f"({value:g})" if value < 0 else f"{value:g}"

@@ -1,7 +1,7 @@
 """Metrics of what options stand for, per item: BBQ (which person was named) and StereoSet (which sentence was put first).
 
 Sources: BBQ, Parrish et al. 2022, section 5 "Bias score"; StereoSet, Nadeem et al. 2021, "Idealized CAT score". Their scores
-belong to a whole dataset and are reduced from the roles by tasks.scoring.bias_scores; the values given here are the item's part
+belong to a whole dataset and are reduced from the roles by tasks.scoring.label_scores; the values given here are the item's part
 in them.
 """
 

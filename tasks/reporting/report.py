@@ -6,30 +6,27 @@ from itertools import groupby
 
 from schemas.lineage import RunManifest
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark_papers import paper_of
-from tasks.reporting.content.blueprint_paths import has_levels
-from tasks.reporting.content.costs import Costs, describe_costs
-from tasks.reporting.content.design import Design, describe_design
+from tasks.reporting.content.benchmark import has_levels, paper_of
+from tasks.reporting.content.caveats import MissingScores, find_gaps
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.method_notes import MethodNotes, describe_method
-from tasks.reporting.content.missing_scores import MissingScores, find_gaps
-from tasks.reporting.content.needles import NeedleGrid, needle_grids
+from tasks.reporting.content.method import Design, MethodNotes, describe_design, describe_method
 from tasks.reporting.content.operations import (
+    Costs,
     FailureRow,
     JudgeFailureRow,
     LayerRow,
     UsageRow,
+    describe_costs,
     failure_rows,
     judge_failure_rows,
     layer_rows,
     usage_rows,
 )
 from tasks.reporting.content.position_bias import Positions, describe_positions
-from tasks.reporting.content.provenance import Provenance, describe_provenance
 from tasks.reporting.content.published_models import PublishedModels, describe_field
-from tasks.reporting.content.recall import RetrievalReport, describe_retrieval
-from tasks.reporting.content.request import Request, describe_request
+from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
+from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tree import Node, NodePath, drill_down
 from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems

@@ -16,8 +16,7 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.redaction import redact
-from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
-from tasks.analysis.run_tables import NEEDLES, ReportData, ReportPaths
+from tasks.analysis.run_tables import NEEDLES, SHOWN, ReportData, ReportPaths, shown_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline

@@ -10,8 +10,7 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.blueprint import Blueprint
 from schemas.tables import scores as tables
-from tasks.scoring.aggregation import UNIT, aggregate_scores
-from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.aggregation import UNIT, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import KEY, reduce_item_scores
 from tasks.scoring.tree import tree_tables

@@ -23,8 +23,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.vocabulary import Metric
-from tasks.scoring.aggregation import UNIT, aggregate_scores
-from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.aggregation import UNIT, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import COUNTED, LABEL_METRICS, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights

@@ -23,7 +23,7 @@ import polars as pl
 
 from schemas.vocabulary import Metric
 from tasks.scoring.aggregation import UNIT
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
+from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED, KEY
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates

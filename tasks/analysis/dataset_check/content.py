@@ -1,12 +1,15 @@
-"""What a dataset's items hold: counts a person can compare with what its authors say."""
+"""Count what a dataset's items hold, so that a person can compare it with what its authors say."""
 
+import json
+import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from schemas.letters import option_letters
-from tasks.analysis.dataset_check.questions import gold_texts, question_key
 
 
 @dataclass(frozen=True)
@@ -70,3 +73,32 @@ def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
 def _counted(values: pl.Series) -> dict[str, int]:
     counts = Counter(values.cast(pl.String).drop_nulls().to_list())
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+Row = Mapping[str, Any]
+
+
+def question_key(row: Row) -> str:
+    """Equal for items that ask the same: whatever the order of options, capitals, white space and punctuation."""
+    options = sorted(_essence(option) for option in row["options"] or ())
+    return json.dumps([_essence(row["context"] or ""), _essence(row["question"]), options], ensure_ascii=False)
+
+
+def gold_texts(row: Row) -> frozenset[str]:
+    """Texts of the right options, else the references, in the same form."""
+    if row["options"] and row["gold_indices"]:
+        return frozenset(_essence(row["options"][index]) for index in row["gold_indices"])
+    return frozenset(_essence(text) for text in row["references"] or ())
+
+
+def _essence(text: str) -> str:
+    """Letters, digits and symbols of a text, lower-cased; of a text that has none the text itself.
+
+    Marked words (between asterisks) and signs of formulas tell items apart, so only punctuation that ends or divides sentences is
+    left out.
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(sign for sign in plain if not sign.isspace() and sign not in _DIVIDING) or plain
+
+
+_DIVIDING = frozenset(".,;:!?…'\"“”‘’。，、；：！？")

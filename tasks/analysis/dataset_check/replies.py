@@ -16,7 +16,7 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.analysis.dataset_check.questions import gold_texts, question_key
+from tasks.analysis.dataset_check.content import gold_texts, question_key
 
 PERFECT = "perfect"
 WITH_TEXT = frozenset({"extractive", "open_ended", "judged_summary"})

@@ -9,7 +9,7 @@ from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, BoardData, ordered
 from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System
-from tasks.reporting.content.benchmark_papers import paper_of
+from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_field
 from tasks.reporting.content.verdicts import State, say_state, state_of
 

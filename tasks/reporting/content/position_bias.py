@@ -11,7 +11,7 @@ import polars as pl
 from schemas.letters import option_letters
 from tasks.analysis.number_format import count, counted, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.blueprint_paths import metric_places
+from tasks.reporting.content.benchmark import metric_places
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "

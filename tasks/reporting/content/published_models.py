@@ -12,7 +12,7 @@ from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import setting_title
 from tasks.analysis.published_tables import TOTAL, PublishedTable
 from tasks.analysis.run_tables import System
-from tasks.reporting.content.benchmark_papers import comparison_warning, is_comparable, paper_of
+from tasks.reporting.content.benchmark import comparison_warning, is_comparable, paper_of
 from tasks.reporting.figures.fits import Fit, fit_parabola
 
 FOUNDATIONAL = "foundational"

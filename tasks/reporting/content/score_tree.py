@@ -8,13 +8,12 @@ from schemas.blueprint import Ability, Task
 from schemas.vocabulary import LEVELS, Level
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice
-from tasks.reporting.content.blueprint_paths import has_levels, metric_places
-from tasks.reporting.content.examples import Example
-from tasks.reporting.content.missing_scores import MissingScores
+from tasks.reporting.content.benchmark import has_levels, metric_places
+from tasks.reporting.content.caveats import MissingScores
 from tasks.reporting.content.spans import IntervalPart, ScoreInterval, join_spans, rescale_span
 from tasks.reporting.content.tables import NOT_EVALUATED, RawRow
 from tasks.reporting.content.verdicts import TotalVerdict
-from tasks.reporting.content.weaknesses import Weakness
+from tasks.reporting.content.weaknesses import Example, Weakness
 
 Kind = Literal["total", "ability", "gate", "sub-ability", "level", "task", "dataset"]
 COUNTS = ("datasets_scored", "datasets_total", "n_scored", "n_total")

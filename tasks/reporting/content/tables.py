@@ -15,8 +15,8 @@ from schemas.vocabulary import LEVELS, Level, Metric
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.blueprint_paths import MetricPlace, TaskPlace, metric_places, task_places
-from tasks.reporting.content.missing_scores import NO_TASKS, MissingScores
+from tasks.reporting.content.benchmark import MetricPlace, TaskPlace, metric_places, task_places
+from tasks.reporting.content.caveats import NO_TASKS, MissingScores
 
 NOT_EVALUATED = "not evaluated in this version"
 

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import counted, interval, listed, number, percent, setting_title
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark_papers import is_comparable
-from tasks.reporting.content.blueprint_paths import task_places
+from tasks.reporting.content.benchmark import is_comparable, task_places
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
 State = Literal["counted", "vetoed", "gate_unscored", "unscored"]

@@ -9,8 +9,7 @@ import altair as alt
 from tasks.analysis.number_format import number, shorten
 from tasks.reporting.content.ablations import HeatMap, Series
 from tasks.reporting.content.gains import ModelGains
-from tasks.reporting.content.needles import NeedleGrid
-from tasks.reporting.content.recall import CUTOFFS, RecallRow
+from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, RecallRow
 from tasks.reporting.figures.drawing import HEAT, INK, MUTED, SERIES, Values, chart, draw
 
 MAX_SERIES = len(SERIES)

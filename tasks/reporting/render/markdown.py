@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from tasks.analysis.number_format import NONE, count, counted, interval, number, percent, seconds, share_of, shorten
-from tasks.reporting.content.costs import write_costs
-from tasks.reporting.content.examples import Example
-from tasks.reporting.content.missing_scores import NO_TASKS
+from tasks.reporting.content.caveats import NO_TASKS
+from tasks.reporting.content.operations import write_costs
 from tasks.reporting.content.tables import LevelCell, LevelRow, RawRow
-from tasks.reporting.content.weaknesses import Weakness
+from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.reporting.render.markdown_comparison import (
     write_gains,
     write_judges,

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from tasks.analysis.number_format import NONE, count, number, percent, setting_title, signed, signed_interval
 from tasks.reporting.content.gains import ModelGains, SideBySide
 from tasks.reporting.content.judges import HOW_TO_READ, JudgeReport
-from tasks.reporting.content.needles import NeedleGrid
 from tasks.reporting.content.published_models import PublishedModels
-from tasks.reporting.content.recall import CUTOFFS, RetrievalReport
 from tasks.reporting.content.request import ParameterRow, Request
+from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, RetrievalReport
 from tasks.reporting.render.markup import cell, table
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tasks.analysis.number_format import NONE, count, counted, number, percent
 from tasks.reporting.content.position_bias import PlaceRow, Positions, Stability
-from tasks.reporting.content.provenance import Provenance
+from tasks.reporting.content.request import Provenance
 from tasks.reporting.render.markup import cell, fence, table
 
 

@@ -12,10 +12,10 @@ from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as wording
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
-from tasks.reporting.content.costs import HEADS, amount_cells
+from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
-from tasks.reporting.content.missing_scores import NO_TASKS
-from tasks.reporting.content.recall import CUTOFFS
+from tasks.reporting.content.operations import HEADS, amount_cells
+from tasks.reporting.content.retrieval import CUTOFFS
 from tasks.reporting.render.markdown import LANGUAGE_NAMES, write_markdown
 from tasks.reporting.report import Report, build_report
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tasks.analysis.published_tables import PublishedRange, read_table
-from tasks.reporting.content.benchmark_papers import OTHER_ITEMS, REBUILT, comparison_warning, is_comparable, paper_of
+from tasks.reporting.content.benchmark import OTHER_ITEMS, REBUILT, comparison_warning, is_comparable, paper_of
 from tests.tasks.reporting.example_long import BLUEPRINT
 from tests.tasks.reporting.example_run import published
 

@@ -14,8 +14,7 @@ from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.retrieved_chunks import SHOWN
-from tasks.analysis.run_tables import NEEDLES, ReportData
+from tasks.analysis.run_tables import NEEDLES, SHOWN, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import load_published_for
 from tests.tasks.reporting.example_items import digest, make_table

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.blueprint import Blueprint
-from tasks.reporting.content.design import describe_design
+from tasks.reporting.content.method import describe_design
 from tasks.reporting.content.published_models import OpennessRow, core_points, describe_field, family_of, parse_size
 from tasks.reporting.figures.fits import fit_parabola
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, published

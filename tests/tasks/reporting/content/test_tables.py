@@ -7,7 +7,7 @@ from schemas.lineage import Missing
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import System
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.missing_scores import find_gaps
+from tasks.reporting.content.caveats import find_gaps
 from tasks.reporting.content.tables import (
     AbilityRow,
     LevelCell,

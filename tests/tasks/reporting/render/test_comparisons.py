@@ -10,9 +10,8 @@ from schemas.tables.contexts import Retrievals
 from tasks.analysis.run_tables import NEEDLES
 from tasks.reporting.content.gains import model_gains, side_by_side
 from tasks.reporting.content.judges import describe_judges
-from tasks.reporting.content.needles import needle_grids
-from tasks.reporting.content.recall import describe_retrieval
 from tasks.reporting.content.request import describe_request
+from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
 from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall, heat_of
 from tasks.reporting.figures.drawing import GATE, HEAT, OURS
 from tests.tasks.reporting.example_items import make_table

@@ -2,8 +2,7 @@
 
 from schemas.lineage import DatasetNotice
 from schemas.vocabulary import METRICS
-from tasks.reporting.content.method_notes import describe_method
-from tasks.reporting.content.metric_words import METRIC_WORDS
+from tasks.reporting.content.method import METRIC_WORDS, describe_method
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 
 

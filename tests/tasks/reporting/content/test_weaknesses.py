@@ -6,14 +6,12 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, collect_answers
-from tasks.analysis.explain_score import chosen_letters, explain
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain
 from tasks.reporting.content.advice import Diagnosis
-from tasks.reporting.content.examples import Option, pick_examples
-from tasks.reporting.content.excerpts import Excerpt, make_passage
-from tasks.reporting.content.missing_scores import find_gaps
+from tasks.reporting.content.caveats import find_gaps
+from tasks.reporting.content.evidence import Excerpt, make_passage
 from tasks.reporting.content.tables import raw_rows
-from tasks.reporting.content.weaknesses import text_limit
+from tasks.reporting.content.weaknesses import Option, pick_examples, text_limit
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 
