@@ -1,4 +1,4 @@
-"""Algorithms 2 to 4: normalised scores to datasets, tasks, levels, sub-abilities and main abilities, and the weight of each metric in a total.
+"""Algorithms 2 to 4: normalised scores to main abilities, and the weight of each metric in a total.
 
 Every step is the same weighted mean over what is there. A level is present if one of its tasks was scored, so a true 0 counts and
 a missing dataset is neither 0 nor forgotten: each row says how many datasets its score rests on, and how many there should be.
