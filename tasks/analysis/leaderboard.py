@@ -17,9 +17,7 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
-from tasks.analysis.number_format import setting_order
 from tasks.analysis.published_tables import PublishedTable, read_table
-from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
@@ -32,7 +30,7 @@ RUN = "run"
 
 
 @dataclass(frozen=True, eq=False)
-class BoardData:
+class LeaderboardData:
     """What a leaderboard shows.
 
     `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
@@ -50,24 +48,10 @@ class BoardData:
     published: pl.DataFrame | None
     is_published: bool = False
 
-    @property
-    def ability(self) -> pl.DataFrame:
-        """Rows of `ability_scores`; a paper's models are drawn as the field itself, not over it."""
-        return self.abilities.clear() if self.is_published else self.abilities
-
     @cached_property
     def paper(self) -> PublishedTable:
         """The paper's table in one form."""
         return read_table(self.published)
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the models, in the order in which they are shown."""
-        return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
-
-    def systems(self) -> tuple[System, ...]:
-        """The models over the field, best first."""
-        return () if self.is_published else tuple(System(row["model"], row["setting"]) for row in ordered(self.totals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +115,11 @@ def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
 
 
 def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profile: Profile = "corrected") -> list[dict[str, Any]]:
-    """Models of these runs, or of all runs of the benchmark, as JSON objects; see `read_standings`."""
-    return read_standings(benchmark, folder, runs, profile).rows
+    """Models of these runs, or of all runs of the benchmark, as JSON objects; see `rank_stored_systems`."""
+    return rank_stored_systems(benchmark, folder, runs, profile).rows
 
 
-def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
+def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
     """The newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 
     Runs scored in one profile and in the other are never ranked together.
@@ -211,22 +195,22 @@ def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.Da
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
-def stored_board(benchmark: str, folder: Folder, standings: RankedSystems, page: Path) -> BoardData:
-    """What the page of stored models shows: the standings, and the totals of all runs of the benchmark as history.
+def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
+    """What the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
     Args:
         benchmark: as given.
         folder: the lake.
-        standings: rows of the ranking.
+        ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    blueprint = standings.blueprint
+    blueprint = ranked.blueprint
     manifests = tuple(read_manifest(folder, name) for name in _runs_of(blueprint, folder))
-    return BoardData(
+    return LeaderboardData(
         benchmark=benchmark,
         blueprint=blueprint,
-        totals=standings.totals,
-        abilities=standings.abilities,
+        totals=ranked.totals,
+        abilities=ranked.abilities,
         history=_all_totals(manifests, Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
@@ -234,7 +218,7 @@ def stored_board(benchmark: str, folder: Folder, standings: RankedSystems, page:
     )
 
 
-def published_board(benchmark: str) -> BoardData:
+def published_leaderboard(benchmark: str) -> LeaderboardData:
     """What the page of a paper's models shows.
 
     Raises:
@@ -242,7 +226,7 @@ def published_board(benchmark: str) -> BoardData:
     """
     blueprint, published = _published(benchmark)
     totals = score_published(published, blueprint)
-    return BoardData(
+    return LeaderboardData(
         benchmark=benchmark,
         blueprint=blueprint,
         totals=totals,

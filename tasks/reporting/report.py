@@ -24,7 +24,6 @@ from tasks.reporting.content.operations import (
     usage_rows,
 )
 from tasks.reporting.content.position_bias import Positions, describe_positions
-from tasks.reporting.content.published_models import PublishedModels, describe_field
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tree import Node, NodePath, drill_down
@@ -66,7 +65,6 @@ class Report:
     source: str
     manifest: RunManifest
     systems: tuple[SystemReport, ...]
-    field: PublishedModels | None
     failures: tuple[FailureRow, ...]
     judge_failures: tuple[JudgeFailureRow, ...]
     usage: tuple[UsageRow, ...]
@@ -124,7 +122,6 @@ def build_report(data: ReportData) -> Report:
             _describe(data, system, verdict, gaps, f"m{place}")
             for place, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
         ),
-        field=describe_field(data),
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
         usage=usage_rows(data),

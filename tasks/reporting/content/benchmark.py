@@ -88,10 +88,6 @@ REBUILT = (
     "The items of this run are built anew from the sources that the LongEmotion paper names; its own files are asked by the "
     "benchmark longemotion-released. Compare order and gains with the published numbers, not decimals."
 )
-OTHER_ITEMS = (
-    "This run asked other items than the published models were asked. Its marks show that the report works, not where the model "
-    "stands."
-)
 
 
 def paper_of(blueprint: Blueprint) -> Paper:
@@ -107,10 +103,3 @@ def is_comparable(blueprint: Blueprint) -> bool:
 def is_rebuilt(blueprint: Blueprint) -> bool:
     """Whether the benchmark asks items made as the paper says, from the same sources, in place of the paper's own."""
     return blueprint.name == LONGEMOTION_PREFIX
-
-
-def comparison_warning(blueprint: Blueprint) -> str | None:
-    """What to know before a run is set beside the published table; null if it asked the same."""
-    if is_comparable(blueprint):
-        return None
-    return REBUILT if is_rebuilt(blueprint) else OTHER_ITEMS

@@ -10,7 +10,6 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
 from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.render.markup import cell, table
 
 ERROR_LENGTH = 160
 SHORT_HASH = 12
@@ -225,20 +224,3 @@ def amount_cells(row: Amounts, currency: str | None) -> list[str]:
     behind = [text if text == NONE else least + text for text in (prompt, completion, cost)]
     paid = [count(row.paid_prompt_tokens), count(row.paid_completion_tokens), money(row.paid_cost, currency)]
     return [count(row.calls), count(row.sent), count(row.from_journal), *behind, *paid]
-
-
-def write_costs(costs: Costs | None) -> Iterator[str]:
-    """Section of the markdown report: by model, of the run, and by dataset."""
-    yield "## Tokens and cost"
-    if costs is None:
-        yield "The manifest of this run records none."
-        return
-    for note in costs.notes:
-        yield cell(note)
-    rows = [[cell(row.model), row.role, *amount_cells(row, costs.currency)] for row in costs.models]
-    if len(rows) > 1:
-        rows.append(["All models", "", *amount_cells(costs.total, costs.currency)])
-    yield table(["Model", "Role", *HEADS], rows)
-    parts = [[cell(row.dataset), cell(row.model), row.role, *amount_cells(row, costs.currency)] for row in costs.datasets]
-    yield table(["Dataset", "Model", "Role", *HEADS], parts)
-    yield "Replies are those behind the scores, whoever paid for them; sent, received and paid now is what this run added."

@@ -1,7 +1,6 @@
-"""The page of an ablation: report.html and report.md, complete in themselves."""
+"""Write the report of an ablation: report.html, complete in itself, and its summary report.md."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,11 +8,10 @@ import dataframely as dy
 
 from schemas.folders import Folder
 from schemas.tables.comparisons import Ablations
-from tasks.analysis.number_format import count, counted, interval, number
 from tasks.analysis.run_tables import ReportPaths
-from tasks.reporting.content.ablations import AblationContent, describe_ablation
-from tasks.reporting.render.markup import cell, fence, table
+from tasks.reporting.content.ablations import describe_ablation
 from tasks.reporting.render.page import make_environment, write_text
+from tasks.reporting.render.summary import write_ablation_summary
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def ablation_page(ablation: str, frame: dy.DataFrame[Ablations], facts: Ablation
         drawn[entry.anchor] += [(heat.name, figures.draw_variants(heat)) for heat in entry.heat_maps]
     template = make_environment().get_template("ablation.html.jinja")
     html = template.render(ablation=ablation, outcomes=outcomes, facts=facts, drawn=drawn, colours=COLOURS)
-    return Pages(html, "\n\n".join(_markdown(ablation, outcomes, facts)) + "\n")
+    return Pages(html, write_ablation_summary(facts.title, facts.run, outcomes, facts.notes))
 
 
 def write_ablation_report(ablation: str, frame: dy.DataFrame[Ablations], facts: AblationFacts, folder: Folder) -> ReportPaths:
@@ -78,31 +76,3 @@ def write_ablation_report(ablation: str, frame: dy.DataFrame[Ablations], facts: 
     write_text(paths.markdown, pages.markdown)
     write_text(paths.html, pages.html)
     return paths
-
-
-def _markdown(ablation: str, outcomes: tuple[AblationContent, ...], facts: AblationFacts) -> Iterator[str]:
-    yield f"# {cell(facts.title)}"
-    yield f"Ablation `{ablation}`, run `{facts.run}`, {facts.started_at} to {facts.finished_at}."
-    if facts.notes:
-        yield "\n".join(f"* {cell(note)}" for note in facts.notes)
-    for entry in outcomes:
-        factors = entry.factor if entry.second_factor is None else f"{entry.factor} and {entry.second_factor}"
-        yield f"## {cell(entry.dataset)}: {entry.metric} by {cell(factors)}"
-        if entry.sentences:
-            yield "\n".join(f"* {cell(sentence)}" for sentence in entry.sentences)
-        rows = [
-            [
-                cell(row.system),
-                cell(row.variant),
-                number(row.score),
-                interval(row.ci_low, row.ci_high),
-                f"{count(row.n_scored)} of {count(row.n_total)}",
-            ]
-            for row in entry.rows
-        ]
-        yield table(["Model", "Variant", "Score, 0 to 100", "95 % interval", "Items scored"], rows)
-    yield "## Lineage"
-    yield f"Benchmark {cell(facts.benchmark)}, moodflow {cell(facts.package_version)}, git commit `{facts.git_commit or 'none'}`."
-    yield "Plan:"
-    yield fence(facts.plan_json)
-    yield f"{counted(sum(len(entry.rows) for entry in outcomes), 'row')} in the layer ablations."

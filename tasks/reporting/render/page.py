@@ -1,4 +1,4 @@
-"""The report as files: one page that needs nothing else, and the same in markdown."""
+"""Write a report as files: a page that needs nothing else, and a summary in markdown."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,20 +16,21 @@ from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.operations import HEADS, amount_cells
 from tasks.reporting.content.retrieval import CUTOFFS
-from tasks.reporting.render.markdown import LANGUAGE_NAMES, write_markdown
+from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
 HOTTEST = 9
+LANGUAGE_NAMES = {"en": "English", "zh": "Chinese"}
 
 
 @dataclass(frozen=True)
 class Figures:
     """Drawings of the page as SVG elements.
 
-    `abilities` and `radars` by the anchor of the system, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
+    `abilities` and `radars` by the anchor of the system, `gains` and `needles` by their anchors, `recall` by
     dataset. `overlay`: radars of all systems in one.
     """
 
@@ -37,18 +38,9 @@ class Figures:
     abilities: dict[str, str | None]
     radars: dict[str, str | None]
     overlay: Any
-    boxes: dict[str, str]
     gains: dict[str, str]
     recall: dict[str, str]
     needles: dict[str, str]
-    openness: str | None
-    sizes: str | None
-    core: str | None
-
-
-def render_markdown(data: ReportData) -> str:
-    """The report for terminals, issues and e-mail: the same content in short, without figures."""
-    return write_markdown(build_report(data))
 
 
 def render_html(data: ReportData) -> str:
@@ -63,7 +55,7 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
         LakeError: if the disk refuses a file.
     """
     report = build_report(data)
-    markdown, html = write_markdown(report), _render_page(report, data)
+    markdown, html = write_summary(report), _render_page(report, data)
     paths = ReportPaths(folder / "report.md", folder / "report.html")
     write_text(paths.markdown, markdown)
     write_text(paths.html, html)
@@ -81,25 +73,21 @@ def _render_page(report: Report, data: ReportData) -> str:
 
 
 def _draw(report: Report, data: ReportData) -> Figures:
+    from tasks.reporting.figures import abilities, drawing, radar  # noqa: PLC0415
     from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
-    from tasks.reporting.figures import drawing, figures, radar  # noqa: PLC0415
 
-    field, found = report.field, report.retrieval.by_dataset if report.retrieval else {}
+    found = report.retrieval.by_dataset if report.retrieval else {}
     return Figures(
         colours=drawing.COLOURS,
         abilities={
-            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
+            entry.anchor: abilities.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
             for entry in report.systems
         },
         radars={entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems},
         overlay=radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
-        boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
         gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
         recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
         needles={grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
-        openness=figures.draw_openness(field) if field else None,
-        sizes=figures.draw_sizes(field) if field else None,
-        core=figures.draw_core(field) if field else None,
     )
 
 

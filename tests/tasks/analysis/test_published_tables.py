@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tasks.analysis.published_tables import PublishedRange, read_table
-from tasks.reporting.content.benchmark import OTHER_ITEMS, REBUILT, comparison_warning, is_comparable, paper_of
+from tasks.reporting.content.benchmark import is_comparable, is_rebuilt, paper_of
 from tests.tasks.reporting.example_long import BLUEPRINT
 from tests.tasks.reporting.example_run import published
 
@@ -54,10 +54,10 @@ def test_no_table(nothing: pl.DataFrame | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "comparable", "warning"),
-    [("longemotion", False, REBUILT), ("longemotion-released", True, None), ("longemotion-mini", False, OTHER_ITEMS)],
+    ("name", "comparable", "rebuilt"),
+    [("longemotion", False, True), ("longemotion-released", True, False), ("longemotion-mini", False, False)],
 )
-def test_what_may_be_set_beside_the_longemotion_table(name: str, comparable: bool, warning: str | None) -> None:
+def test_what_may_be_set_beside_the_longemotion_table(name: str, comparable: bool, rebuilt: bool) -> None:
     blueprint = BLUEPRINT.model_copy(update={"name": name})
     assert paper_of(blueprint).title == "LongEmotion"
-    assert (is_comparable(blueprint), comparison_warning(blueprint)) == (comparable, warning)
+    assert (is_comparable(blueprint), is_rebuilt(blueprint)) == (comparable, rebuilt)

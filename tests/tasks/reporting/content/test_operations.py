@@ -19,10 +19,10 @@ from tasks.reporting.content.operations import (
     layer_rows,
     money,
     usage_rows,
-    write_costs,
 )
-from tasks.reporting.render.page import render_html, render_markdown
+from tasks.reporting.render.page import render_html
 from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+from tests.tasks.reporting.pages import section
 
 
 def test_failed_calls_by_kind() -> None:
@@ -112,22 +112,20 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
 
 def test_the_section_of_the_report() -> None:
     data = example_data(manifest=manifest(usage=(TESTED, JUDGE), prices=PRICES))
-    text = render_markdown(data).replace("\u00a0", " ")
-    section = text.split("\n## Tokens and cost\n")[1].split("\n## ", maxsplit=1)[0]
-    assert r"| \<b\>rater\</b\> | judge | 3 | 3 | 0 | 30 | 6 | – | 0 | 0 | – |" in section
-    # 50,000 + 30 and 2,000 + 6; the judge has no price, so the sum has none.
-    assert "| All models |  | 1,237 | 1,003 | 200 | ≥ 50,030 | ≥ 2,006 | – | 40,000 | 1,600 | – |" in section
     html = render_html(data)
+    words = section(html, "costs").replace("\u00a0", " ")
+    assert "<b>rater</b> judge 3 3 0 30 6 – 0 0 –" in words
+    # 50,000 + 30 and 2,000 + 6; the judge has no price, so the sum has none.
+    assert "All models 1,237 1,003 200 ≥ 50,030 ≥ 2,006 – 40,000 1,600 –" in words
     assert "&lt;b&gt;rater&lt;/b&gt;" in html
     assert "<b>rater</b>" not in html
     assert html.count("50,030") == 2
     assert '<a href="#costs">Tokens and cost</a>' in html
 
 
-def test_a_manifest_of_an_older_version_records_none() -> None:
+def test_a_manifest_of_an_older_version_records_none(example_html: str) -> None:
     assert describe_costs(manifest()) is None
-    assert list(write_costs(None)) == ["## Tokens and cost", "The manifest of this run records none."]
-    assert "The manifest of this run records none." in render_html(example_data())
+    assert section(example_html, "costs") == "Tokens and cost The manifest of this run records none."
 
 
 def test_what_a_helper_used_earlier_is_said_to_be_left_out() -> None:

@@ -13,7 +13,7 @@ from tasks.reporting.content.ablations import describe_ablation
 from tasks.reporting.figures import drawing
 from tasks.reporting.render.ablation_page import AblationFacts, ablation_page, write_ablation_report
 from tests.tasks.reporting.example_items import make_table
-from tests.tasks.reporting.render.test_page import ATTACK, Page
+from tests.tasks.reporting.pages import ATTACK, Page
 
 FACTS = AblationFacts(
     run="20260101-000000-ablate-aaaa",
@@ -129,8 +129,9 @@ def test_both_forms_hold_every_number() -> None:
     assert "alpha (RAG) chunk_tokens 128 50.0 48.0 to 52.0 10 of 10" in words
     assert "alpha (RAG) chunk_tokens 1024 – – 0 of 10" in words
     assert "One variant is missing." in words
-    assert "| alpha (RAG) | chunk\\_tokens 128 | 50.0 | 48.0 to 52.0 | 10 of 10 |" in pages.markdown
+    assert "| longemotion\\_qa, qa\\_f1 | alpha (RAG) | chunk\\_tokens 128 | 50.0 | 48.0 to 52.0 | 10 of 10 |" in pages.markdown
     assert "| alpha (RAG) | chunk\\_tokens 1024 | – | – | 0 of 10 |" in pages.markdown
+    assert "One variant is missing." in pages.markdown
     assert pages.markdown.startswith("# Chunks and their number\n")
     assert set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', pages.html)) <= set(drawing.COLOURS.values())
 
