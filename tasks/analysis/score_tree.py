@@ -118,15 +118,15 @@ def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> S
 
     Args:
         layers: rows of `totals` and of every layer of NAMED, by name.
-        model: as in `totals`.
-        setting: likewise.
+        model: name of the model.
+        setting: its setting.
     """
     mine = (pl.col("model") == model) & (pl.col("setting") == setting)
     found = {
         layer: {tuple(str(row[name]) for name in names): row for row in layers[layer].filter(mine).iter_rows(named=True)}
         for layer, names in NAMED.items()
     }
-    return Scores(model, setting, layers["totals"].filter(mine).row(0, named=True), found)
+    return Scores(model, setting, next(layers["totals"].filter(mine).iter_rows(named=True), {}), found)
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
@@ -135,7 +135,7 @@ def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
     measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
     counted = [explain_ability(scores, ability, blueprint) for ability in measured if ability.id != gate]
     return _mean(
-        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total["total_before_veto"]}
+        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
     )
 
 

@@ -26,7 +26,7 @@ from tasks.reporting.content.operations import (
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tree import Node, NodePath, drill_down
+from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
@@ -151,7 +151,7 @@ def _describe(data: ReportData, system: System, verdict: TotalVerdict, gaps: Mis
         abilities=ability_rows(data, system, gaps),
         levels=level_rows(data, system, gaps),
         weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
-        tree=drill_down(NodePath(data, system, anchor, gaps, findings), verdict),
+        tree=build_tree(TreeSource(data, system, anchor, gaps, findings), verdict),
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),
