@@ -68,7 +68,7 @@ class RunChanges(Frozen):
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
-        return tuple(unit for unit in self.units if unit.findings)
+        return tuple(system for system in self.units if system.findings)
 
 
 def changes_file(run_folder: Folder) -> Folder:

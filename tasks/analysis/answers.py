@@ -35,7 +35,7 @@ class HasMetric(Protocol):
 class ScoredItem:
     """One scored item: rows of `items`, `item_scores` and, unless the reply is not in this run, `responses` (its last turn).
 
-    Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns `shown.SHOWN`).
+    Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns PROMPT_CHUNKS).
     """
 
     item: dict[str, Any]
@@ -65,7 +65,7 @@ def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[S
     last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
     ratings = _grouped(system.of(data.judgements).filter(of_dataset))
-    retrieved = _grouped(system.of(data.shown).filter(of_dataset))
+    retrieved = _grouped(system.of(data.prompt_chunks).filter(of_dataset))
     scores = system.of(data.item_scores).filter(
         (pl.col("dataset") == raw.dataset) & (pl.col("method") == raw.method) & (pl.col("metric") == raw.metric)
     )

@@ -1,7 +1,7 @@
 """Which runs can be compared, and what differs between two runs besides their scores."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -9,6 +9,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
 from schemas.plan import Plan
 from tasks.analysis.past_run import PastRun
+from tasks.analysis.run_tables import System
 
 HARMLESS = frozenset(
     {
@@ -25,25 +26,18 @@ NOT_COMPARED = HARMLESS | {"benchmark", "models", "settings", *HELPERS}
 they are asked. Any other field must be the same."""
 
 
-class ScoredSystem(NamedTuple):
-    """One model asked in one way."""
-
-    model: str
-    setting: str
-
-
-def units_of(manifest: RunManifest) -> dict[ScoredSystem, None]:
+def systems_of(manifest: RunManifest) -> dict[System, None]:
     """Models and settings that a run has item scores of, in its order."""
     scored = (ref for ref in manifest.partitions if ref.layer == "item_scores")
-    return dict.fromkeys(ScoredSystem(ref.key("model"), ref.key("setting")) for ref in scored)
+    return dict.fromkeys(System(ref.key("model"), ref.key("setting")) for ref in scored)
 
 
-def difference(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> str | None:
+def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | None:
     """Why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
 
     Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
     """
-    return next(_differences(run, earlier, unit), None)
+    return next(_differences(run, earlier, system), None)
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
@@ -53,7 +47,7 @@ def _plan(manifest: RunManifest) -> Plan | None:
         return None
 
 
-def _differences(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> Iterator[str]:
+def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iterator[str]:
     if earlier.ablation is not None:
         yield "it is an ablation"
     if earlier.benchmark != run.benchmark:
@@ -66,9 +60,9 @@ def _differences(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> 
         yield f"it was scored in the {theirs.profile} profile"
     if earlier.blueprint_sha256 != run.blueprint_sha256:
         yield "its blueprint is another one"
-    if unit not in units_of(earlier):
-        yield f"it has no scores of {unit.model} with setting {unit.setting}"
-    yield from _plan_differences(mine, theirs, unit.model)
+    if system not in systems_of(earlier):
+        yield f"it has no scores of {system.model} with setting {system.setting}"
+    yield from _plan_differences(mine, theirs, system.model)
 
 
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:

@@ -23,15 +23,15 @@ ASKED = ("question", "context", "options", "gold_indices", "references", "option
 """Columns of an item that say what is asked and what would be right."""
 
 Row = dict[str, Any]
-Subject = tuple[str, str]
+SystemKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class SystemPair:
     """A model and setting before and after."""
 
-    before: Subject
-    after: Subject
+    before: SystemKey
+    after: SystemKey
 
 
 def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
@@ -96,7 +96,7 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     )
 
 
-def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[Subject]:
+def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[SystemKey]:
     paired = {getattr(pair, side) for pair in pairs}
     return [system for system in run.systems if system not in paired]
 
@@ -141,7 +141,7 @@ def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
 
 
-def _stored_total(run: PastRun, system: Subject) -> Row:
+def _stored_total(run: PastRun, system: SystemKey) -> Row:
     shown = (
         "total",
         "total_before_veto",
@@ -169,7 +169,7 @@ def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterat
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
 
 
-def _by_name(run: PastRun, layer: str, name: str, system: Subject) -> Mapping[str, float | None]:
+def _by_name(run: PastRun, layer: str, name: str, system: SystemKey) -> Mapping[str, float | None]:
     rows = run.layers[layer].filter((pl.col("model") == system[0]) & (pl.col("setting") == system[1]))
     return dict(rows.select(name, "score_0_100").iter_rows())
 
@@ -210,7 +210,7 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
             yield {**named, "before": rows[0], "after": rows[1]}
 
 
-def _replies(run: PastRun, dataset: str, item: str, system: Subject) -> list[Row]:
+def _replies(run: PastRun, dataset: str, item: str, system: SystemKey) -> list[Row]:
     evidence = read_evidence(run, dataset, *system)
     times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
     named = ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()

@@ -40,7 +40,7 @@ from tasks.sources.locating import Locator, source_sha256
 LONGEST_VALUE = 60
 """Characters of a changed value that a message shows."""
 
-SHOWN_TOTALS = ("total", "total_before_veto")
+TOTALS = ("total", "total_before_veto")
 
 
 class PresentBlueprint(NamedTuple):
@@ -76,7 +76,7 @@ def _short(value: str) -> str:
 
 
 class Rescored(NamedTuple):
-    """Scores that would differ, and cells that could not be scored anew."""
+    """Scores that would differ, and partitions that could not be scored anew."""
 
     changes: list[ScoreChange]
     notes: list[str]
@@ -85,20 +85,20 @@ class Rescored(NamedTuple):
 def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
     """Score a run's stored replies by a blueprint and the code as it is now.
 
-    Cells of datasets that the blueprint no longer has are left out; those of datasets that are new to it are missing.
+    Scores of datasets that the blueprint no longer has are left out; those of datasets that are new to it are missing.
 
     Raises:
-        MoodflowError: if stored scores cannot be read, or no cell can be scored.
+        MoodflowError: if stored scores cannot be read, or no partition can be scored.
     """
     (totals,) = of_layer(stored.manifest.partitions, "totals")
     (abilities,) = of_layer(stored.manifest.partitions, "ability_scores")
-    cells = [ref for ref in of_layer(stored.parents(totals), "item_scores") if ref.key("dataset") in blueprint.datasets]
+    partitions = [ref for ref in of_layer(stored.parents(totals), "item_scores") if ref.key("dataset") in blueprint.datasets]
     frames, notes = [], []
-    for ref in cells:
+    for ref in partitions:
         try:
             frames.append(compute_scores(stored, ref, blueprint))
         except MoodflowError as error:
-            notes.append(f"{_cell(ref)} cannot be scored by it: {error.what}")
+            notes.append(f"{_named(ref)} cannot be scored by it: {error.what}")
     if not frames:
         return Rescored([], [*notes, "none of the stored replies can be scored by it"])
     tables = score_benchmark(pl.concat(frames).lazy(), blueprint, stored.settings(totals))
@@ -113,15 +113,15 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> Rescored:
     return Rescored(changes, notes)
 
 
-def _cell(ref: PartitionRef) -> str:
+def _named(ref: PartitionRef) -> str:
     return "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
 
 
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
     """Scores by model, setting and name, totals before abilities."""
-    unit = pl.col("model"), pl.col("setting")
-    found = [totals.select(*unit, pl.lit(name).alias("name"), pl.col(name).alias("score")) for name in SHOWN_TOTALS]
-    found.append(abilities.select(*unit, name="ability", score="score_0_100"))
+    system = pl.col("model"), pl.col("setting")
+    found = [totals.select(*system, pl.lit(name).alias("name"), pl.col(name).alias("score")) for name in TOTALS]
+    found.append(abilities.select(*system, name="ability", score="score_0_100"))
     return {(model, setting, name): score for model, setting, name, score in pl.concat(found).iter_rows()}
 
 

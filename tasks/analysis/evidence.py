@@ -15,7 +15,7 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
-from tasks.analysis.run_tables import SHOWN, ReportData, shown_chunks
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
 
@@ -26,7 +26,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One dataset of one model and setting. Frames are rows of the layers of their names, `shown` has the columns `shown.SHOWN`.
+    """One dataset of one model and setting. Frames are rows of the layers they are called by, `prompt_chunks` of PROMPT_CHUNKS.
 
     `withheld` is the licence if texts are left out because the run is redacted; `notes` say what could not be read as it is now.
     `refs` are the partitions the rows come from.
@@ -38,7 +38,7 @@ class Evidence:
     item_scores: pl.DataFrame
     contexts: pl.DataFrame
     retrievals: pl.DataFrame
-    shown: pl.DataFrame
+    prompt_chunks: pl.DataFrame
     refs: tuple[PartitionRef, ...]
     withheld: str | None
     notes: tuple[str, ...]
@@ -67,7 +67,7 @@ class Evidence:
             next(reversed(failed or turns), None),
             contexts[0] if contexts else None,
             tuple(self.about(self.judgements, key)),
-            tuple(self.about(self.shown, key)),
+            tuple(self.about(self.prompt_chunks, key)),
         )
 
 
@@ -86,7 +86,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
     reader = _Reader(run)
     retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
     chunks = _chunks_of(run, asked)
-    shown = [shown_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
+    found = [join_prompt_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
     return Evidence(
         items=reader.read(Items, run.partitions("items", dataset=dataset)),
         responses=reader.read(Responses, run.partitions("responses", **asked)),
@@ -94,7 +94,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
         item_scores=reader.read(tables.ItemScores, run.partitions("item_scores", **asked)),
         contexts=reader.read(Contexts, run.partitions("contexts", dataset=dataset)),
         retrievals=retrievals,
-        shown=pl.concat(shown) if shown else pl.DataFrame(schema=SHOWN),
+        prompt_chunks=pl.concat(found) if found else pl.DataFrame(schema=PROMPT_CHUNKS),
         refs=tuple(reader.refs),
         withheld=None,
         notes=tuple(reader.notes),
@@ -175,7 +175,7 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
         judgements=Judgements.validate(found.judgements),
         contexts=Contexts.validate(found.contexts),
         retrievals=Retrievals.validate(found.retrievals),
-        shown=found.shown,
+        prompt_chunks=found.prompt_chunks,
     )
     licences = [notice.licence for notice in restricted_notices(data)]
     safe = redact(data)
@@ -186,7 +186,7 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
         item_scores=safe.item_scores,
         contexts=safe.contexts,
         retrievals=safe.retrievals,
-        shown=safe.shown,
+        prompt_chunks=safe.prompt_chunks,
         refs=found.refs,
         withheld=licences[0] if licences else None,
         notes=found.notes,

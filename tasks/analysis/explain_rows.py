@@ -167,33 +167,35 @@ def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str
     Raises:
         LakeError: a partition is gone or changed, or the journal cannot be read.
     """
-    stored, shown = read_unredacted(run, dataset, *system), read_evidence(run, dataset, *system)
+    stored, readable = read_unredacted(run, dataset, *system), read_evidence(run, dataset, *system)
     keys = sorted({(row["item_id"], row["repetition"]) for row in stored.item_scores.to_dicts() if row["item_id"] == item})
-    row = shown.item(item)
-    context = shown.contexts.filter(shown.contexts["item_id"] == item).to_dicts()
+    row = readable.item(item)
+    context = readable.contexts.filter(readable.contexts["item_id"] == item).to_dicts()
     return {
         "item": {**row, "source": {name: row[name] for name in SOURCE}},
         "context": context[0] if context else None,
-        "withheld": shown.withheld,
-        "notes": list(shown.notes),
-        "asked": [asked_document(run, stored, shown, key) for key in keys],
-        "stored": [_stored(run, ref) for ref in shown.refs],
+        "withheld": readable.withheld,
+        "notes": list(readable.notes),
+        "asked": [asked_document(run, stored, readable, key) for key in keys],
+        "stored": [_stored(run, ref) for ref in readable.refs],
     }
 
 
-def asked_document(run: PastRun, stored: Evidence, shown: Evidence, key: Key) -> Row:
+def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
     """One time the item was asked: its calls in order, what was retrieved for them, ratings and scores."""
-    told = {turn["turn"]: turn for turn in shown.turns(key)}
-    row = row_document(run, shown, key, ())
+    told = {turn["turn"]: turn for turn in readable.turns(key)}
+    row = row_document(run, readable, key, ())
     order = next((turn["option_order"] for turn in stored.turns(key)), None)
-    retrieved = [{name: found[name] for name in RETRIEVED} for found in shown.about(shown.retrievals, key)]
+    retrieved = [{name: found[name] for name in RETRIEVED} for found in readable.about(readable.retrievals, key)]
     return {
         "repetition": key[1],
         "option_order": order,
         "options": row["options"],
         "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
         "retrieved": sorted(retrieved, key=_by_rank),
-        "chunks": [{name: chunk[name] for name in CHUNK} for chunk in sorted(shown.about(shown.shown, key), key=_by_rank)],
+        "chunks": [
+            {name: chunk[name] for name in CHUNK} for chunk in sorted(readable.about(readable.prompt_chunks, key), key=_by_rank)
+        ],
         "ratings": row["ratings"],
         "scores": row["scores"],
     }

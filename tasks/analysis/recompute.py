@@ -147,7 +147,7 @@ def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
 
 
 def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
-    """Item scores of a cell of the run, with the methods that a blueprint has for its dataset."""
+    """Item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
     inputs = stored.inputs((ref,))
     (responses,), (items,), judgements = (of_layer(inputs, layer) for layer in ("responses", "items", "judgements"))
     job = ItemScoreJob(

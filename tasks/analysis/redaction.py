@@ -59,7 +59,7 @@ def redact(data: ReportData) -> ReportData:
         judgements=_change(Judgements, data.judgements, {name: _of_judgements(mark) for name, mark in marks.items()}),
         contexts=_change(Contexts, data.contexts, {name: _of_contexts(mark) for name, mark in marks.items()}),
         retrievals=_change(Retrievals, data.retrievals, {name: _of_retrievals(mark) for name, mark in marks.items()}),
-        shown=_replace(data.shown, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
+        prompt_chunks=_replace(data.prompt_chunks, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
     )
 
 

@@ -21,7 +21,7 @@ from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
 from tasks.datasets.baselines import Baselines, measure_baselines, orders_shown
 
-SHOWN = pl.Schema(
+PROMPT_CHUNKS = pl.Schema(
     {
         "dataset": pl.String,
         "item_id": pl.String,
@@ -47,7 +47,7 @@ def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
     return ordered.filter(pl.col("place") == pl.col("place").max().over(ASKED)).drop("place")
 
 
-def shown_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
+def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
     """Texts of the chunks of one partition that went into prompts.
 
     Args:
@@ -56,12 +56,12 @@ def shown_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[
         place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
 
     Returns:
-        columns SHOWN.
+        columns PROMPT_CHUNKS.
     """
     mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")
     texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
-    return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*SHOWN).cast(SHOWN)
+    return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
 
 
 NEEDLES = pl.Schema(
@@ -110,9 +110,9 @@ class System:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
-    `published` is the paper's table, in one of the forms that `published.read_table` reads; null or empty: nothing is compared
-    with it. `needles` has the columns NEEDLES, `shown` those of `shown.SHOWN`: the chunks that went into prompts. The layers from
-    `judgements` on are empty where a run has no such thing.
+    `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
+    compared with it. `needles` has the columns NEEDLES; `prompt_chunks`, the chunks that went into prompts, has PROMPT_CHUNKS.
+    The layers from `judgements` on are empty where a run has no such thing.
     """
 
     manifest: RunManifest
@@ -135,7 +135,7 @@ class ReportData:
     gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
-    shown: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHOWN))
+    prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def systems(self) -> tuple[System, ...]:
         """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""

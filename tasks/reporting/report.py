@@ -7,7 +7,7 @@ from itertools import groupby
 from schemas.lineage import RunManifest
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.benchmark import has_levels, paper_of
-from tasks.reporting.content.caveats import MissingScores, find_gaps
+from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
 from tasks.reporting.content.method import Design, MethodNotes, describe_design, describe_method
@@ -34,7 +34,7 @@ from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_t
 
 @dataclass(frozen=True)
 class SystemReport:
-    """One model in one setting. `anchor` is its place in the page."""
+    """One model in one setting. `anchor` is its number in the page."""
 
     anchor: str
     verdict: TotalVerdict
@@ -112,15 +112,15 @@ class Report:
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
-    gaps = find_gaps(data)
+    missing = find_missing_scores(data)
     verdicts = judge_systems(data)
     return Report(
         title=data.blueprint.title,
         source=data.blueprint.source,
         manifest=data.manifest,
         systems=tuple(
-            _describe(data, system, verdict, gaps, f"m{place}")
-            for place, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
+            _describe(data, system, verdict, missing, f"m{number}")
+            for number, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
         ),
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
@@ -142,16 +142,16 @@ def build_report(data: ReportData) -> Report:
     )
 
 
-def _describe(data: ReportData, system: System, verdict: TotalVerdict, gaps: MissingScores, anchor: str) -> SystemReport:
-    tasks, raw = task_rows(data, system, gaps), raw_rows(data, system, gaps)
+def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
+    tasks, raw = task_rows(data, system, missing), raw_rows(data, system, missing)
     findings = find_reasons(data, system, tasks, raw)
     return SystemReport(
         anchor=anchor,
         verdict=verdict,
-        abilities=ability_rows(data, system, gaps),
-        levels=level_rows(data, system, gaps),
+        abilities=ability_rows(data, system, missing),
+        levels=level_rows(data, system, missing),
         weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
-        tree=build_tree(TreeSource(data, system, anchor, gaps, findings), verdict),
+        tree=build_tree(TreeSource(data, system, anchor, missing, findings), verdict),
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),

@@ -16,7 +16,7 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import NEEDLES, SHOWN, ReportData, ReportPaths, shown_chunks
+from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, ReportPaths, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline
@@ -94,12 +94,12 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         gains=layer("setting_gains", SettingGains),
         agreements=layer("agreements", Agreements),
         needles=layer("needle_scores", NeedleScores).select(*NEEDLES).cast(NEEDLES),
-        shown=read_shown(job.manifest, retrievals, lake),
+        prompt_chunks=read_prompt_chunks(job.manifest, retrievals, lake),
     )
 
 
-def read_shown(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
-    """Texts of the chunks that went into prompts, columns `shown.SHOWN`.
+def read_prompt_chunks(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+    """Texts of the chunks that went into prompts, columns PROMPT_CHUNKS.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
     such a dataset are left out.
@@ -107,8 +107,8 @@ def read_shown(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> p
     refs = [ref for ref in manifest.partitions if ref.layer == "chunks"]
     cuts = Counter(ref.key("dataset") for ref in refs if _is_of_context(ref))
     told = [ref for ref in refs if not _is_of_context(ref) or cuts[ref.key("dataset")] == 1]
-    frames = [shown_chunks(lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in told]
-    return pl.concat(frames) if frames else pl.DataFrame(schema=SHOWN)
+    frames = [join_prompt_chunks(lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in told]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=PROMPT_CHUNKS)
 
 
 def _is_of_context(ref: PartitionRef) -> bool:

@@ -12,14 +12,14 @@ from schemas.blueprint import MAX_TIERS
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import LEVEL_BIT, Tree
 
-UNIT = ["model", "setting"]
+SYSTEM = ["model", "setting"]
 COUNTS = ["datasets_scored", "datasets_total", "n_scored", "n_total"]
 _SCORE, _WEIGHT = pl.col("score_0_100"), pl.col("weight")
 
 
 @dataclass(frozen=True)
 class Aggregates:
-    """Scores of every tier. Columns: UNIT, the names, score_0_100, COUNTS, and what the mean was made of.
+    """Scores of every tier. Columns: SYSTEM, the names, score_0_100, COUNTS, and what the mean was made of.
 
     `weight` is the row's weight among its siblings, `weight_counted` the sum of the weights of its scored children.
     """
@@ -50,14 +50,14 @@ def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
     """Weighted mean of the scored children of each parent.
 
     Args:
-        children: UNIT, `parent`, score_0_100 (null = missing), weight, COUNTS.
-        parent: columns that, with UNIT, name a parent.
+        children: SYSTEM, `parent`, score_0_100 (null = missing), weight, COUNTS.
+        parent: columns that, with SYSTEM, name a parent.
 
     Returns:
         One row per parent: score_0_100 (null if no child with a weight was scored), COUNTS, weight_counted.
     """
     counted = pl.when(_SCORE.is_not_null()).then(_WEIGHT)
-    sums = children.group_by(*UNIT, *parent).agg(
+    sums = children.group_by(*SYSTEM, *parent).agg(
         pl.col(COUNTS).sum(),
         weight_counted=exact_sum(counted),
         weighted=exact_sum(_SCORE * _WEIGHT),
@@ -81,13 +81,13 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
     weights = tree.metrics.lazy().select("dataset", "method", "metric", "weight")
     methods = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
     gaps = (pl.col("n_total") - pl.col("n_scored")).max()
-    counts = methods.group_by(*UNIT, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
+    counts = methods.group_by(*SYSTEM, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
     items = counts.with_columns(n_scored=pl.col("n_total") - pl.col("gaps")).drop("gaps")
     nothing = [pl.lit(0, pl.Int64).alias(name) for name in COUNTS]
     means = weigh(methods.drop("n_scored", "n_total").with_columns(nothing), ["dataset"]).drop(COUNTS)
-    measured = means.join(items, on=[*UNIT, "dataset"])
-    every = normalized.select(UNIT).unique().join(tree.datasets.lazy(), how="cross")
-    return every.join(measured, on=[*UNIT, "dataset"], how="left").with_columns(
+    measured = means.join(items, on=[*SYSTEM, "dataset"])
+    every = normalized.select(SYSTEM).unique().join(tree.datasets.lazy(), how="cross")
+    return every.join(measured, on=[*SYSTEM, "dataset"], how="left").with_columns(
         pl.col("n_scored", "n_total").fill_null(0),
         datasets_scored=_SCORE.is_not_null().cast(pl.Int64),
         datasets_total=pl.lit(1, pl.Int64),
@@ -103,7 +103,7 @@ def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
     """Level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
     levels = weigh(tasks, ["node", "level"])
     bit = pl.col("level").replace_strict(LEVEL_BIT, return_dtype=pl.Int64)
-    present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*UNIT, "node")
+    present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*SYSTEM, "node")
     weighted = levels.with_columns(levels=present).join(tree.rules.lazy(), on=["levels", "level"], how="left")
     return weighted.with_columns(_WEIGHT.fill_null(0.0)).drop("levels")
 
@@ -112,7 +112,7 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
     """Scores of all abilities, from the deepest tier to the main one.
 
     Returns:
-        UNIT, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
+        SYSTEM, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
     """
     from_levels = weigh(levels, ["node"]).collect()
     scored: list[pl.DataFrame] = []
@@ -138,12 +138,12 @@ def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree:
         gate: the main ability that never enters the total.
 
     Returns:
-        UNIT, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
+        SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
         contribution x normalised score is the total before the veto.
     """
     mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
     top = _counted(aggregates).filter(mains)
-    shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(UNIT))
+    shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(SYSTEM))
     return _spread(shared, normalized, aggregates, tree)
 
 
@@ -165,27 +165,27 @@ def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates,
     nodes, below_them = [top], _counted(aggregates).rename({"parent": "above"})
     while not (below := pass_down(nodes[-1], below_them, "node", "above")).is_empty():
         nodes.append(below.rename({"above": "parent"}))
-    abilities = pl.concat([frame.select(*UNIT, "node", "contribution", "weight_counted") for frame in nodes])
+    abilities = pl.concat([frame.select(*SYSTEM, "node", "contribution", "weight_counted") for frame in nodes])
     levels = pass_down(abilities, aggregates.levels, "node", "node")
     tasks = pass_down(levels, aggregates.tasks, ["node", "level"], ["node", "level"])
     datasets = pass_down(tasks, aggregates.datasets, "task", "task")
     weights = tree.metrics.select("dataset", "method", "metric", "weight")
     metrics = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
-    return pass_down(datasets, metrics, "dataset", "dataset").select(*UNIT, "dataset", "method", "metric", "contribution")
+    return pass_down(datasets, metrics, "dataset", "dataset").select(*SYSTEM, "dataset", "method", "metric", "contribution")
 
 
 def pass_down(parents: pl.DataFrame, children: pl.DataFrame, parent: str | list[str], child: str | list[str]) -> pl.DataFrame:
     """Split each parent's contribution among its scored children, by weight.
 
     Args:
-        parents: UNIT, `parent`, contribution, weight_counted.
-        children: UNIT, `child`, score_0_100, weight.
+        parents: SYSTEM, `parent`, contribution, weight_counted.
+        children: SYSTEM, `child`, score_0_100, weight.
         parent: columns that name a parent.
         child: the same columns as the children name them.
     """
     on_parent = [parent] if isinstance(parent, str) else parent
     on_child = [child] if isinstance(child, str) else child
     scored = children.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
-    shares = parents.select(*UNIT, *on_parent, "contribution", weight_above="weight_counted")
-    joined = scored.join(shares, left_on=[*UNIT, *on_child], right_on=[*UNIT, *on_parent])
+    shares = parents.select(*SYSTEM, *on_parent, "contribution", weight_above="weight_counted")
+    joined = scored.join(shares, left_on=[*SYSTEM, *on_child], right_on=[*SYSTEM, *on_parent])
     return joined.with_columns(contribution=_SHARE).drop("weight_above")

@@ -23,7 +23,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.vocabulary import Metric
-from tasks.scoring.aggregation import UNIT, aggregate_scores, metric_contributions
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import COUNTED, LABEL_METRICS, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights
@@ -59,15 +59,15 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
     Raises:
         ScoringError: as score_benchmark.
     """
-    units = item_scores.select(UNIT).unique().sort(UNIT).collect().filter(pl.col("setting") != BASE)
-    if units.is_empty():
+    systems = item_scores.select(SYSTEM).unique().sort(SYSTEM).collect().filter(pl.col("setting") != BASE)
+    if systems.is_empty():
         return SettingGains.create_empty()
     tree = tree_tables(blueprint)
     normalized = normalise_scores(reduce_item_scores(item_scores), tree)
     gate = blueprint.gate.ability if blueprint.gate else None
     contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate)
     rows = []
-    for model, setting in units.iter_rows():
+    for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
         pairs = pair_datasets(of_both, blueprint.datasets, tree, resampling)
         base, own = (_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
@@ -119,7 +119,7 @@ def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
-    placed = rows.with_columns(unit=(pl.col("setting") != BASE).cast(pl.Int64))
+    placed = rows.with_columns(system=(pl.col("setting") != BASE).cast(pl.Int64))
     raw = replicate(placed, leaf["metric"].item(), (2, len(weights)), weights)
     replicates = normalise_replicates(raw, leaf)
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.

@@ -158,7 +158,7 @@ def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Flo
         weights: [items, resamples].
 
     Returns:
-        [units, resamples]; NaN where a resample drew none of a unit's scored items.
+        [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     target, other, unknown = (grid.spread(_is(rows, _CHOSEN, role)) @ weights for role in ("target", "other", "unknown"))
     drawn, named = drawn_rows(grid.spread(), weights), target + other
@@ -180,13 +180,13 @@ def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weight
         weights: [items, resamples].
 
     Returns:
-        [units, resamples]; NaN where a resample drew none of a unit's scored items.
+        [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     stereotyped = _is(rows, _PREFERRED, "stereotype")
     amounts = [rows["value"].to_numpy(), stereotyped, stereotyped + _is(rows, _PREFERRED, "anti_stereotype")]
     values, preferred, known = (grid.spread(amount) for amount in amounts)
     counts = grid.spread()
-    lms, ss = _TermMean((grid.units, weights.shape[1])), _TermMean((grid.units, weights.shape[1]))
+    lms, ss = _TermMean((grid.systems, weights.shape[1])), _TermMean((grid.systems, weights.shape[1]))
     for items in _items_by_term(rows, grid):
         drawn = weights[items]
         lms.add(values[:, items] @ drawn, counts[:, items] @ drawn)

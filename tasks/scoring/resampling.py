@@ -15,14 +15,14 @@ Indices = NDArray[np.int64]
 class Grid:
     """Shape of a dataset's item matrix and the place of each row in it."""
 
-    units: int
+    systems: int
     items: int
     cells: Indices
 
     def spread(self, amounts: Floats | None = None) -> Floats:
-        """Matrix [units, items] of the rows' amounts (1 each if not given), rows of one cell added."""
-        flat = np.bincount(self.cells, weights=amounts, minlength=self.units * self.items)
-        return flat.astype(np.float64, copy=False).reshape(self.units, self.items)
+        """Matrix [systems, items] of the rows' amounts (1 each if not given), rows of one cell added."""
+        flat = np.bincount(self.cells, weights=amounts, minlength=self.systems * self.items)
+        return flat.astype(np.float64, copy=False).reshape(self.systems, self.items)
 
 
 def draw_weights(dataset: str, items: int, resamples: int, seed: int) -> Floats:
@@ -50,7 +50,7 @@ def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
         weights: [items, resamples].
 
     Returns:
-        [units, resamples]; NaN where a resample drew none of a unit's scored items.
+        [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     counts = grid.spread()
     return _divided(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights))
@@ -81,7 +81,7 @@ def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floa
         weights: [items, resamples].
     """
     labels = pl.concat([rows["predicted"], rows["gold"]]).explode().drop_nulls().unique().sort()
-    total, occurring = np.zeros((grid.units, weights.shape[1])), np.zeros((grid.units, weights.shape[1]))
+    total, occurring = np.zeros((grid.systems, weights.shape[1])), np.zeros((grid.systems, weights.shape[1]))
     for label in labels:
         predicted = rows["predicted"].list.contains(label).fill_null(value=False).to_numpy()
         gold = rows["gold"].list.contains(label).fill_null(value=False).to_numpy()

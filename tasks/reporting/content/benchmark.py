@@ -7,7 +7,7 @@ from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 
 
 @dataclass(frozen=True)
-class TaskPlace:
+class TaskPath:
     """A task with the ability it hangs on and the main ability above that (the same one in a flat tree)."""
 
     task: Task
@@ -21,7 +21,7 @@ class TaskPlace:
 
 
 @dataclass(frozen=True)
-class MetricPlace:
+class MetricPath:
     """One number the blueprint expects: dataset, method and metric. `weight` is 0 if it is shown and does not count."""
 
     dataset: str
@@ -39,9 +39,9 @@ class MetricPlace:
         return name if self.weight else f"{name} (not in the total)"
 
 
-def task_places(blueprint: Blueprint) -> tuple[TaskPlace, ...]:
-    """Every task with its place, in the blueprint's order."""
-    return tuple(TaskPlace(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
+def task_paths(blueprint: Blueprint) -> tuple[TaskPath, ...]:
+    """Every task with its path, in the blueprint's order."""
+    return tuple(TaskPath(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
 
 
 def has_levels(blueprint: Blueprint) -> bool:
@@ -49,18 +49,18 @@ def has_levels(blueprint: Blueprint) -> bool:
     return len({task.level for _, task in blueprint.tasks()}) > 1
 
 
-def metric_places(blueprint: Blueprint) -> tuple[MetricPlace, ...]:
+def metric_paths(blueprint: Blueprint) -> tuple[MetricPath, ...]:
     """Every number the blueprint expects, in the order of its tasks."""
     return tuple(_metrics(blueprint))
 
 
-def _metrics(blueprint: Blueprint) -> Iterator[MetricPlace]:
-    for place in task_places(blueprint):
-        for entry in place.task.datasets:
+def _metrics(blueprint: Blueprint) -> Iterator[MetricPath]:
+    for path in task_paths(blueprint):
+        for entry in path.task.datasets:
             dataset = blueprint.datasets[entry.id]
             for method in dataset.methods:
                 for spec in method.metrics:
-                    yield MetricPlace(entry.id, dataset.title, place.task, place.path, method, spec, entry.weight * spec.weight)
+                    yield MetricPath(entry.id, dataset.title, path.task, path.path, method, spec, entry.weight * spec.weight)
 
 
 BUNDLED_SUFFIX = "-mini"
@@ -101,5 +101,5 @@ def is_comparable(blueprint: Blueprint) -> bool:
 
 
 def is_rebuilt(blueprint: Blueprint) -> bool:
-    """Whether the benchmark asks items made as the paper says, from the same sources, in place of the paper's own."""
+    """Whether the benchmark asks items made as the paper says, from the same sources, in path of the paper's own."""
     return blueprint.name == LONGEMOTION_PREFIX

@@ -225,7 +225,7 @@ def _names(names: list[str]) -> str:
     return listed(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
 
 
-def find_gaps(data: ReportData) -> MissingScores:
+def find_missing_scores(data: ReportData) -> MissingScores:
     """Gather what is known about datasets without a score."""
     statuses: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     counts = data.item_scores.group_by("model", "setting", "dataset", "status").agg(pl.struct("item_id", "repetition").n_unique())

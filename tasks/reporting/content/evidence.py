@@ -40,7 +40,7 @@ class RatingRow:
 
 
 @dataclass(frozen=True)
-class ShownChunk:
+class PromptChunk:
     """A retrieved chunk as the prompt had it, shortened."""
 
     rank: int
@@ -48,7 +48,7 @@ class ShownChunk:
     holds_needle: bool
 
 
-def make_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
+def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
     """The needle with some text around it; null if the context has no needle in a known place.
 
     Args:
@@ -96,16 +96,16 @@ def _given(ratings: list[int | None]) -> str:
     return str(known[0]) if len(ratings) == 1 else f"{number(fmean(known), 1)} (mean of {len(known)})"
 
 
-def shown_rows(chunks: Iterable[dict[str, Any]]) -> tuple[ShownChunk, ...]:
+def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> tuple[PromptChunk, ...]:
     """The first chunks that went into a prompt, by query and rank.
 
     Args:
-        chunks: rows with the columns `shown.SHOWN` about one item.
+        chunks: rows with the columns PROMPT_CHUNKS about one item.
     """
     ordered = sorted(chunks, key=lambda row: (row["query_number"], row["rank"]))
     distinct = {row["text"]: row for row in reversed(ordered)}
     kept = [row for row in ordered if distinct[row["text"]] is row][:MAX_CHUNKS]
-    return tuple(ShownChunk(row["rank"] + 1, make_passage(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)
+    return tuple(PromptChunk(row["rank"] + 1, make_excerpt(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)
 
 
 SHORT_WIDTH = 420
@@ -123,7 +123,7 @@ class Excerpt:
     omitted: int
 
 
-def make_passage(text: str, limit: int) -> Excerpt:
+def make_excerpt(text: str, limit: int) -> Excerpt:
     """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
     text = text.strip()
     if _width(text[: SHORT_WIDTH + 1]) <= SHORT_WIDTH:

@@ -10,7 +10,7 @@ from schemas.blueprint import Blueprint
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.benchmark import has_levels, metric_places, task_places
+from tasks.reporting.content.benchmark import has_levels, metric_paths, task_paths
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -60,7 +60,7 @@ def describe_method(data: ReportData) -> MethodNotes:
 
 
 def _metrics(blueprint: Blueprint) -> Iterator[MethodNote]:
-    used: dict[Metric, None] = dict.fromkeys(place.spec.metric for place in metric_places(blueprint))
+    used: dict[Metric, None] = dict.fromkeys(path.spec.metric for path in metric_paths(blueprint))
     for metric in used:
         yield MethodNote(metric, METRIC_WORDS[metric])
 
@@ -238,11 +238,11 @@ class Design:
 def describe_design(data: ReportData) -> Design:
     """Count what the blueprint names and which languages the built items are in."""
     rows: dict[str, DesignRow] = {}
-    for place in task_places(data.blueprint):
-        old = rows.get(place.parent.id, DesignRow(place.main.title, place.parent.title, 0, 0, 0))
-        names = [entry.id for entry in place.task.datasets]
+    for path in task_paths(data.blueprint):
+        old = rows.get(path.parent.id, DesignRow(path.main.title, path.parent.title, 0, 0, 0))
+        names = [entry.id for entry in path.task.datasets]
         methods = sum(len(data.blueprint.datasets[name].methods) for name in names)
-        rows[place.parent.id] = DesignRow(
+        rows[path.parent.id] = DesignRow(
             old.ability, old.sub_ability, old.tasks + 1, old.datasets + len(names), old.methods + methods
         )
     languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())

@@ -31,7 +31,7 @@ class RoleRow:
     """A role, who had it, and what it does."""
 
     role: str
-    players: str
+    models: str
     does: str
 
 

@@ -9,17 +9,17 @@ from schemas.context import ASPECTS
 from schemas.letters import option_letters
 from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.advice import Advice, AskedWith, Diagnosis, advise
+from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.evidence import (
     Excerpt,
     NeedleExcerpt,
+    PromptChunk,
     RatingRow,
-    ShownChunk,
     make_excerpt,
-    make_passage,
+    make_needle_excerpt,
+    prompt_chunk_rows,
     rating_rows,
-    shown_rows,
 )
 from tasks.reporting.content.tables import RawRow, TaskRow
 
@@ -70,7 +70,7 @@ class Example:
     excerpt: NeedleExcerpt | None = None
     left_out_options: int = 0
     ratings: tuple[RatingRow, ...] = ()
-    retrieved: tuple[ShownChunk, ...] = ()
+    retrieved: tuple[PromptChunk, ...] = ()
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
@@ -111,19 +111,19 @@ def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
 
 def _example(answer: ScoredItem, text_limit: int) -> Example:
     item, response = answer.item, answer.response or {}
-    excerpt = make_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
+    excerpt = make_needle_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
     options = _options(answer)
     return Example(
         dataset=item["dataset"],
         item_id=item["item_id"],
         language=item["language"],
         source=f"{item['source_file']}, row {item['source_row']}",
-        context=make_passage(item["context"], text_limit) if item["context"] and excerpt is None else None,
-        question=make_passage(item["question"], text_limit),
+        context=make_excerpt(item["context"], text_limit) if item["context"] and excerpt is None else None,
+        question=make_excerpt(item["question"], text_limit),
         options=options,
-        references=tuple(make_passage(text, text_limit).short for text in _references(item)),
-        reply=make_passage(response["reply"], text_limit) if response.get("reply") is not None else None,
-        reasoning=make_passage(response["reasoning"], text_limit) if response.get("reasoning") else None,
+        references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
+        reply=make_excerpt(response["reply"], text_limit) if response.get("reply") is not None else None,
+        reasoning=make_excerpt(response["reasoning"], text_limit) if response.get("reasoning") else None,
         parsed_answer=answer.score["parsed_answer"],
         value=answer.score["value"],
         status=answer.score["status"],
@@ -131,7 +131,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         excerpt=excerpt,
         left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
         ratings=rating_rows(answer.ratings),
-        retrieved=shown_rows(answer.retrieved),
+        retrieved=prompt_chunk_rows(answer.retrieved),
     )
 
 
@@ -156,14 +156,14 @@ def _options(answer: ScoredItem) -> tuple[Option, ...]:
 def _segments(answer: ScoredItem, texts: list[str]) -> Iterator[Option]:
     gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
     for index, text in enumerate(texts):
-        yield Option(str(index), make_passage(text, 0).short, index in gold, str(index) == chosen, None)
+        yield Option(str(index), make_excerpt(text, 0).short, index in gold, str(index) == chosen, None)
 
 
 def _lettered(answer: ScoredItem, texts: list[str]) -> tuple[Option, ...]:
     gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
     points = answer.item["option_points"] or [None] * len(texts)
     return tuple(
-        Option(letter, make_passage(texts[index], 0).short, index in gold, letter in chosen, points[index])
+        Option(letter, make_excerpt(texts[index], 0).short, index in gold, letter in chosen, points[index])
         for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
     )
 
@@ -231,7 +231,7 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.dataset) is row]
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row)) for row in main)
-    asked = AskedWith(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
+    asked = AdviceOptions(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}

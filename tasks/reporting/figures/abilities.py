@@ -10,11 +10,11 @@ from tasks.analysis.published_tables import TOTAL, PublishedTable
 from tasks.reporting.content.tables import AbilityRow
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.figures.drawing import (
-    FIELD,
     GATE,
     INK,
     MUTED,
     OURS,
+    PUBLISHED,
     ROW,
     WIDTH,
     Values,
@@ -54,7 +54,7 @@ def draw_abilities(
     scored, unscored = [bar for bar in bars if bar["score"] is not None], [bar for bar in bars if bar["score"] is None]
     layers = [
         row_names(list(rows.values()), y),
-        chart(lines).mark_tick(color=FIELD, thickness=1.5, size=24).encode(x=score_axis(), y=y),
+        chart(lines).mark_tick(color=PUBLISHED, thickness=1.5, size=24).encode(x=score_axis(), y=y),
         chart(medians).mark_tick(color=MUTED, thickness=3, size=24).encode(x=score_axis(), y=y),
         chart(scored)
         .mark_bar(color=OURS, height=12, cornerRadiusEnd=2)

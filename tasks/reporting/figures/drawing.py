@@ -13,7 +13,7 @@ import vl_convert
 from altair.utils import schemapi
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
-FIELD, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
+PUBLISHED, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
 VIOLET, LEAF, ROSE = "#6b4fa3", "#4f7a10", "#b0305d"
 HEAT = ("#f6c9bd", "#f8d5c9", "#fae0d3", "#fbeadf", "#fbf3e6", "#eef4ec", "#dcefe8", "#c6e7e1", "#aeddd9", "#93d0d0")
 """Scores from 0 to 100 in ten steps."""
@@ -22,7 +22,7 @@ COLOURS = {
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
-    "field": FIELD,
+    "published": PUBLISHED,
     "ours": OURS,
     "gate": GATE,
     "violet": VIOLET,

@@ -9,7 +9,7 @@ import altair as alt
 
 from tasks.reporting.content.leaderboard import History
 from tasks.reporting.content.published_models import PublishedModels, SettingScores
-from tasks.reporting.figures.drawing import FIELD, INK, MUTED, ROW, SERIES, SMALL, Values, chart, draw, row_names, score_axis
+from tasks.reporting.figures.drawing import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, Values, chart, draw, row_names, score_axis
 
 MAX_LINES = len(SERIES)
 """More lines than colours cannot be told apart; the table holds them all."""
@@ -69,7 +69,7 @@ def draw_boxes(scores: SettingScores) -> str:
     layers = [
         row_names(titles, y),
         base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2="high:Q", y=y),
-        base.mark_bar(color=FIELD, height=18).encode(x="quarter:Q", x2="three_quarters:Q", y=y),
+        base.mark_bar(color=PUBLISHED, height=18).encode(x="quarter:Q", x2="three_quarters:Q", y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x="middle:Q", y=y),
     ]
     return draw(layers, alt.Step(ROW))
@@ -86,7 +86,7 @@ def draw_openness(models: PublishedModels) -> str | None:
     y = alt.Y("row:N", sort=kinds, axis=None)
     layers = [
         row_names(kinds, y),
-        chart(totals).mark_tick(color=FIELD, thickness=2, size=24).encode(x=x, y=y),
+        chart(totals).mark_tick(color=PUBLISHED, thickness=2, size=24).encode(x=x, y=y),
         chart(medians).mark_tick(color=INK, thickness=3, size=24).encode(x=x, y=y),
     ]
     return draw(layers, alt.Step(ROW))
@@ -107,7 +107,7 @@ def draw_sizes(models: PublishedModels) -> str | None:
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
     layers = [
-        chart(joined).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
+        chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
         chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
         chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
         chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text="family:N"),
@@ -149,7 +149,7 @@ def draw_core(models: PublishedModels) -> str | None:
     x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
     y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
     layers = [
-        chart(curve).mark_line(color=FIELD, strokeWidth=2).encode(x=x, y=y),
+        chart(curve).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y),
         chart(points).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
     ]
     return draw(layers, _TALL, _WIDE)

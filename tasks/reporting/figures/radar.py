@@ -9,7 +9,7 @@ from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.tables import AbilityRow
-from tasks.reporting.figures.drawing import FIELD, GRID, INK, MUTED, SERIES, SMALL
+from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL
 
 FEWEST_AXES = 3
 """Two axes are a line."""
@@ -163,10 +163,10 @@ def _outline(scores: Sequence[float | None], look: str) -> list[str]:
 
 def _band(band: RadarBand) -> list[str]:
     """The range of the published models as a filled ring between its two outlines, their median dashed."""
-    between = f'fill="{FIELD}" fill-opacity="0.3" fill-rule="evenodd"'
+    between = f'fill="{PUBLISHED}" fill-opacity="0.3" fill-rule="evenodd"'
     is_whole = None not in (*band.low, *band.high)
     ring = [f'<path d="{_path(_dots(band.high))}{_path(_dots(band.low))}" {between}/>'] if is_whole else []
-    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{FIELD}" stroke-width="1.2"')]
+    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
     return [*ring, *ends, *_outline(band.middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
 
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.vocabulary import LEVELS
-from tasks.analysis import number_format as wording
+from tasks.analysis import number_format as formats
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
 from tasks.reporting.content.caveats import NO_TASKS
@@ -101,22 +101,22 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": wording.number,
-        "count": wording.count,
-        "interval": wording.interval,
-        "percent": wording.percent,
-        "seconds": wording.seconds,
-        "shorten": wording.shorten,
+        "number": formats.number,
+        "count": formats.count,
+        "interval": formats.interval,
+        "percent": formats.percent,
+        "seconds": formats.seconds,
+        "shorten": formats.shorten,
         "heat": heat_step,
         "amounts": amount_cells,
-        "signed": wording.signed,
-        "signed_interval": wording.signed_interval,
-        "setting": wording.setting_title,
-        "weight": wording.weight,
+        "signed": formats.signed,
+        "signed_interval": formats.signed_interval,
+        "setting": formats.setting_title,
+        "weight": formats.weight,
     }
     shared: dict[str, Any] = {
-        "counted": wording.counted,
-        "share_of": wording.share_of,
+        "counted": formats.counted,
+        "share_of": formats.share_of,
         "languages": LANGUAGE_NAMES,
         "no_tasks": NO_TASKS,
         "level_names": LEVELS,

@@ -304,33 +304,33 @@ KINDS: dict[Metric, tuple[Replicates, list[Roles]]] = {
 
 @pytest.mark.parametrize("metric", KINDS)
 def test_each_resample_is_scored_like_the_items_it_drew(metric: Metric) -> None:
-    """Two units, nine items, each asked twice: both repetitions of an item are drawn together."""
+    """Two systems, nine items, each asked twice: both repetitions of an item are drawn together."""
     replicates, kinds = KINDS[metric]
-    rng, units, count = np.random.default_rng(13), 2, 9
+    rng, systems, count = np.random.default_rng(13), 2, 9
     terms = [f"term {place % 3}" for place in range(count)]
     weights = draw_weights("d", count, 60, seed=0)
-    cells = np.tile(np.arange(units * count), 2)
+    cells = np.tile(np.arange(systems * count), 2)
     predicted = [kinds[place] for place in rng.integers(len(kinds), size=len(cells))]
     named = [terms[cell % count] for cell in cells]
     value = [meaningful(roles) if replicates is preference_replicates else 0.5 for roles in predicted]
     rows = pl.DataFrame({"predicted": lists(predicted), "gold": lists([[term] for term in named]), "value": value})
-    found = replicates(rows, metric, Grid(units, count, cells), weights)
+    found = replicates(rows, metric, Grid(systems, count, cells), weights)
     assert found.shape == (2, 60)
-    for unit in range(units):
+    for system in range(systems):
         for resample in range(60):
-            times = weights[cells % count, resample].astype(int) * (cells // count == unit)
+            times = weights[cells % count, resample].astype(int) * (cells // count == system)
             drawn = np.repeat(np.arange(len(cells)), times)
             answers = [predicted[row] for row in drawn]
             if replicates is bias_replicates:
                 expected = plain_bias(metric, answers)
             else:
                 expected = plain_preference(metric, answers, [named[row] for row in drawn])
-            assert found[unit, resample] == pytest.approx(expected, abs=1e-12)
+            assert found[system, resample] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", KINDS)
 def test_a_resample_without_scored_items_is_undefined(metric: Metric) -> None:
-    # The unit has item 0 only; the second resample draws item 1 twice.
+    # The system has item 0 only; the second resample draws item 1 twice.
     replicates, kinds = KINDS[metric]
     rows = pl.DataFrame({"predicted": lists([kinds[1]]), "gold": lists([["x"]]), "value": [0.0]})
     found = replicates(rows, metric, Grid(1, 2, np.array([0])), np.array([[2.0, 0.0], [0.0, 2.0]]))

@@ -183,7 +183,7 @@ def test_another_sage_and_judge_are_no_models_under_test() -> None:
     found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
     assert found is not None
     assert found.notes == (PLAIN,)
-    assert [(row.role, row.players) for row in found.roles] == [
+    assert [(row.role, row.models) for row in found.roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
         ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
@@ -209,7 +209,7 @@ def test_critic_embedder_and_panel_are_named() -> None:
     plan = PLAN | {"settings": ["base", "self_rag"], "critic": None, "panel": [PLAN["judge"]]}
     found = describe_request(long_data(manifest=manifest(plan=plan | {"retrieval": {"ranking": "bm25"}})))
     assert found is not None
-    assert [row.players for row in found.roles if row.role in {"Critic", "Rank"}] == [
+    assert [row.models for row in found.roles if row.role in {"Critic", "Rank"}] == [
         "the model under test itself",
         "BM25, by words",
     ]

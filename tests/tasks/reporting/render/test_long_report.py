@@ -11,7 +11,7 @@ from tasks.analysis.run_tables import NEEDLES
 from tasks.reporting.figures import drawing
 from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
-from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, retrievals, shown
+from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, prompt_chunks, retrievals
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.reporting.pages import Page, section
 
@@ -88,7 +88,7 @@ def test_each_section_goes_with_its_layer() -> None:
         agreements=Agreements.create_empty(),
         needles=pl.DataFrame(schema=NEEDLES),
         retrievals=retrievals().clear(),
-        shown=shown().clear(),
+        prompt_chunks=prompt_chunks().clear(),
     )
     anchors = re.findall(r'<section id="(\w+)">', render_html(data))
     assert set(SECTIONS) & set(anchors) == {"asked"}
@@ -152,7 +152,7 @@ def test_the_page_stays_small_with_texts_of_thirty_thousand_tokens(long_html: st
 def test_redaction_covers_contexts_needles_chunks_and_what_was_written_about_them() -> None:
     notices = tuple(notice(name, redistributable=False) for name in long_data().titles)
     data = redact(long_data(manifest=manifest(plan=long_data().manifest.plan, datasets=notices, redacted=True)))
-    for frame in (data.contexts, data.retrievals, data.shown, data.judgements, data.items):
+    for frame in (data.contexts, data.retrievals, data.prompt_chunks, data.judgements, data.items):
         kept = str(frame.to_dicts())
         assert "Mara" not in kept
         assert "rain" not in kept

@@ -222,7 +222,7 @@ def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> 
     alpha = re.findall(r'<section id="m1">.*?</section>', example_html, re.DOTALL)[0]
     svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
     # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{drawing.FIELD}"') == 9
+    assert svg.count(f'fill="{drawing.PUBLISHED}"') == 9
     assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
     assert 'viewBox="' in svg
     assert "xmlns" not in svg
