@@ -1,4 +1,4 @@
-"""What changed between a run and the one before it, and which of the changes are regressions."""
+"""Changes between a run and the one before it, and which of them are regressions."""
 
 from typing import Literal
 

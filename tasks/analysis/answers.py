@@ -58,7 +58,7 @@ class ScoredItem:
 
 
 def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[ScoredItem, ...]:
-    """Every item behind one raw score, by item and repetition."""
+    """Collect every item behind one raw score, by item and repetition."""
     items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == raw.dataset).iter_rows(named=True)}
     of_dataset = pl.col("dataset") == raw.dataset
     replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
@@ -85,7 +85,7 @@ def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[S
 
 
 def _last_turns(replies: pl.DataFrame, in_steps: set[str]) -> dict[_Place, dict[str, Any]]:
-    """The last turn of each item; where all turns are the answer, with the replies of all."""
+    """Return the last turn of each item; where all turns are the answer, with the replies of all."""
     last: dict[_Place, dict[str, Any]] = {}
     for row in replies.iter_rows(named=True):
         key = (row["item_id"], row["repetition"])
@@ -111,7 +111,7 @@ RATED = frozenset({"judged_rating", "mean_rating"})
 
 
 def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
-    """Letters the reply was read as, in order; none if it was read as anything else than options."""
+    """Return letters the reply was read as, in order; none if it was read as anything else than options."""
     options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
     letters, place = option_letters(len(options)), answer.score.get("chosen_place")
     if place is not None:
@@ -123,7 +123,7 @@ def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
 
 
 def explain(answer: ScoredItem) -> str:
-    """Why the item did not earn its full score, in one or two sentences."""
+    """Return why the item did not earn its full score, in one or two sentences."""
     if answer.score["status"] == "unparsed":
         cut = " It stopped at the token limit." if answer.was_cut_off else ""
         empty = answer.response is not None and not (answer.response["reply"] or "").strip()

@@ -1,4 +1,4 @@
-"""What changed since earlier runs, from what the lake holds of them."""
+"""Compare a run with earlier runs of the lake."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Earlier:
 
 
 def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
-    """The newest earlier run that can be compared, for every model and setting of a run.
+    """Find the newest earlier run that can be compared, for every model and setting of a run.
 
     Args:
         run: names of runs begin with their start time: earlier ones sort before it.
@@ -118,7 +118,7 @@ class _Comparison:
         self._kept: dict[tuple[str, str], pl.DataFrame] = {}
 
     def changes(self, system: System, previous: Previous) -> SystemChanges:
-        """What became of one model and setting."""
+        """Return what became of one model and setting."""
         named = SystemChanges(model=system.model, setting=system.setting, reason=previous.reason)
         if previous.manifest is None:
             return named
@@ -145,7 +145,7 @@ class _Comparison:
         return score_changes(before, after, self._blueprint, self._resampling, _changed_items(self._run, previous))
 
     def _unchanged(self, system: System) -> Iterator[ScoreDifference]:
-        """Changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
+        """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
         total = self._rows(self._run, tables.Totals, "totals", system).row(0, named=True)
         abilities = self._rows(self._run, tables.AbilityScores, "ability_scores", system)
         scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
@@ -161,7 +161,7 @@ class _Comparison:
         return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
 
     def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, system: System) -> pl.DataFrame:
-        """Rows of one model and setting; a layer of a run is read once for all of them."""
+        """Return rows of one model and setting; a layer of a run is read once for all of them."""
         place = manifest.run, layer
         if place not in self._kept:
             self._kept[place] = self._layer(_refs(manifest, layer), schema)
@@ -182,7 +182,7 @@ def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
 
 
 def _changed_items(run: RunManifest, previous: RunManifest) -> frozenset[str]:
-    """Datasets of both runs whose items, or what is known of their contexts, are not the same."""
+    """Return datasets of both runs whose items, or what is known of their contexts, are not the same."""
     now, was = ({(ref.layer, *pair) for ref in _items(manifest) for pair in _contents([ref])} for manifest in (run, previous))
     in_both = {dataset for _, dataset, _ in now} & {dataset for _, dataset, _ in was}
     return frozenset(dataset for _, dataset, _ in now ^ was if dataset in in_both)

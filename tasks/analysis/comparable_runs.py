@@ -1,4 +1,4 @@
-"""Which runs can be compared, and what differs between two runs besides their scores."""
+"""Find out whether two runs can be compared, and what differs between them besides their scores."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,13 +27,13 @@ they are asked. Any other field must be the same."""
 
 
 def systems_of(manifest: RunManifest) -> dict[System, None]:
-    """Models and settings that a run has item scores of, in its order."""
+    """Return models and settings that a run has item scores of, in its order."""
     scored = (ref for ref in manifest.partitions if ref.layer == "item_scores")
     return dict.fromkeys(System(ref.key("model"), ref.key("setting")) for ref in scored)
 
 
 def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | None:
-    """Why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
+    """Return why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
 
     Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
     """
@@ -134,7 +134,7 @@ LEAVES_SCORES = ("panel", "sample")
 
 
 def find_differences(before: PastRun, after: PastRun) -> list[Row]:
-    """Everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
+    """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
     old, new = before.manifest, after.manifest
     rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
     rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
@@ -150,7 +150,7 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
-    """Why scores of the two runs cannot simply be compared; none if they can."""
+    """Return why scores of the two runs cannot simply be compared; none if they can."""
     old, new = before.manifest, after.manifest
     found = []
     if old.blueprint_sha256 != new.blueprint_sha256:
@@ -172,7 +172,7 @@ def warnings(before: PastRun, after: PastRun) -> list[str]:
 
 
 def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
-    """Another version of the code that reads replies: equal replies may have other scores."""
+    """Return another version of the code that reads replies: equal replies may have other scores."""
     versions = []
     for run in (before, after):
         refs = run.partitions("item_scores")
@@ -191,7 +191,7 @@ def _settings(plan: Mapping[str, Any]) -> Row:
 
 
 def _meaning(value: Any) -> Any:
-    """A value without what only changes how a model is called; a field that is not there is null."""
+    """Return a value without what only changes how a model is called; a field that is not there is null."""
     if isinstance(value, dict):
         return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
     return value

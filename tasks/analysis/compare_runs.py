@@ -1,4 +1,4 @@
-"""Two runs of a benchmark against each other: what changed, in which items, and whether they may be compared at all."""
+"""Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -71,7 +71,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
 
 
 def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
-    """Models and settings of both runs; if each has one model and they differ, these two in each common setting.
+    """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting.
 
     Raises:
         UsageError: there is nothing to pair.
@@ -102,7 +102,7 @@ def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[SystemK
 
 
 def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:
-    """What changed for one model and setting."""
+    """Compare what changed for one model and setting."""
     changed = changed_items(before, after)
     earlier, later = before.item_scores(*pair.before), after.item_scores(*pair.after)
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
@@ -120,7 +120,7 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
 
 
 def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
-    """Items of both runs that have one id and are not the same question: dataset, item_id."""
+    """Return items of both runs that have one id and are not the same question: dataset, item_id."""
     none = pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})
     found = [none]
     earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
@@ -159,7 +159,7 @@ def _stored_total(run: PastRun, system: SystemKey) -> Row:
 
 
 def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
-    """Main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
+    """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
     for kind, layer in STORED.items():
         old, new = (_by_name(run, layer, kind, system) for run, system in ((before, pair.before), (after, pair.after)))
         for name in dict.fromkeys([*new, *old]):
@@ -175,7 +175,7 @@ def _by_name(run: PastRun, layer: str, name: str, system: SystemKey) -> Mapping[
 
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
-    """Items of each dataset that only one of the runs asked, or that changed."""
+    """Return items of each dataset that only one of the runs asked, or that changed."""
     old, new, other = (_ids(rows) for rows in (before, after, changed))
     for dataset in sorted(old.keys() | new.keys()):
         was, now = old.get(dataset, set()), new.get(dataset, set())
@@ -194,7 +194,7 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
 
 
 def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[Flips], most: int) -> Iterator[Row]:
-    """Items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
+    """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
         moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}

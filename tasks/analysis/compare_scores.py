@@ -62,7 +62,7 @@ class ComparedScore:
 def compare_scores(
     before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
 ) -> tuple[ComparedScore, ...]:
-    """What changed from one run to another.
+    """Compare what changed from one run to another.
 
     Args:
         before: rows of `item_scores` of one model and setting of one run.
@@ -128,7 +128,7 @@ def _ability_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: T
 
 
 def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
-    """The common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
+    """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
     rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -167,7 +167,7 @@ class Flips:
 
 
 def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> tuple[Flips, ...]:
-    """Items that changed, by dataset, method and metric.
+    """Find items that changed, by dataset, method and metric.
 
     Args:
         before: rows of `item_scores` of one model and setting of one run.
@@ -201,7 +201,7 @@ def _compare(joined: pl.DataFrame) -> Iterator[Flips]:
 
 
 def mcnemar_exact(fell: int, rose: int) -> float:
-    """Two-sided p-value of McNemar's exact test: were falling and rising equally likely, how often would they differ so much?
+    """Return the two-sided p-value of McNemar's exact test, under which falling and rising are equally likely.
 
     Args:
         fell: items right before and wrong after.

@@ -51,7 +51,7 @@ class PresentBlueprint(NamedTuple):
 
 
 def find_present(manifest: RunManifest) -> PresentBlueprint:
-    """The blueprint that a run of the same plan would use now."""
+    """Find the blueprint that a run of the same plan would use now."""
     asked = Plan.model_validate(
         {name: manifest.plan[name] for name in ("benchmark", "models", "profile") if name in manifest.plan}
     )
@@ -63,7 +63,7 @@ def find_present(manifest: RunManifest) -> PresentBlueprint:
 
 
 def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Difference]:
-    """One difference per place of the blueprint that changed since the run."""
+    """Return one difference per place of the blueprint that changed since the run."""
     before, after = (side.model_dump(mode="json") for side in (stored, present))
     for change in tree_changes(before, after):
         was, now = (value if value is ABSENT else canonical_json(value) for value in (change.before, change.after))
@@ -118,7 +118,7 @@ def _named(ref: PartitionRef) -> str:
 
 
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
-    """Scores by model, setting and name, totals before abilities."""
+    """Return scores by model, setting and name, totals before abilities."""
     system = pl.col("model"), pl.col("setting")
     found = [totals.select(*system, pl.lit(name).alias("name"), pl.col(name).alias("score")) for name in TOTALS]
     found.append(abilities.select(*system, name="ability", score="score_0_100"))
@@ -173,7 +173,7 @@ def _built(settings: Mapping[str, Any]) -> _Built:
 
 
 def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:
-    """The entry's sources, that which the run used first."""
+    """Return the entry's sources, that which the run used first."""
     entry = blueprint.datasets.get(name)
     own = local_dataset(name, entry.title, entry.source) if entry and entry.source else None
     listed = [own] if own else list(sources(find_dataset(name)))
@@ -224,7 +224,7 @@ WORDS: Mapping[str, str] = {
 
 
 def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
-    """One difference per layer and part of the code that is not what the run's partitions were made by; none for equal code.
+    """Return a difference per layer and part of the code that is not what the run's partitions were made by.
 
     Args:
         footers: of the run's partitions, by path.
@@ -244,7 +244,7 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
 
 
 def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Those parts of a partition's settings that the code decides, as they would be now."""
+    """Return those parts of a partition's settings that the code decides, as they would be now."""
     parts = {VERSION: _version_of(ref.layer, settings)}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         long = "solvers_version" in settings

@@ -1,4 +1,4 @@
-"""The rows behind a dataset's score: items, replies, ratings and scores of one model and setting, as far as they may be shown."""
+"""Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -44,19 +44,19 @@ class Evidence:
     notes: tuple[str, ...]
 
     def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
-        """Rows of a frame about one item and repetition."""
+        """Return rows of a frame about one item and repetition."""
         return frame.filter((pl.col("item_id") == key[0]) & (pl.col("repetition") == key[1])).to_dicts()
 
     def item(self, name: str) -> dict[str, Any]:
-        """The row of an item."""
+        """Return the row of an item."""
         return self.items.row(by_predicate=pl.col("item_id") == name, named=True)
 
     def turns(self, key: Key) -> list[dict[str, Any]]:
-        """Calls about one item, in order."""
+        """Return calls about one item, in order."""
         return sorted(self.about(self.responses, key), key=lambda row: row["turn"])
 
     def answer(self, score: dict[str, Any]) -> ScoredItem:
-        """The item, its answer and how that was scored under one metric."""
+        """Return the item, its answer and how that was scored under one metric."""
         key = (score["item_id"], score["repetition"])
         turns = self.turns(key)
         failed = [turn for turn in turns if turn["status"] == "failed"]
@@ -102,7 +102,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
 
 
 def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
-    """Chunks this model's prompts were made from, if that is certain: rows of `retrievals` do not say how a context was cut."""
+    """Return the chunks of this model's prompts, if they are certain: `retrievals` does not say how a context was cut."""
     own = run.partitions("chunks", **asked)
     cuts = [ref for ref in run.partitions("chunks", dataset=asked["dataset"]) if "model" not in dict(ref.place)]
     return own + (cuts if len(cuts) == 1 else [])
@@ -131,7 +131,7 @@ class _Reader:
             return frame
 
     def _read_older(self, schema: type[SchemaT], ref: PartitionRef) -> pl.DataFrame | None:
-        """The rows as they were written, columns that are new since filled with null; null if they are not what was written."""
+        """Return the rows as they were written, newer columns filled with null; null if they are not what was written."""
         try:
             frame = pl.read_parquet(self._run.lake.path(ref).read_bytes(), hive_partitioning=False)
         except (OSError, pl.exceptions.PolarsError):

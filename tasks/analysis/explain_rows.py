@@ -1,4 +1,4 @@
-"""Rows behind a dataset's score as JSON: every item with reply, gold, ratings and the calls that were sent for it."""
+"""Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -38,13 +38,13 @@ Row = dict[str, Any]
 
 
 def metrics_document(evidence: Evidence) -> list[Row]:
-    """How each raw score follows from its items; `n_total` rows, an item asked several times being several."""
+    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several."""
     by_metric = evidence.item_scores.partition_by("method", "metric", maintain_order=True)
     return [{"method": rows["method"][0], "metric": rows["metric"][0], **asdict(break_down(rows))} for rows in by_metric]
 
 
 def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:
-    """Every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
+    """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
 
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
@@ -56,7 +56,7 @@ def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst:
 
 
 def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str]) -> Row:
-    """One item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
+    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
     scores = evidence.about(evidence.item_scores, key)
     answers = [evidence.answer(score) for score in scores]
     item, response = answers[0].item, answers[0].response or {}
@@ -79,7 +79,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
 
 
 def options_document(answer: ScoredItem) -> list[Row] | None:
-    """The options in the order in which they were shown, each with its letter there; null where an item has none."""
+    """Return the options in the order in which they were shown, each with its letter there; null where an item has none."""
     texts: Sequence[str] | None = answer.item["options"]
     if not texts:
         return None
@@ -99,7 +99,7 @@ def options_document(answer: ScoredItem) -> list[Row] | None:
 
 
 def why(answer: ScoredItem) -> str:
-    """Why the item earned what it did, in a sentence."""
+    """Return why the item earned what it did, in a sentence."""
     status = str(answer.score["status"])
     if status in NO_VALUE:
         failure = (answer.response or {}).get("failure")
@@ -108,7 +108,7 @@ def why(answer: ScoredItem) -> str:
 
 
 def statuses(metrics: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Rows by status, over all metrics of a dataset: of the metric that has most rows of each."""
+    """Return rows by status, over all metrics of a dataset: of the metric that has most rows of each."""
     found: dict[str, int] = {}
     for metric in metrics:
         for status, count in metric["statuses"].items():
@@ -130,7 +130,7 @@ SOURCE = ("source_file", "source_row", "source_row_sha256")
 
 
 def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
-    """The dataset among these that has an item of this id.
+    """Find the dataset among these that has an item of this id.
 
     Raises:
         UsageError: none has it, or several have.
@@ -162,7 +162,7 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
 
 
 def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str) -> Row:
-    """Everything about one item and how one model and setting answered it.
+    """Return everything about one item and how one model and setting answered it.
 
     Raises:
         LakeError: a partition is gone or changed, or the journal cannot be read.
@@ -182,7 +182,7 @@ def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str
 
 
 def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
-    """One time the item was asked: its calls in order, what was retrieved for them, ratings and scores."""
+    """Return one time the item was asked: its calls in order, what was retrieved for them, ratings and scores."""
     told = {turn["turn"]: turn for turn in readable.turns(key)}
     row = row_document(run, readable, key, ())
     order = next((turn["option_order"] for turn in stored.turns(key)), None)
@@ -216,14 +216,14 @@ def _by_rank(found: Row) -> tuple[int, str, int]:
 
 
 def asked_how(run: PastRun, ref: PartitionRef) -> RequestOptions:
-    """How a partition was asked, from its footer."""
+    """Return how a partition was asked, from its footer."""
     settings = run.lake.read_footer(ref).settings
     policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
     return RequestOptions(settings.get("prompts_sha256"), policy)
 
 
 def journal_of(run: PastRun) -> Path | None:
-    """File of the lake's journal; null if there is none on this machine."""
+    """Return the file of the lake's journal; null if there is none on this machine."""
     file = state_folder(run.lake.root) / JOURNAL
     return file if file.is_file() else None
 

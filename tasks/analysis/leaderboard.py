@@ -1,4 +1,4 @@
-"""Leaderboards: the models of one run, of several, of the whole lake, or of a paper, ranked together."""
+"""Rank the models of one run, of several, of the whole lake, or of a paper together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class RankedSystems:
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
-    """One JSON object per (model, setting), ranked ones first.
+    """Return one JSON object per (model, setting), ranked ones first.
 
     Args:
         totals: rows of `totals`.
@@ -92,7 +92,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
 
 
 def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """The paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
+    """Return the paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
@@ -115,12 +115,12 @@ def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
 
 
 def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profile: Profile = "corrected") -> list[dict[str, Any]]:
-    """Models of these runs, or of all runs of the benchmark, as JSON objects; see `rank_stored_systems`."""
+    """Return models of these runs, or of all runs of the benchmark, as JSON objects; see `rank_stored_systems`."""
     return rank_stored_systems(benchmark, folder, runs, profile).rows
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
-    """The newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
+    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 
     Runs scored in one profile and in the other are never ranked together.
 
@@ -184,19 +184,19 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
 
 
 def _all_totals(manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
-    """Totals of all runs, newest run first, with column `run`."""
+    """Return totals of all runs, newest run first, with column `run`."""
     frames = [(manifest.run, lake.read(manifest.partition("totals"), Totals)) for manifest in manifests]
     return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
 
 
 def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
-    """Abilities of the models whose total is taken from this run."""
+    """Return abilities of the models whose total is taken from this run."""
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
 def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
-    """What the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
+    """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
     Args:
         benchmark: as given.
@@ -219,7 +219,7 @@ def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, pa
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
-    """What the page of a paper's models shows.
+    """Return what the page of a paper's models shows.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
@@ -246,7 +246,7 @@ def _backdrop(benchmark: str) -> pl.DataFrame | None:
 
 
 def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
-    """Address of each run's report: where reports are served, else its file as seen from the page, if that is on this disk."""
+    """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
     served = environ.get(REPORTS_URL)
     found = {}
     for manifest in manifests:
@@ -260,6 +260,6 @@ def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -
 
 
 def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Ranked models first, then by total, then by the total before the veto, then by name."""
+    """Return ranked models first, then by total, then by the total before the veto, then by name."""
     keys = ["rank", "total", "total_before_veto", "model", "setting"]
     return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()

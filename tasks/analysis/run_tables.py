@@ -41,14 +41,14 @@ ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
 
 def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `retrievals` that belong to the last stage of their item."""
+    """Return rows of `retrievals` that belong to the last stage of their item."""
     place = pl.col("stage").cast(pl.String).replace_strict({name: at for at, name in enumerate(STAGES)}, return_dtype=pl.Int64)
     ordered = retrievals.with_columns(place=place)
     return ordered.filter(pl.col("place") == pl.col("place").max().over(ASKED)).drop("place")
 
 
 def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
-    """Texts of the chunks of one partition that went into prompts.
+    """Return texts of the chunks of one partition that went into prompts.
 
     Args:
         chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
@@ -98,11 +98,11 @@ class System:
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
     def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
-        """Rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
+        """Return rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
         return self.of(frame).to_dicts()
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The part of a frame with columns `model` and `setting` that is about this system."""
+        """Return the part of a frame with columns `model` and `setting` that is about this system."""
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
@@ -138,7 +138,7 @@ class ReportData:
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def systems(self) -> tuple[System, ...]:
-        """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""
+        """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
         keys = ["rank", "total", "total_before_veto", "model", "setting"]
         ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
         scored = [System(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]

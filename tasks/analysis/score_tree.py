@@ -81,7 +81,7 @@ class ScorePart:
         return abs(self.score - self.computed) <= SAME
 
     def walk(self) -> Iterator["ScorePart"]:
-        """This part and all below it."""
+        """Return this part and all below it."""
         yield self
         for part in self.parts:
             yield from part.walk()
@@ -97,7 +97,7 @@ class Scores:
     layers: Mapping[str, Mapping[tuple[str, ...], Row]]
 
     def row(self, layer: str, *names: str) -> Row:
-        """The row of a layer; one that says that nothing was scored where there is none."""
+        """Return the row of a layer; one that says that nothing was scored where there is none."""
         return self.layers[layer].get(names, {})
 
 
@@ -114,7 +114,7 @@ NAMED = {
 
 
 def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> Scores:
-    """The rows of one model and setting.
+    """Return the rows of one model and setting.
 
     Args:
         layers: rows of `totals` and of every layer of NAMED, by name.
@@ -130,7 +130,7 @@ def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> S
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
-    """The total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
+    """Explain the total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
     gate = blueprint.gate.ability if blueprint.gate else None
     measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
     counted = [explain_ability(scores, ability, blueprint) for ability in measured if ability.id != gate]
@@ -140,7 +140,7 @@ def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
 
 
 def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> ScorePart:
-    """An ability of any tier: the mean of the abilities below it, or of its levels."""
+    """Explain an ability of any tier: the mean of the abilities below it, or of its levels."""
     kind: Kind = "ability" if tier == 1 else "sub_ability"
     row = scores.row(f"{kind}_scores", ability.id)
     below = [explain_ability(scores, child, blueprint, tier + 1) for child in ability.children if _is_measured(child)]
@@ -149,13 +149,13 @@ def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier
 
 
 def explain_task(scores: Scores, task: Task, blueprint: Blueprint) -> ScorePart:
-    """A task: the mean of its datasets."""
+    """Explain a task: the mean of its datasets."""
     parts = [explain_dataset(scores, entry.id, blueprint.datasets[entry.id], entry.weight) for entry in task.datasets]
     return _mean("task", task.id, task.title, parts, scores.row("task_scores", task.id), task.weight)
 
 
 def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: float = 1.0) -> ScorePart:
-    """A dataset: the mean of its methods' metrics."""
+    """Explain a dataset: the mean of its methods' metrics."""
     row = scores.row("dataset_scores", name)
     return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
 
@@ -173,7 +173,7 @@ def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[Scor
 
 
 def level_weights(blueprint: Blueprint, present: Sequence[Level]) -> Mapping[Level, float]:
-    """Weights of the levels when exactly these have a score; empty if none has one."""
+    """Return weights of the levels when exactly these have a score; empty if none has one."""
     return next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
 
 
@@ -230,7 +230,7 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
 
 
 def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
-    """Weighted mean of the scores that are there, between the lowest and the highest of them; null if none has a weight."""
+    """Return the weighted mean of the scores that are there, kept between their extremes; null if none has a weight."""
     known = [(score, weight) for score, weight in scored if score is not None]
     whole = fsum(weight for _, weight in known)
     if whole <= 0:
@@ -241,7 +241,7 @@ def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
 
 
 def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
-    """The parts of one mean, each with its share of it."""
+    """Return the parts of one mean, each with its share of it."""
     whole = fsum(part.weight for part in parts if part.score is not None)
     return tuple(
         part
@@ -260,7 +260,7 @@ def _is_measured(ability: Ability) -> bool:
 
 
 def normalise(raw: float, rule: Normalisation) -> float | None:
-    """The raw score on 0-100; null if it is a grade that the table does not have."""
+    """Return the raw score on 0-100; null if it is a grade that the table does not have."""
     if isinstance(rule, GradeNormalisation):
         name = str(int(raw)) if raw == int(raw) else str(raw)
         return rule.table.get(name)
@@ -273,7 +273,7 @@ def normalise(raw: float, rule: Normalisation) -> float | None:
 
 
 def describe_normalisation(rule: Normalisation) -> str:
-    """The rule as a formula with its bounds."""
+    """Describe the rule as a formula with its bounds."""
     if isinstance(rule, GradeNormalisation):
         return "grade looked up: " + ", ".join(f"{grade} -> {points:g}" for grade, points in rule.table.items())
     if isinstance(rule, NumericNormalisation):

@@ -53,7 +53,7 @@ class Findings:
 
 
 def open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | None:
-    """The manifest of a run, once its seal is checked; null if the seal says that the manifest is not the run's.
+    """Return the manifest of a run, once its seal is checked; null if the seal says that the manifest is not the run's.
 
     Raises:
         UsageError: if there is no such run.
@@ -109,7 +109,7 @@ def _is_intact(findings: Findings, ref: PartitionRef, expected: str | None, lake
 
 
 def _has_its_rows(findings: Findings, ref: PartitionRef, lake: Lake) -> bool:
-    """Whether the rows have the hash that the manifest names; the schema, which may have got columns since, is not asked."""
+    """Return whether the rows have the manifest's hash; the schema, which may have got columns since, is not asked."""
     try:
         frame = lake.read_rows(ref)
     except LakeError as error:
@@ -165,7 +165,7 @@ def verify_run(folder: Folder, run: str) -> Verification:
 
 
 def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
-    """The blueprint in the manifest; null, with a difference, if this version cannot read it."""
+    """Read the blueprint in the manifest; null, with a difference, if this version cannot read it."""
     got = hash_settings(manifest.blueprint)
     if got != manifest.blueprint_sha256:
         message = "the blueprint in the manifest is not the one whose hash the manifest names"
@@ -217,7 +217,7 @@ def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Why rows cannot be computed, without the place, so that the same reason is told once for many."""
+    """Return why rows cannot be computed, without the place, so that the same reason is told once for many."""
     match error:
         case LakeError(expected=str()):
             said = [f"expected {error.expected}", error.got]
@@ -266,7 +266,7 @@ def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blu
 
 
 def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:
-    """That another version wrote the run, which by itself is no difference."""
+    """Note that another version wrote the run, which by itself is no difference."""
     pairs = (("package version", manifest.package_version, code.package), ("git commit", manifest.git_commit, code.git_commit))
     return [f"{name}: the run was made by {was or 'none'}, this is {now or 'none'}" for name, was, now in pairs if was != now]
 

@@ -1,4 +1,4 @@
-"""The content of a report, before it becomes a page: everything computed, nothing formatted."""
+"""Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
 import json
 from dataclasses import dataclass

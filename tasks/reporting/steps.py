@@ -1,4 +1,4 @@
-"""The report stage's step: layers of a run to report files and manifest."""
+"""Write a run's report as a Prefect step: layers of a run to report files and manifest."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
 
 
 def read_prompt_chunks(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
-    """Texts of the chunks that went into prompts, columns PROMPT_CHUNKS.
+    """Read texts of the chunks that went into prompts, columns PROMPT_CHUNKS.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
     such a dataset are left out.

@@ -47,7 +47,7 @@ def aggregate_scores(normalized: pl.DataFrame, tree: Tree) -> Aggregates:
 
 
 def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
-    """Weighted mean of the scored children of each parent.
+    """Return weighted mean of the scored children of each parent.
 
     Args:
         children: SYSTEM, `parent`, score_0_100 (null = missing), weight, COUNTS.
@@ -73,7 +73,7 @@ def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
 
 
 def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
+    """Aggregate dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
 
     An item counts once, however many metrics it has: as missing if it is for the metric with the most gaps. Metrics may count
     different items (BBQ's bias scores), so it is gaps that are compared and not numbers of scores.
@@ -95,12 +95,12 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
 
 
 def aggregate_tasks(datasets: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Task scores: weighted means of their datasets."""
+    """Aggregate task scores: weighted means of their datasets."""
     return weigh(datasets, ["task"]).join(tree.tasks.lazy(), on="task")
 
 
 def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
+    """Aggregate level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
     levels = weigh(tasks, ["node", "level"])
     bit = pl.col("level").replace_strict(LEVEL_BIT, return_dtype=pl.Int64)
     present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*SYSTEM, "node")
@@ -109,7 +109,7 @@ def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
 
 
 def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
-    """Scores of all abilities, from the deepest tier to the main one.
+    """Aggregate scores of all abilities, from the deepest tier to the main one.
 
     Returns:
         SYSTEM, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
@@ -129,7 +129,7 @@ _SHARE = pl.col("contribution") * pl.col("weight") / pl.col("weight_above")
 
 
 def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
-    """Weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
+    """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
 
     Args:
         normalized: rows of `normalized_scores`.
@@ -148,7 +148,7 @@ def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree:
 
 
 def ability_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
-    """Weight of every scored metric in the score of its main ability, the gate's too; columns as of metric_contributions.
+    """Return weight of every scored metric in the score of its main ability, the gate's too; columns as of metric_contributions.
 
     Per model, setting and main ability the contributions sum to 1.
     """

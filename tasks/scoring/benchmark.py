@@ -1,4 +1,4 @@
-"""Item scores to leaderboard: every layer of the score stage, from one pure function."""
+"""Score a benchmark: item scores to every layer up to the leaderboard, from one pure function."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -45,7 +45,7 @@ class ScoreTables:
     totals: dy.DataFrame[tables.Totals]
 
     def layer(self, name: str) -> pl.DataFrame:
-        """Table of a layer by the layer's name, such as `raw_scores` or `totals`."""
+        """Return the table of a layer by the layer's name, such as `raw_scores` or `totals`."""
         frame: pl.DataFrame = getattr(self, name.removesuffix("_scores"))
         return frame
 

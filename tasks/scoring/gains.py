@@ -1,4 +1,4 @@
-"""What a setting gains over asking plainly: differences of scores over the items scored both times, with intervals.
+"""Compute what a setting gains over `base`: differences of scores over the items scored in both, with intervals.
 
 Items that are missing in one setting are left out of both, pair by pair, so that a setting that fails on hard items gains nothing
 by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
@@ -46,7 +46,7 @@ class Paired:
 
 
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
-    """Gains of every setting over `base`, per dataset and in the total.
+    """Return gains of every setting over `base`, per dataset and in the total.
 
     Args:
         item_scores: rows of `item_scores` of all models and settings.
@@ -81,7 +81,7 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
 
 
 def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> dict[Spec, Paired]:
-    """Every metric of these datasets over the items scored both times.
+    """Pair every metric of these datasets over the items scored both times.
 
     Args:
         of_both: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
@@ -93,7 +93,7 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
 
 
 def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
-    """The metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
+    """Return the metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
     leaves = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0))
     counted = of_both.filter((pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)).collect(engine="streaming")
     in_both = pl.col("setting").n_unique().over("method", "metric", "item_id") > 1
@@ -110,7 +110,7 @@ def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampli
 
 
 def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of one metric, one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
+    """Return one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
     if rows.is_empty() or rows["metric"][0] in LABEL_METRICS:
         return rows
     others = pl.all().exclude("value").first()
@@ -135,7 +135,7 @@ def _weights(rows: pl.DataFrame) -> dict[Spec, float]:
 
 
 def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
-    """Weights of the metrics that have pairs, by dataset."""
+    """Return weights of the metrics that have pairs, by dataset."""
     found: dict[str, dict[Spec, float]] = {}
     for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
         if (dataset, method, metric) in pairs:
@@ -144,7 +144,7 @@ def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[
 
 
 def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
-    """Both weighted means of these metrics, their difference with its interval, and how many items they rest on.
+    """Weigh both weighted means of these metrics, their difference with its interval, and how many items they rest on.
 
     Returns:
         The columns of `setting_gains` that are no key.

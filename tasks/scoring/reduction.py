@@ -1,4 +1,4 @@
-"""From item scores to raw scores: one number per model, dataset, method, metric and setting."""
+"""Reduce item scores to raw scores: one number per model, dataset, method, metric and setting."""
 
 import polars as pl
 
@@ -52,7 +52,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Mean value and counts per group: KEY, value (null if nothing was scored), n_scored, n_unparsed, n_total."""
+    """Return the mean value and counts per group: KEY, value (null if nothing was scored), n_scored, n_unparsed, n_total."""
     value = pl.col("value")
     counts = item_scores.group_by(KEY).agg(
         total=exact_sum(value),
@@ -65,7 +65,7 @@ def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone.
+    """Return scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone.
 
     Raises:
         ScoringError: if a counted item lacks its labels.

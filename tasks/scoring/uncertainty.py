@@ -1,4 +1,4 @@
-"""95 % intervals of raw scores and totals.
+"""Compute 95 % intervals of raw scores and totals.
 
 Method: percentile bootstrap over items. For every dataset, items are drawn with replacement, as many as it has, `bootstrap`
 times; an item's repetitions stay together. All models and settings share a dataset's draws, so that a dataset costs one matrix
@@ -54,7 +54,7 @@ class Resampling:
 def bootstrap_intervals(
     item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
 ) -> Intervals:
-    """Intervals of all raw scores and totals.
+    """Return intervals of all raw scores and totals.
 
     Args:
         item_scores: rows of `item_scores`.
@@ -88,7 +88,7 @@ def bootstrap_intervals(
 
 
 def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Counted item scores, one dataset at a time, a few datasets read together."""
+    """Return counted item scores, one dataset at a time, a few datasets read together."""
     columns = ["dataset", "method", "metric", "item_id", "value", "predicted", "gold"]
     counted = item_scores.filter(pl.col("status").is_in(COUNTED))
     for batch in _batches(raw):
@@ -116,7 +116,7 @@ def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weight
 
 
 def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
-    """Names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
+    """Return names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
     batch, rows = list[str](), 0
     for dataset, size in scored.group_by("dataset").agg(pl.col("n_scored").sum()).sort("dataset").iter_rows():
         if batch and rows + size > _BATCH_ROWS:
@@ -129,7 +129,7 @@ def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
 
 
 def limits_of(replicates: Floats) -> pl.DataFrame:
-    """Limits of the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
+    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)
     whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
@@ -154,7 +154,7 @@ def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> No
 
 
 def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:
-    """Replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
+    """Normalise replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
     kind, low, high = leaf.select("kind", "low", "high").row(0)
     if kind == "grade":
         return np.full_like(raw, np.nan)

@@ -14,7 +14,7 @@ _TOTAL, _GATE = pl.col("total_before_veto"), pl.col("gate_score")
 
 
 def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
-    """Total of each model and setting, before and after the veto.
+    """Return total of each model and setting, before and after the veto.
 
     Args:
         abilities: rows of `ability_scores`.

@@ -51,7 +51,7 @@ def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
 
 
 def count_gold(good: pl.DataFrame) -> dict[str, int]:
-    """How often each letter is right, in the order of letters; questions of several golds count each."""
+    """Count how often each letter is right, in the order of letters; questions of several golds count each."""
     chosen = good.filter(pl.col("question_type").cast(pl.String).is_in(["single_choice", "multiple_answer", "ranking"]))
     counts = Counter(chosen["gold_indices"].explode().drop_nulls().to_list())
     letters = option_letters(max(counts) + 1) if counts else ()
@@ -59,7 +59,7 @@ def count_gold(good: pl.DataFrame) -> dict[str, int]:
 
 
 def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
-    """Items that ask what an earlier one asks, and those of them whose gold is new."""
+    """Count items that ask what an earlier one asks, and those of them whose gold is new."""
     seen: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
     duplicates = contradictions = 0
     for row in good.iter_rows(named=True):
@@ -79,20 +79,20 @@ Row = Mapping[str, Any]
 
 
 def question_key(row: Row) -> str:
-    """Equal for items that ask the same: whatever the order of options, capitals, white space and punctuation."""
+    """Return a key that is equal for items that ask the same, whatever their order of options, capitals and punctuation."""
     options = sorted(_essence(option) for option in row["options"] or ())
     return json.dumps([_essence(row["context"] or ""), _essence(row["question"]), options], ensure_ascii=False)
 
 
 def gold_texts(row: Row) -> frozenset[str]:
-    """Texts of the right options, else the references, in the same form."""
+    """Return texts of the right options, else the references, in the same form."""
     if row["options"] and row["gold_indices"]:
         return frozenset(_essence(row["options"][index]) for index in row["gold_indices"])
     return frozenset(_essence(text) for text in row["references"] or ())
 
 
 def _essence(text: str) -> str:
-    """Letters, digits and symbols of a text, lower-cased; of a text that has none the text itself.
+    """Return letters, digits and symbols of a text, lower-cased; of a text that has none the text itself.
 
     Marked words (between asterisks) and signs of formulas tell items apart, so only punctuation that ends or divides sentences is
     left out.

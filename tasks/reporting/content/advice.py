@@ -1,4 +1,4 @@
-"""What to do about a weak task: rules over the numbers, each saying which numbers it saw."""
+"""Advise on a weak task: rules over its numbers, each saying which numbers it saw."""
 
 import math
 from collections import Counter
@@ -58,7 +58,7 @@ class AdviceOptions:
 
 
 def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions) -> tuple[Advice, ...]:
-    """Findings about every dataset of a task; what the task measures comes last, since it always holds.
+    """Return findings about every dataset of a task; what the task measures comes last, since it always holds.
 
     Args:
         task: the weak task.
@@ -137,7 +137,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
 
 
 def _letter(answer: ScoredItem) -> str:
-    """What was chosen: the letter of the place as shown, for a single choice."""
+    """Return what was chosen: the letter of the place as shown, for a single choice."""
     place = answer.score.get("chosen_place")
     return str(answer.score["parsed_answer"]) if place is None else option_letters(place + 1)[place]
 

@@ -1,4 +1,4 @@
-"""A benchmark's blueprint as reports need it: its paper, and the paths of its tasks and metrics."""
+"""Describe a blueprint as reports need it: its paper, and the paths of its tasks and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,17 +40,17 @@ class MetricPath:
 
 
 def task_paths(blueprint: Blueprint) -> tuple[TaskPath, ...]:
-    """Every task with its path, in the blueprint's order."""
+    """Return every task with its path, in the blueprint's order."""
     return tuple(TaskPath(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
 
 
 def has_levels(blueprint: Blueprint) -> bool:
-    """Whether tasks stand at several levels; if they all stand at one, it says nothing about any of them."""
+    """Return whether tasks stand at several levels; if they all stand at one, it says nothing about any of them."""
     return len({task.level for _, task in blueprint.tasks()}) > 1
 
 
 def metric_paths(blueprint: Blueprint) -> tuple[MetricPath, ...]:
-    """Every number the blueprint expects, in the order of its tasks."""
+    """Return every number the blueprint expects, in the order of its tasks."""
     return tuple(_metrics(blueprint))
 
 
@@ -91,15 +91,15 @@ REBUILT = (
 
 
 def paper_of(blueprint: Blueprint) -> Paper:
-    """The paper that a benchmark restates; MoodBench for those that restate none."""
+    """Return the paper that a benchmark restates; MoodBench for those that restate none."""
     return LONGEMOTION if blueprint.name.startswith(LONGEMOTION_PREFIX) else MOODBENCH
 
 
 def is_comparable(blueprint: Blueprint) -> bool:
-    """Whether totals may be set beside the published ones."""
+    """Return whether totals may be set beside the published ones."""
     return blueprint.name in paper_of(blueprint).comparable
 
 
 def is_rebuilt(blueprint: Blueprint) -> bool:
-    """Whether the benchmark asks items made as the paper says, from the same sources, in path of the paper's own."""
+    """Return whether the benchmark asks items made as the paper says, from the same sources, in path of the paper's own."""
     return blueprint.name == LONGEMOTION_PREFIX

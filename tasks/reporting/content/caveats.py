@@ -1,4 +1,4 @@
-"""Missing scores, and everything else that lowers the trust in a total."""
+"""Find missing scores, and everything else that lowers the trust in a total."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
-    """Everything that lowers the trust, the gravest kinds first.
+    """Find everything that lowers the trust, the gravest kinds first.
 
     Args:
         data: the run.
@@ -195,7 +195,7 @@ class MissingScores:
     statuses: dict[tuple[str, str, str], dict[str, int]]
 
     def reason(self, system: System, dataset: str) -> str:
-        """Why this dataset gave this system no score; the most specific reason known."""
+        """Return why this dataset gave this system no score; the most specific reason known."""
         if noted := self._noted(system, dataset):
             return noted.reason
         if self.selected is not None and dataset not in self.selected:
@@ -203,7 +203,7 @@ class MissingScores:
         return _from_statuses(self.statuses.get((system.model, system.setting, dataset), {}))
 
     def reasons(self, system: System, datasets: list[str]) -> str:
-        """The reasons of several datasets, each said once, the commonest first; with names where reasons differ."""
+        """Return the reasons of several datasets, each said once, the commonest first; with names where reasons differ."""
         by_reason: dict[str, list[str]] = defaultdict(list)
         for dataset in datasets:
             by_reason[self.reason(system, dataset)].append(dataset)

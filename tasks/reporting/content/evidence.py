@@ -1,4 +1,4 @@
-"""Excerpts, ratings and retrieved chunks shown with an item."""
+"""Shorten texts, needles, ratings and retrieved chunks to what is shown with an item."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class PromptChunk:
 
 
 def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
-    """The needle with some text around it; null if the context has no needle in a known place.
+    """Make the needle with some text around it; null if the context has no needle in a known place.
 
     Args:
         text: the whole context.
@@ -71,7 +71,7 @@ def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | N
 
 
 def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
-    """Ratings by dimension, in the order in which they were first given.
+    """Return ratings by dimension, in the order in which they were first given.
 
     Args:
         judgements: rows of `judgements` about one answer.
@@ -97,7 +97,7 @@ def _given(ratings: list[int | None]) -> str:
 
 
 def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> tuple[PromptChunk, ...]:
-    """The first chunks that went into a prompt, by query and rank.
+    """Return the first chunks that went into a prompt, by query and rank.
 
     Args:
         chunks: rows with the columns PROMPT_CHUNKS about one item.
@@ -137,7 +137,7 @@ def _width(text: str) -> int:
 
 
 def take_start(text: str, width: int) -> str:
-    """The beginning of a text, at most so wide, cut between words where there are any."""
+    """Return the beginning of a text, at most so wide, cut between words where there are any."""
     used = 0
     for place, character in enumerate(text):
         used += 2 if east_asian_width(character) in "WF" else 1
@@ -148,5 +148,5 @@ def take_start(text: str, width: int) -> str:
 
 
 def take_end(text: str, width: int) -> str:
-    """The end of a text, likewise."""
+    """Return the end of a text, likewise."""
     return take_start(text[::-1], width)[::-1]

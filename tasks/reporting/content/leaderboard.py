@@ -1,4 +1,4 @@
-"""The content of a leaderboard page: models of several runs, ranked together, and what each total was before."""
+"""Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -123,7 +123,7 @@ def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
-    """Of each model of the leaderboard, those with two runs or more."""
+    """Return the history of each model with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
@@ -147,7 +147,7 @@ def _moment(row: dict[str, Any], started: Mapping[str, str]) -> Moment:
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
-    """In what the runs behind the rows differ, so far as it moves scores."""
+    """Say in what the runs behind the rows differ, so far as it moves scores."""
     asked = {"sample": "items per dataset", "seed": "seed", "permute": "orders of options", "repeat": "repetitions"}
     said = []
     for name, words in asked.items():

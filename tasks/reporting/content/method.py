@@ -1,4 +1,4 @@
-"""How the benchmark is built and how its numbers are computed, in words."""
+"""Describe how the benchmark is built and how its numbers are computed, in words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class MethodNotes:
 
 
 def describe_method(data: ReportData) -> MethodNotes:
-    """Everything about the method that a reader of this run needs."""
+    """Describe everything about the method that a reader of this run needs."""
     return MethodNotes(
         formulas=tuple(_formulas(data.blueprint)),
         metrics=tuple(_metrics(data.blueprint)),

@@ -1,4 +1,4 @@
-"""Calls, failures, tokens, cost, latency and partitions of a run."""
+"""Describe the calls, failures, tokens, cost, latency and partitions of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class LayerRow:
 
 
 def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
-    """Failed calls by model, setting and kind, the most frequent first within each model."""
+    """Return failed calls by model, setting and kind, the most frequent first within each model."""
     grouped = (
         data.responses.filter(pl.col("status") == "failed")
         .group_by("model", "setting", "failure")
@@ -83,7 +83,7 @@ def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
 
 
 def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
-    """Items without a usable judgement, by model, setting and dataset."""
+    """Return items without a usable judgement, by model, setting and dataset."""
     grouped = (
         data.item_scores.filter(pl.col("status") == "judge_failed")
         .group_by("model", "setting", "dataset")
@@ -96,7 +96,7 @@ def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
 
 
 def usage_rows(data: ReportData) -> tuple[UsageRow, ...]:
-    """One row per system of the run; latency is that of answered calls."""
+    """Return one row per system of the run; latency is that of answered calls."""
     return tuple(_usage(system.label, system.of(data.responses)) for system in data.systems())
 
 
@@ -119,7 +119,7 @@ def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
 
 
 def layer_rows(manifest: RunManifest) -> tuple[LayerRow, ...]:
-    """The run's partitions by layer, in the manifest's order."""
+    """Return the run's partitions by layer, in the manifest's order."""
     counts = Counter(ref.layer for ref in manifest.partitions)
     return tuple(_layer(layer, tuple(ref for ref in manifest.partitions if ref.layer == layer)) for layer in counts)
 
@@ -157,7 +157,7 @@ class Costs:
 
 
 def describe_costs(manifest: RunManifest) -> Costs | None:
-    """Tokens and cost of a run; null in manifests that recorded none."""
+    """Describe tokens and cost of a run; null in manifests that recorded none."""
     if not manifest.usage:
         return None
     return Costs(
@@ -170,7 +170,7 @@ def describe_costs(manifest: RunManifest) -> Costs | None:
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
-    """What a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
+    """Return what a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
 
     Args:
         rows: usage of a run.
@@ -200,12 +200,12 @@ def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Ite
 
 
 def no_price(models: Iterable[str]) -> str:
-    """That costs are not known, and what to do about it."""
+    """Say that costs are not known, and what to do about it."""
     return f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --prices FILE names prices."
 
 
 def money(value: float | None, currency: str | None) -> str:
-    """An amount of money, as many decimals as a small one needs."""
+    """Return an amount of money, as many decimals as a small one needs."""
     if value is None:
         return NONE
     unit = f"{_SPACE}{currency}" if currency else ""
@@ -218,7 +218,7 @@ def money(value: float | None, currency: str | None) -> str:
 
 
 def amount_cells(row: Amounts, currency: str | None) -> list[str]:
-    """One row of amounts under HEADS; a lower bound says so."""
+    """Return one row of amounts under HEADS; a lower bound says so."""
     least = "≥" + _SPACE if row.uncounted else ""
     prompt, completion, cost = count(row.prompt_tokens), count(row.completion_tokens), money(row.cost, currency)
     behind = [text if text == NONE else least + text for text in (prompt, completion, cost)]

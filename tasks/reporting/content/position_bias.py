@@ -1,4 +1,4 @@
-"""Whether the place of an option decides: accuracy and choices by place, and what a choice followed when the options moved.
+"""Describe position bias: accuracy and choices by the position of an option, and what a choice followed when they moved.
 
 Places are counted from 0 as shown, so place 0 is the option lettered A.
 """
@@ -104,7 +104,7 @@ class Positions:
 
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:
-    """Places and stability of one system's single choices; null if it was asked none."""
+    """Describe places and stability of one system's single choices; null if it was asked none."""
     answers = answers_by_position(system.of(data.item_scores), system.of(data.responses))
     answers = answers.join(
         data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
@@ -125,7 +125,7 @@ def describe_positions(data: ReportData, system: System) -> Positions | None:
 
 
 def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
-    """The answered single choices of one system, once per item and order of its options.
+    """Return the answered single choices of one system, once per item and order of its options.
 
     An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
 
@@ -148,7 +148,7 @@ def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> p
 
 
 def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
-    """One row per place that is right or chosen somewhere, and those before it.
+    """Return one row per place that is right or chosen somewhere, and those before it.
 
     Args:
         answers: as from answers_by_position.
@@ -171,7 +171,7 @@ def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
 
 
 def find_stability(answers: pl.DataFrame) -> Stability | None:
-    """What the choices of items that were asked in several orders followed; null if there is no such item.
+    """Find what the choices of items that were asked in several orders followed; null if there is no such item.
 
     Args:
         answers: as from answers_by_position: one row per item and distinct order.

@@ -1,4 +1,4 @@
-"""The published models of a paper: scores per ability, openness, size, and core against foundational ability."""
+"""Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
 import re
 from collections.abc import Sequence
@@ -145,7 +145,7 @@ def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
 
 
 def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
-    """Totals of open and closed models, each group's in ascending order."""
+    """Return totals of open and closed models, each group's in ascending order."""
     if not {"type", TOTAL} <= set(published.columns):
         return ()
     groups: dict[str, list[float]] = {}
@@ -158,7 +158,7 @@ def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
 
 
 def parse_size(text: str) -> float | None:
-    """Billions of parameters: the first number, the middle of a range, null for words.
+    """Return billions of parameters: the first number, the middle of a range, null for words.
 
     Args:
         text: as printed in the paper, such as `671B/37B (Total/Activated Parameters)` or `66.5B-130B (Estimated)`.
@@ -174,7 +174,7 @@ def parse_size(text: str) -> float | None:
 
 
 def sized_models(published: pl.DataFrame) -> tuple[SizedModel, ...]:
-    """Published models with a size, by family and size."""
+    """Return published models with a size, by family and size."""
     if not {"parameters", TOTAL} <= set(published.columns):
         return ()
     found = [

@@ -1,4 +1,4 @@
-"""What was asked of whom: roles, parameters, datasets and their licences."""
+"""Describe what was asked of whom: roles, parameters, datasets and their licences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Request:
 
 
 def describe_request(data: ReportData) -> Request | None:
-    """What the plan asked for; null where there is no more to it than models and their judge."""
+    """Describe what the plan asked for; null where there is no more to it than models and their judge."""
     plan = data.manifest.plan
     settings = sorted(plan.get("settings", (BASE_SETTING,)), key=setting_order)
     is_long = not data.contexts.is_empty()
@@ -135,7 +135,7 @@ def _shown(value: Any, options: type[RetrievalOptions] | type[ContextOptions]) -
 
 
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
-    """That the early stages of a conversation are asked plainly: a gain of nothing there says nothing about a setting."""
+    """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
     retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
     if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["long_task"].cast(pl.String)):
         yield (
@@ -186,7 +186,7 @@ class Provenance:
 
 
 def describe_provenance(data: ReportData) -> Provenance:
-    """What the manifest says about the datasets, and what follows for passing the report on."""
+    """Describe what the manifest says about the datasets, and what follows for passing the report on."""
     restricted, redacted = [notice.title for notice in restricted_notices(data)], data.manifest.redacted
     if not restricted:
         return Provenance(data.manifest.datasets, None, None)

@@ -1,4 +1,4 @@
-"""Retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
+"""Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class RetrievalReport:
 
 
 def describe_retrieval(data: ReportData) -> RetrievalReport | None:
-    """What was found; null if nothing with a needle was retrieved from."""
+    """Describe what was found; null if nothing with a needle was retrieved from."""
     ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
     if ranked.is_empty():
         return None
@@ -68,7 +68,7 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
 
 
 def needle_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
-    """Where the needle's chunk stands.
+    """Find the rank of the needle's chunk.
 
     Args:
         ranked: rows of `retrievals` of items with a needle.
@@ -110,7 +110,7 @@ def _place(row: dict[str, Any], places: dict[str, int]) -> tuple[int, str, tuple
 
 
 def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
-    """One row in place of several that differ in nothing but the model."""
+    """Return one row in place of several that differ in nothing but the model."""
     groups: dict[tuple[str, str, str], list[RecallRow]] = {}
     for row in rows:
         groups.setdefault((row.dataset, row.setting, row.stage), []).append(row)
@@ -151,7 +151,7 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
 
 
 def main_scores(data: ReportData) -> pl.DataFrame:
-    """Scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
+    """Return scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
     main = [
         {"dataset": name, "method": dataset.methods[0].id, "metric": dataset.methods[0].metrics[0].metric}
         for name, dataset in data.blueprint.datasets.items()
@@ -207,7 +207,7 @@ def _where(entry: tuple[float, NeedleCell]) -> str:
 
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
-    """One grid per dataset, model and setting, by the first metric of the dataset."""
+    """Return one grid per dataset, model and setting, by the first metric of the dataset."""
     places = {name: place for place, name in enumerate(data.titles)}
     main = {
         (name, dataset.methods[0].id, dataset.methods[0].metrics[0].metric) for name, dataset in data.blueprint.datasets.items()
@@ -242,5 +242,5 @@ def _grid(anchor: str, title: str, system: System, rows: list[dict[str, Any]]) -
 
 
 def _short(length: str) -> str:
-    """Thousands as k, so that labels fit above the columns."""
+    """Return thousands as k, so that labels fit above the columns."""
     return _THOUSANDS.sub(r"\1k", length)

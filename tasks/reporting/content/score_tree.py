@@ -179,7 +179,7 @@ def _with_rows(source: TreeSource, node: Node, finding: Weakness) -> Node:
 
 
 def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
-    """What an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
+    """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
     if low is None or high is None:
         return None
     match normalisation:
@@ -198,7 +198,7 @@ def rescale_interval(normalisation: Normalisation, low: float | None, high: floa
 
 
 def join_intervals(parts: Iterable[IntervalPart], *, same_items: bool = False) -> ScoreInterval | None:
-    """Interval of a weighted mean from those of its parts; null if a part that counts has none.
+    """Return interval of a weighted mean from those of its parts; null if a part that counts has none.
 
     Distances of the ends from the scores are added up: in squares where the parts rest on different items and so vary on their
     own, plainly where they rest on the same ones. One part alone keeps its interval.

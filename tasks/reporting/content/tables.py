@@ -1,4 +1,4 @@
-"""Score layers as rows for readers. Null stays null and carries its reason."""
+"""Turn score layers into rows for readers. Null stays null and carries its reason."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +112,7 @@ class RawRow:
 
 
 def ability_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[AbilityRow, ...]:
-    """Every main ability of the blueprint, those that are named but not evaluated included."""
+    """Return every main ability of the blueprint, those that are named but not evaluated included."""
     found = {row["ability"]: row for row in system.rows(data.ability)}
     return tuple(_ability_row(data, system, missing, main, found.get(main.id)) for main in data.blueprint.abilities)
 
@@ -136,7 +136,7 @@ def _ability_row(
 
 
 def level_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[LevelRow, ...]:
-    """Every ability that has tasks, with a cell per level."""
+    """Return every ability that has tasks, with a cell per level."""
     cells = {(row["sub_ability"], row["level"]): row for row in system.rows(data.level)}
     scores = {row["sub_ability"]: row for row in system.rows(data.sub_ability)}
     scores |= {row["ability"]: row for row in system.rows(data.ability)}
@@ -179,7 +179,7 @@ def _cell(system: System, missing: MissingScores, paths: list[TaskPath], row: di
 
 
 def task_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[TaskRow, ...]:
-    """Every task of the blueprint, in its order."""
+    """Return every task of the blueprint, in its order."""
     found = {row["task"]: row for row in system.rows(data.task)}
     scored = {row["dataset"] for row in system.rows(data.dataset) if row["score_0_100"] is not None}
     rows = []
@@ -204,7 +204,7 @@ def task_rows(data: ReportData, system: System, missing: MissingScores) -> tuple
 
 
 def raw_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[RawRow, ...]:
-    """Every number the blueprint expects, in the order of its tasks."""
+    """Return every number the blueprint expects, in the order of its tasks."""
     keys, none = ("dataset", "method", "metric"), Baselines()
     raw = {tuple(row[key] for key in keys): row for row in system.rows(data.raw)}
     normalized = {tuple(row[key] for key in keys): row["normalized_0_100"] for row in system.rows(data.normalized)}

@@ -1,4 +1,4 @@
-"""The total of each model with its state, in numbers and in one plain sentence."""
+"""State each model's total, in numbers and in one plain sentence."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -59,7 +59,7 @@ class TotalVerdict:
 
 
 def say_state(state: State, *, has_gate: bool) -> str:
-    """A state in a word or two."""
+    """Return a state in a word or two."""
     words: dict[State, str] = {
         "counted": "gate passed" if has_gate else "scored",
         "vetoed": "vetoed",
@@ -70,13 +70,13 @@ def say_state(state: State, *, has_gate: bool) -> str:
 
 
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
-    """One verdict per system of the run, in the order of `ReportData.systems`."""
+    """Return one verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
     return tuple(_judge(data, system, ranked[system.setting]) for system in data.systems())
 
 
 def headline(data: ReportData) -> str:
-    """The sentences of all systems, one line each."""
+    """Return the sentences of all systems, one line each."""
     return "\n".join(f"{verdict.sentence} {verdict.trust}" for verdict in judge_systems(data))
 
 
@@ -124,7 +124,7 @@ def _no_totals(blueprint: Blueprint) -> dict[str, Any]:
 
 
 def state_of(row: dict[str, Any], blueprint: Blueprint) -> State:
-    """What became of a total, from its row of `totals`."""
+    """Return what became of a total, from its row of `totals`."""
     if row["vetoed"]:
         return "vetoed"
     if row["total_before_veto"] is None:

@@ -1,4 +1,4 @@
-"""The weakest tasks, each with its numbers, advice and example items."""
+"""Find the weakest tasks, each with its numbers, advice and example items."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -74,7 +74,7 @@ class Example:
 
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
-    """Up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
+    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
 
     Args:
         diagnoses: the task's datasets.
@@ -87,7 +87,7 @@ def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Ex
 
 
 def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
-    """Items of one dataset in short: those that did not earn their full score, as above; if all did, the first of them."""
+    """Return items of one dataset in short: those that did not earn their full score, as above; if all did, the first of them."""
     picked = pick_examples((diagnosis,), 0)
     full = [answer for answer in diagnosis.answers if answer.score["status"] == "scored"]
     return picked or tuple(_example(answer, 0) for answer in full[:1])
@@ -202,7 +202,7 @@ class Weakness:
 
 
 def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
-    """One finding per task, by its id, in the blueprint's order."""
+    """Find one finding per task, by its id, in the blueprint's order."""
     weakest = {task.id for task in weakest_tasks(tasks)}
     return {
         task.id: _find(data, system, task, tuple(row for row in raw if row.task == task.id), is_weak=task.id in weakest)
@@ -211,19 +211,19 @@ def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], r
 
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
-    """The five tasks with the lowest scores, lowest first; tasks without a score are not weak but missing, full ones not weak."""
+    """Return the five tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
     scored = [(task.score, task.id, task) for task in tasks if task.score is not None and task.score < FULL_SCORE]
     return tuple(task for _, _, task in sorted(scored, key=lambda entry: entry[:2])[:WEAKEST])
 
 
 def text_limit(systems: int) -> int:
-    """Characters one text may show in full, so that all texts of all systems fit the budget."""
+    """Return characters one text may show in full, so that all texts of all systems fit the budget."""
     lowest, highest = TEXT_LIMITS
     return min(highest, max(lowest, TEXT_BUDGET // (max(1, systems) * WEAKEST * PER_TASK * LONG_TEXTS)))
 
 
 def examples_of_others(systems: int, datasets: int) -> int:
-    """Examples that each dataset outside the weakest tasks shows; 0 if there are too many datasets and models for one each."""
+    """Return the number of examples of each dataset outside the weakest tasks; 0 if there is no room for one each."""
     return min(PER_OTHER_DATASET, MAX_OTHER // max(1, systems * datasets))
 
 

@@ -1,4 +1,4 @@
-"""Figures about settings, retrieval, needles and ablations, as inline SVG."""
+"""Draw figures about settings, retrieval, needles and ablations, as inline SVG."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _LOG_FROM = 4
 
 
 def draw_gains(gains: ModelGains) -> str:
-    """One row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
+    """Draw one row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
     settings, scopes = list(gains.settings), list(dict.fromkeys(row.title for row in gains.rows))
     tall = _NAME_TALL + _LINE * len(settings) + _LINE / 2
     values: Values = [
@@ -57,7 +57,7 @@ def draw_gains(gains: ModelGains) -> str:
 
 
 def draw_recall(rows: Sequence[RecallRow]) -> str:
-    """Recall over k of one dataset, a line per setting, stage and model."""
+    """Draw recall over k of one dataset, a line per setting, stage and model."""
     several = len({row.model for row in rows}) > 1
     shown = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
     values = [
@@ -82,13 +82,13 @@ def _recall_name(row: RecallRow, *, several: bool) -> str:
 
 
 def draw_needles(grid: NeedleGrid) -> str:
-    """Heat map: depth of the needle down, length of the context across, mean score in each cell."""
+    """Draw heat map: depth of the needle down, length of the context across, mean score in each cell."""
     cells: Values = [{"x": cell.length, "y": cell.depth, "score": cell.score} for cell in grid.cells]
     return _heat_map(cells, list(grid.lengths), list(grid.depths))
 
 
 def draw_variants(heat: HeatMap) -> str:
-    """Heat map of two factors."""
+    """Draw heat map of two factors."""
     cells = [{"x": x, "y": y, "score": score} for x, y, score in heat.cells]
     return _heat_map(cells, list(heat.xs), list(heat.ys))
 
@@ -111,12 +111,12 @@ def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
 
 
 def heat_of(score: float) -> int:
-    """Step of the colour scale for a score on 0-100: 0 to 9."""
+    """Return step of the colour scale for a score on 0-100: 0 to 9."""
     return min(MAX_STEP, int(score // 10))
 
 
 def draw_series(series: Sequence[Series], factor: str) -> str | None:
-    """One factor: lines with intervals where its values are numbers, dots with intervals where they are names.
+    """Draw one factor: lines with intervals where its values are numbers, dots with intervals where they are names.
 
     Returns:
         An `<svg>` element, or null if nothing has a score.

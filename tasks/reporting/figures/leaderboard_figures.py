@@ -1,4 +1,4 @@
-"""Figures of a leaderboard as inline SVG: totals over time, and the published models by ability, openness and size."""
+"""Draw a leaderboard's figures as inline SVG: totals over time, and the published models."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class HistoryFigure:
 
 
 def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
-    """Totals before the veto by the time of the run, with their intervals; null if no model has two runs."""
+    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs."""
     drawn = list(zip(histories, SERIES, strict=False))
     if not drawn:
         return None

@@ -42,7 +42,7 @@ class Pages(NamedTuple):
 
 
 def ablation_page(ablation: str, frame: dy.DataFrame[Ablations], facts: AblationFacts) -> Pages:
-    """The report of one ablation.
+    """Return the report of one ablation.
 
     Args:
         ablation: name of the ablation; rows of others are left out.

@@ -44,7 +44,7 @@ class Figures:
 
 
 def render_html(data: ReportData) -> str:
-    """The report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+    """Render the report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
     return _render_page(build_report(data), data)
 
 
@@ -92,7 +92,7 @@ def _draw(report: Report, data: ReportData) -> Figures:
 
 
 def make_environment() -> Environment:
-    """Templates with what they call: numbers as readers see them, and shared names."""
+    """Make templates with what they call: numbers as readers see them, and shared names."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
         autoescape=True,
@@ -130,7 +130,7 @@ def make_environment() -> Environment:
 
 
 def heat_step(score: float) -> int:
-    """Step of the colour scale for a score on 0-100: 0 to 9."""
+    """Return step of the colour scale for a score on 0-100: 0 to 9."""
     return min(HOTTEST, int(score // 10))
 
 
