@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -13,22 +13,6 @@ from tasks.analysis.run_tables import ReportData, System
 
 _KEY = ["item_id", "repetition"]
 _Place = tuple[str, int]
-
-
-class HasMetric(Protocol):
-    """A row of a score that names what was measured."""
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset."""
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +41,17 @@ class ScoredItem:
         return self.response is not None and self.response["finish_reason"] == "length"
 
 
-def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[ScoredItem, ...]:
+def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
     """Collect every item behind one raw score, by item and repetition."""
-    items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == raw.dataset).iter_rows(named=True)}
-    of_dataset = pl.col("dataset") == raw.dataset
+    items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == dataset).iter_rows(named=True)}
+    of_dataset = pl.col("dataset") == dataset
     replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
     last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
     ratings = _grouped(system.of(data.judgements).filter(of_dataset))
     retrieved = _grouped(system.of(data.prompt_chunks).filter(of_dataset))
     scores = system.of(data.item_scores).filter(
-        (pl.col("dataset") == raw.dataset) & (pl.col("method") == raw.method) & (pl.col("metric") == raw.metric)
+        (pl.col("dataset") == dataset) & (pl.col("method") == method) & (pl.col("metric") == metric)
     )
     return tuple(
         ScoredItem(

@@ -22,7 +22,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import ABILITIES, load_published, load_published_for, published_abilities, score_published
+from tasks.scoring.published import backdrop_of, load_published_for, published_abilities, score_published
 from tasks.scoring.veto import rank_models
 
 RUN = "run"
@@ -214,7 +214,7 @@ def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, pa
         history=_all_totals(manifests, Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
-        published=_backdrop(benchmark),
+        published=backdrop_of(blueprint),
     )
 
 
@@ -234,15 +234,9 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         history=totals.clear(),
         manifests=(),
         links={},
-        published=_backdrop(benchmark),
+        published=backdrop_of(blueprint),
         is_published=True,
     )
-
-
-def _backdrop(benchmark: str) -> pl.DataFrame | None:
-    published = load_published_for(benchmark)
-    # MoodBench's table also says who was ranked, how open a model is and how large.
-    return load_published() if published is not None and set(ABILITIES) <= set(published.columns) else published
 
 
 def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:

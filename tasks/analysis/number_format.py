@@ -3,6 +3,7 @@
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
+_HOTTEST = 9
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -73,6 +74,11 @@ def signed(value: float | None, digits: int = 1) -> str:
 def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
     """Return both ends of a difference, or a dash if there is no interval."""
     return NONE if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
+
+
+def heat_step(score: float) -> int:
+    """Return the step of the colour scale for a score on 0-100: 0 to 9."""
+    return min(_HOTTEST, int(score // 10))
 
 
 SETTING_TITLES = {

@@ -20,7 +20,7 @@ from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, Report
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline
-from tasks.reporting.render.ablation_page import AblationFacts, write_ablation_report
+from tasks.reporting.render.ablation_page import write_ablation_report
 from tasks.reporting.render.page import write_report
 from tasks.steps import step
 
@@ -142,16 +142,4 @@ def write_ablation_pages(job: AblationReportJob, lake: Lake, folder: Folder) -> 
     Raises:
         LakeError: if the table is gone or changed, or the disk refuses a file.
     """
-    manifest, named = job.manifest, job.manifest.ablation or {}
-    facts = AblationFacts(
-        run=manifest.run,
-        title=f"{named['name']}: {manifest.benchmark}",
-        benchmark=manifest.benchmark,
-        started_at=manifest.started_at,
-        finished_at=manifest.finished_at,
-        package_version=manifest.package_version,
-        git_commit=manifest.git_commit,
-        plan=manifest.plan,
-        notes=tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing),
-    )
-    return write_ablation_report(named["name"], lake.read(job.table, Ablations), facts, folder)
+    return write_ablation_report(lake.read(job.table, Ablations), job.manifest, folder)

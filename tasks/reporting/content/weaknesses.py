@@ -230,7 +230,7 @@ def examples_of_others(systems: int, datasets: int) -> int:
 def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Weakness:
     first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.dataset) is row]
-    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row)) for row in main)
+    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row.dataset, row.method, row.metric)) for row in main)
     asked = AdviceOptions(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()

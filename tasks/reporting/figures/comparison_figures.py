@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from tasks.analysis.number_format import number, shorten
+from tasks.analysis.number_format import heat_step, number, shorten
 from tasks.reporting.content.ablations import HeatMap, Series
 from tasks.reporting.content.gains import ModelGains
 from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, RecallRow
@@ -15,7 +15,6 @@ from tasks.reporting.figures.drawing import HEAT, INK, MUTED, SERIES, Values, ch
 MAX_SERIES = len(SERIES)
 """More lines than colours cannot be told apart; the tables hold them all."""
 
-MAX_STEP = 9
 _NAME = 36
 _NAME_LONG = 50
 _NAME_TALL, _LINE = 24, 14
@@ -98,21 +97,16 @@ def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
     x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
     y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
     scored = [
-        cell | {"step": heat_of(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
+        cell | {"step": heat_step(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
     ]
     unscored = [cell | {"text": "–"} for cell in cells if cell["score"] is None]
-    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(MAX_STEP + 1)), range=list(HEAT)), legend=None)
+    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
     layers = [
         chart(scored).mark_rect().encode(x=x, y=y, color=steps),
         chart(scored).mark_text(color=INK).encode(x=x, y=y, text="text:N"),
         chart(unscored).mark_text(color=MUTED).encode(x=x, y=y, text="text:N"),
     ]
     return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
-
-
-def heat_of(score: float) -> int:
-    """Return step of the colour scale for a score on 0-100: 0 to 9."""
-    return min(MAX_STEP, int(score // 10))
 
 
 def draw_series(series: Sequence[Series], factor: str) -> str | None:

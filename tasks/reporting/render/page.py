@@ -1,6 +1,5 @@
 """Write a report as files: a page that needs nothing else, and a summary in markdown."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
+from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.operations import HEADS, amount_cells
@@ -21,26 +21,6 @@ from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
-
-HOTTEST = 9
-LANGUAGE_NAMES = {"en": "English", "zh": "Chinese"}
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Drawings of the page as SVG elements.
-
-    `abilities` and `radars` by the anchor of the system, `gains` and `needles` by their anchors, `recall` by
-    dataset. `overlay`: radars of all systems in one.
-    """
-
-    colours: dict[str, str]
-    abilities: dict[str, str | None]
-    radars: dict[str, str | None]
-    overlay: Any
-    gains: dict[str, str]
-    recall: dict[str, str]
-    needles: dict[str, str]
 
 
 def render_html(data: ReportData) -> str:
@@ -64,31 +44,33 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
 
 def _render_page(report: Report, data: ReportData) -> str:
     # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import drawing  # noqa: PLC0415
+    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
 
     with drawing():
         figures = _draw(report, data)
     template = make_environment().get_template("page.html.jinja")
-    return template.render(report=report, figures=figures, colours=figures.colours)
+    return template.render(report=report, figures=figures, colours=COLOURS)
 
 
-def _draw(report: Report, data: ReportData) -> Figures:
-    from tasks.reporting.figures import abilities, drawing, radar  # noqa: PLC0415
+def _draw(report: Report, data: ReportData) -> dict[str, Any]:
+    """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
+    from tasks.reporting.figures import abilities, radar  # noqa: PLC0415
     from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
 
     found = report.retrieval.by_dataset if report.retrieval else {}
-    return Figures(
-        colours=drawing.COLOURS,
-        abilities={
+    return {
+        "abilities": {
             entry.anchor: abilities.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
             for entry in report.systems
         },
-        radars={entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems},
-        overlay=radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
-        gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
-        recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
-        needles={grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
-    )
+        "radars": {
+            entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems
+        },
+        "overlay": radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
+        "gains": {entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
+        "recall": {dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
+        "needles": {grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
+    }
 
 
 def make_environment() -> Environment:
@@ -107,7 +89,7 @@ def make_environment() -> Environment:
         "percent": formats.percent,
         "seconds": formats.seconds,
         "shorten": formats.shorten,
-        "heat": heat_step,
+        "heat": formats.heat_step,
         "amounts": amount_cells,
         "signed": formats.signed,
         "signed_interval": formats.signed_interval,
@@ -117,7 +99,7 @@ def make_environment() -> Environment:
     shared: dict[str, Any] = {
         "counted": formats.counted,
         "share_of": formats.share_of,
-        "languages": LANGUAGE_NAMES,
+        "languages": LANGUAGES,
         "no_tasks": NO_TASKS,
         "level_names": LEVELS,
         "cost_heads": HEADS,
@@ -127,11 +109,6 @@ def make_environment() -> Environment:
     }
     environment.globals.update(shared)
     return environment
-
-
-def heat_step(score: float) -> int:
-    """Return step of the colour scale for a score on 0-100: 0 to 9."""
-    return min(HOTTEST, int(score // 10))
 
 
 def write_text(path: Folder, text: str) -> None:

@@ -19,7 +19,8 @@ from tests.tasks.reporting.example_run import ALPHA, example_data
 def diagnoses() -> dict[str, Diagnosis]:
     data = example_data()
     return {
-        row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row)) for row in raw_rows(data, ALPHA, find_missing_scores(data))
+        row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row.dataset, row.method, row.metric))
+        for row in raw_rows(data, ALPHA, find_missing_scores(data))
     }
 
 
@@ -125,5 +126,5 @@ def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
         responses=make_table(Responses, replies),
     )
     mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.dataset == "mood")
-    found = collect_answers(repeated, ALPHA, mood)
+    found = collect_answers(repeated, ALPHA, mood.dataset, mood.method, mood.metric)
     assert [answer.response and answer.response["reply"] for answer in found] == ["second", "third", None]

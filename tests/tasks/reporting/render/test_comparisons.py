@@ -12,7 +12,7 @@ from tasks.reporting.content.gains import model_gains, side_by_side
 from tasks.reporting.content.judges import describe_judges
 from tasks.reporting.content.request import describe_request
 from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
-from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall, heat_of
+from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall
 from tasks.reporting.figures.drawing import GATE, HEAT, OURS
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
@@ -144,10 +144,6 @@ def test_a_grid_that_does_not_differ_has_nothing_to_say() -> None:
     (grid,) = needle_grids(long_data(needles=pl.DataFrame([row | {"value": 0.5, "n": 1}], schema=NEEDLES)))
     assert grid.sentence is None
     assert grid.lengths == ("2k to 4k",)
-
-
-def test_heat_has_ten_steps() -> None:
-    assert [heat_of(score) for score in (0.0, 9.99, 10.0, 99.9, 100.0)] == [0, 0, 1, 9, 9]
 
 
 def test_doubtful_judges_are_named() -> None:

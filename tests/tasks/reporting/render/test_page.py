@@ -10,8 +10,9 @@ from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from tasks.analysis.number_format import heat_step
 from tasks.reporting.figures import drawing
-from tasks.reporting.render.page import heat_step, render_html, write_report
+from tasks.reporting.render.page import render_html, write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
