@@ -106,7 +106,7 @@ def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
     return tuple(parts) if set(parts) <= set(letters) else ()
 
 
-def explain(answer: ScoredItem) -> str:
+def explain_answer(answer: ScoredItem) -> str:
     """Return why the item did not earn its full score, in one or two sentences."""
     if answer.score["status"] == "unparsed":
         cut = " It stopped at the token limit." if answer.was_cut_off else ""

@@ -14,7 +14,7 @@ from schemas.letters import option_letters
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.vocabulary import TooLong
-from tasks.analysis.answers import ScoredItem, chosen_letters, explain
+from tasks.analysis.answers import ScoredItem, chosen_letters, explain_answer
 from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
 from tasks.analysis.past_run import PastRun, nearest_name
@@ -104,7 +104,7 @@ def why(answer: ScoredItem) -> str:
     if status in NO_VALUE:
         failure = (answer.response or {}).get("failure")
         return f"{NO_VALUE[status]} What went wrong: {failure}." if failure else NO_VALUE[status]
-    return explain(answer)
+    return explain_answer(answer)
 
 
 def statuses(metrics: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.context import ASPECTS
 from schemas.letters import option_letters
-from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
@@ -127,7 +127,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         parsed_answer=answer.score["parsed_answer"],
         value=answer.score["value"],
         status=answer.score["status"],
-        why=explain(answer),
+        why=explain_answer(answer),
         excerpt=excerpt,
         left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
         ratings=rating_rows(answer.ratings),

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
@@ -94,13 +94,13 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
     ],
 )
 def test_reason_by_question_type(given: ScoredItem, why: str) -> None:
-    assert explain(given) == why
+    assert explain_answer(given) == why
 
 
 def test_an_empty_reply_is_called_empty() -> None:
     given = answer("single_choice", None, status="unparsed")
     empty = ScoredItem(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
-    assert explain(empty) == "The reply is empty, so the item counts as wrong."
+    assert explain_answer(empty) == "The reply is empty, so the item counts as wrong."
 
 
 @pytest.mark.parametrize(
