@@ -35,7 +35,7 @@ def leaderboard(
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, scored_as)
         rows, data = ranked.rows, leaderboards.stored_leaderboard(benchmark, folder, ranked, html) if html else None
     if html and data:
-        from tasks.reporting.render.leaderboard_page import write_leaderboard  # noqa: PLC0415
+        from tasks.reporting.render.page import write_leaderboard  # noqa: PLC0415
 
         write_leaderboard(data, html)
     if as_json:

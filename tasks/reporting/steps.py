@@ -20,8 +20,7 @@ from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, Report
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline
-from tasks.reporting.render.ablation_page import write_ablation_report
-from tasks.reporting.render.page import write_report
+from tasks.reporting.render.page import write_ablation_report, write_report
 from tasks.steps import step
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)

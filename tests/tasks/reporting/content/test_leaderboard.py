@@ -11,7 +11,7 @@ from schemas.errors import LakeError
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.render.leaderboard_page import render_leaderboard, write_leaderboard
+from tasks.reporting.render.page import render_leaderboard, write_leaderboard
 from tests.tasks.reporting import example_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
 from tests.tasks.reporting.example_scores import totals_row

@@ -12,7 +12,7 @@ from schemas.lineage import Missing
 from schemas.tables.comparisons import Ablations
 from tasks.reporting.content.ablations import describe_ablation
 from tasks.reporting.figures import drawing
-from tasks.reporting.render.ablation_page import ablation_page, write_ablation_report
+from tasks.reporting.render.page import ablation_page, write_ablation_report
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.reporting.pages import ATTACK, Page
