@@ -32,8 +32,8 @@ from schemas.blueprint import Blueprint, MethodSpec  # noqa: E402
 from schemas.tables.scores import ItemScores  # noqa: E402
 from schemas.vocabulary import ITEM_STATUSES, METRICS, Metric  # noqa: E402
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark  # noqa: E402
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS  # noqa: E402
 from tasks.scoring.blueprints import load_blueprint  # noqa: E402
+from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS  # noqa: E402
 from tasks.scoring.reduction import LABEL_METRICS  # noqa: E402
 
 ITEMS = 300

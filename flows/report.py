@@ -32,34 +32,34 @@ async def report(request: ReportRequest) -> State[RunManifest]:
         request: the plan and what only the run itself knows.
     """
     await begin_run(request.plan)
-    resolution = resolve(request.plan)
-    resolution.lake.require_writable()
-    manifest = describe(request, resolution, stored_partitions(resolution))
-    job = ReportJob(manifest, resolution.blueprint, backdrop_of(resolution.blueprint))
-    await write_report_files(job, resolution.lake)
-    comparison = ChangesJob(manifest, resolution.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
-    changes: RunChanges = await find_changes(comparison, resolution.lake)
+    resolved = resolve(request.plan)
+    resolved.lake.require_writable()
+    manifest = describe(request, resolved, stored_partitions(resolved))
+    job = ReportJob(manifest, resolved.blueprint, backdrop_of(resolved.blueprint))
+    await write_report_files(job, resolved.lake)
+    comparison = ChangesJob(manifest, resolved.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
+    changes: RunChanges = await find_changes(comparison, resolved.lake)
     with in_outermost_run():
-        await publish_run(manifest, changes, resolution.lake)
+        await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
     return run_state(changes, manifest)
 
 
-def describe(request: ReportRequest, resolution: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
+def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
-    code, table = resolution.lake.code, read_prices(request.plan)
-    usage = complete_usage(request.usage, partitions, resolution.lake)
+    code, table = resolved.lake.code, read_prices(request.plan)
+    usage = complete_usage(request.usage, partitions, resolved.lake)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     unbuilt = {gap.dataset for gap in request.missing if gap.model is None}
     gaps = [gap for gap in request.missing if gap.model is None or gap.dataset not in unbuilt]
     unique = {(gap.dataset, gap.model, gap.setting): gap for gap in reversed(gaps)}
     return RunManifest(
         run=request.run,
-        benchmark=resolution.blueprint.name,
-        blueprint=resolution.blueprint.model_dump(mode="json"),
-        blueprint_sha256=blueprint_sha256(resolution.blueprint),
-        plan=resolution.plan.model_dump(mode="json"),
+        benchmark=resolved.blueprint.name,
+        blueprint=resolved.blueprint.model_dump(mode="json"),
+        blueprint_sha256=blueprint_sha256(resolved.blueprint),
+        plan=resolved.plan.model_dump(mode="json"),
         package_version=code.package,
         git_commit=code.git_commit,
         started_at=request.started_at,
@@ -68,9 +68,9 @@ def describe(request: ReportRequest, resolution: ResolvedPlan, partitions: list[
         missing=tuple(unique[name] for name in sorted(unique, key=str)),
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
-        datasets=notices(chosen.spec for chosen in resolution.chosen),
+        datasets=notices(dataset.spec for dataset in resolved.chosen),
         redacted=request.plan.redact,
         usage=priced(usage, request.plan, table),
         prices=prices_used(request.plan, table),
-        files={ref.path: resolution.lake.file_sha256(ref) for ref in partitions},
+        files={ref.path: resolved.lake.file_sha256(ref) for ref in partitions},
     )

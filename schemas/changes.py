@@ -1,4 +1,4 @@
-"""What changed between a run and the one before it, and which of the changes are regressions."""
+"""Changes between a run and the one before it, and which of them are regressions."""
 
 from typing import Literal
 
@@ -68,7 +68,7 @@ class RunChanges(Frozen):
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:
         """Models and settings with a finding."""
-        return tuple(unit for unit in self.units if unit.findings)
+        return tuple(system for system in self.units if system.findings)
 
 
 def changes_file(run_folder: Folder) -> Folder:

@@ -1,4 +1,4 @@
-"""The graph of what was computed from what: source files, partitions, runs and their reports."""
+"""The lineage graph: source files, partitions, runs and their reports, and what each is computed from."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""What the report stage is asked for."""
+"""The report stage's request."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What verifying a run finds."""
+"""Findings of the verification of a run."""
 
 from typing import Literal
 

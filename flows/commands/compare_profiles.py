@@ -1,4 +1,4 @@
-"""Compare: the same stored replies scored in both profiles, side by side. Never calls a model."""
+"""Compare the scores of the same stored replies in both profiles, side by side. Never calls a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,9 @@ from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
 from flows.score import nothing_to_score, score, without_replies
-from schemas.blueprint import MethodSpec
-from schemas.lineage import Missing, PartitionRef, StageResult
+from schemas.lineage import Missing, StageResult
 from schemas.plan import Plan
-from schemas.tables.scores import ItemScores
 from schemas.vocabulary import Profile
-from tasks.analysis.profile_reasons import explain_difference
-from tasks.lake.lake import Lake
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import LAYERS
 
@@ -29,26 +25,16 @@ READ = ("dataset_scores", "ability_scores", "totals")
 SAME = 0.005
 """Smaller differences are none: scores are shown with two decimals."""
 
-MOST_REASONS = 2
-"""Shown on a terminal; the JSON document has all."""
-
 Row = dict[str, Any]
-Subject = tuple[str, str]
+SystemKey = tuple[str, str]
 """Model and setting."""
 
 
 @dataclass(frozen=True)
 class ProfileScores:
-    """Scores of one profile.
+    """Scores of one profile. `layers` are those of READ by name, without rows where nothing can be scored."""
 
-    `layers` are those of READ by name, without rows where nothing can be scored; `item_scores` the partitions they rest on;
-    `methods` those of the blueprint in this profile, by dataset.
-    """
-
-    lake: Lake
     layers: Mapping[str, pl.DataFrame]
-    methods: Mapping[str, tuple[MethodSpec, ...]]
-    item_scores: tuple[PartitionRef, ...] = ()
     missing: tuple[Missing, ...] = ()
 
     @property
@@ -57,16 +43,10 @@ class ProfileScores:
         known = self.layers["dataset_scores"].filter(pl.col("score_0_100").is_not_null())
         return frozenset(known["dataset"])
 
-    def rows(self, layer: str, name: str | None = None) -> dict[tuple[Subject, str], Row]:
+    def rows(self, layer: str, name: str | None = None) -> dict[tuple[SystemKey, str], Row]:
         """Rows of a layer by system and the column `name`; "" where there is none."""
         found = self.layers[layer].iter_rows(named=True)
         return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
-
-    def scores_of_items(self, system: Subject, dataset: str) -> pl.DataFrame:
-        """Rows of `item_scores` of one model, setting and dataset; it has a score."""
-        place = (dataset, *system)
-        ref = next(ref for ref in self.item_scores if tuple(map(ref.key, ("dataset", "model", "setting"))) == place)
-        return self.lake.read(ref, ItemScores)
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,7 @@ async def _run(plan: Plan) -> CommandResult:
     resolve(plan.model_copy(update={"datasets": None})).lake.require_writable()
 
     async def compared() -> CommandResult:
-        return compare_outcome(plan, await compare_profiles(plan))
+        return compare_result(plan, await compare_profiles(plan))
 
     return await on_server(compared)
 
@@ -127,23 +107,20 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
     """Score a plan in one profile; a dataset it names that the profile cannot score is missing there, not an error."""
     plan = plan.model_copy(update={"profile": profile})
     gaps = obstacles(plan)
-    entries = profiled_blueprint(plan).datasets
-    methods = {name: entry.methods for name, entry in entries.items()}
-    named = entries if plan.datasets is None else plan.datasets
+    named = profiled_blueprint(plan).datasets if plan.datasets is None else plan.datasets
     possible = plan.model_copy(update={"datasets": tuple(name for name in named if name not in gaps)})
-    resolution = resolve(possible)
-    wanted, lake = list(eval_jobs(resolution)), resolution.lake
-    if not any(find_ready(resolution, cell) for cell in wanted):
-        unasked = [without_replies(cell) for cell in wanted]
+    resolved = resolve(possible)
+    wanted, lake = list(eval_jobs(resolved)), resolved.lake
+    if not any(find_ready(resolved, job) for job in wanted):
+        unasked = [without_replies(job) for job in wanted]
         empty = {layer: LAYERS[layer].create_empty() for layer in READ}
-        return ProfileScores(lake, empty, methods, missing=(*gaps.values(), *unasked))
+        return ProfileScores(empty, (*gaps.values(), *unasked))
     result: StageResult = await score(possible)
     layers = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in result.refs if ref.layer in READ}
-    item_scores = tuple(ref for ref in result.refs if ref.layer == "item_scores")
-    return ProfileScores(lake, layers, methods, item_scores, (*gaps.values(), *result.missing))
+    return ProfileScores(layers, (*gaps.values(), *result.missing))
 
 
-def compare_outcome(plan: Plan, comparison: Comparison) -> CommandResult:
+def compare_result(plan: Plan, comparison: Comparison) -> CommandResult:
     """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
     rows = compare_rows(comparison)
     missing = {"corrected": comparison.every.corrected.missing, "reference": comparison.every.reference.missing}
@@ -154,8 +131,8 @@ def compare_outcome(plan: Plan, comparison: Comparison) -> CommandResult:
         "missing": {profile: [gap.model_dump() for gap in gaps] for profile, gaps in missing.items()},
     }
     systems = dict.fromkeys((row["model"], row["setting"]) for row in rows)
-    shown: list[RenderableType] = [compare_table(system, rows) for system in systems]
-    return CommandResult(int(bool(missing["corrected"])), document, shown)
+    view: list[RenderableType] = [compare_table(system, rows) for system in systems]
+    return CommandResult(int(bool(missing["corrected"])), document, view)
 
 
 def compare_rows(comparison: Comparison) -> list[Row]:
@@ -163,7 +140,7 @@ def compare_rows(comparison: Comparison) -> list[Row]:
 
     Each has `model`, `setting`, `kind` (`total`, `ability`, `dataset`), `name`, `over` (`every` dataset each profile can score,
     or the `common` ones), `corrected`, `reference` and `difference` (reference - corrected; null if one of them is) on 0-100, and
-    `why`: what makes them differ, the reason that concerns most replies first, or why one of them is missing.
+    `why`: why one of them is missing or vetoed, or over how many datasets each was computed.
     """
     rows = []
     for over, pair in (("every", comparison.every), ("common", comparison.common)):
@@ -204,18 +181,10 @@ def _datasets(pair: ProfilePair) -> Iterator[Row]:
         lacking = [gap[key[1]] for gap, value in zip(gaps, values, strict=True) if value is None and key[1] in gap]
         if values == (None, None) and not lacking:
             continue  # not asked for
-        yield _row(key, "dataset", key[1], values, list(dict.fromkeys(lacking)) or _reasons(pair, key, values))
+        yield _row(key, "dataset", key[1], values, list(dict.fromkeys(lacking)))
 
 
-def _reasons(pair: ProfilePair, key: tuple[Subject, str], values: tuple[float | None, float | None]) -> Sequence[str]:
-    """What makes the scores of a dataset with replies differ."""
-    if values[0] == values[1]:
-        return ()
-    corrected, reference = (side.scores_of_items(*key) for side in (pair.corrected, pair.reference))
-    return explain_difference(key[1], corrected, reference, pair.corrected.methods[key[1]])
-
-
-def _keys(*sides: Mapping[tuple[Subject, str], Row]) -> list[tuple[Subject, str]]:
+def _keys(*sides: Mapping[tuple[SystemKey, str], Row]) -> list[tuple[SystemKey, str]]:
     return list(dict.fromkeys(key for side in sides for key in side))
 
 
@@ -223,15 +192,15 @@ def _score(row: Row | None) -> float | None:
     return row["score_0_100"] if row else None
 
 
-def _row(key: tuple[Subject, str], kind: str, name: str, values: tuple[float | None, float | None], why: Sequence[str]) -> Row:
+def _row(key: tuple[SystemKey, str], kind: str, name: str, values: tuple[float | None, float | None], why: Sequence[str]) -> Row:
     (model, setting), _ = key
     corrected, reference = values
     named = {"model": model, "setting": setting, "kind": kind, "name": name}
     return {**named, "corrected": corrected, "reference": reference, "why": list(why)}
 
 
-def compare_table(system: Subject, rows: Sequence[Row]) -> Table:
-    """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where scores differ."""
+def compare_table(system: SystemKey, rows: Sequence[Row]) -> Table:
+    """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where a score is missing."""
     model, setting = system
     title = model if setting == "base" else f"{model} ({setting})"
     table = Table("", "Corrected", "Reference", "Difference", Column("Why", overflow="fold"), title=escape(title), box=SIMPLE)
@@ -256,7 +225,7 @@ def _add_rows(table: Table, rows: Sequence[Row]) -> None:
     for row in rows:
         difference = row["difference"]
         differs = difference is None or abs(difference) >= SAME
-        shown = "-" if difference is None else f"{difference:+.2f}" if differs else "0"
-        why = escape(" ".join(row["why"][:MOST_REASONS])) if differs else ""
+        change = "-" if difference is None else f"{difference:+.2f}" if differs else "0"
+        why = escape(" ".join(row["why"])) if differs else ""
         scores = ["-" if score is None else f"{score:.2f}" for score in scores_of(row)]
-        table.add_row(row["name"], *scores, shown, why)
+        table.add_row(row["name"], *scores, change, why)

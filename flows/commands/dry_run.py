@@ -32,7 +32,7 @@ from tasks.judging.rubrics import load_rubric
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget
 from tasks.models.journal.table import JOURNAL
-from tasks.reporting.content.costs import money, no_price
+from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
 from tasks.solvers.option_order import plan_epochs
 

@@ -14,8 +14,7 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain import explain_places, place_document
-from tasks.analysis.explain_rows import metrics_document, rows_document
-from tasks.analysis.explain_sample import find_dataset_of, item_document
+from tasks.analysis.explain_rows import find_dataset_of, item_document, metrics_document, rows_document
 from tasks.analysis.past_run import PastRun, reopen
 from tasks.analysis.selection import BlueprintPath, Selection, choose_systems, find_place, require_one
 

@@ -24,20 +24,20 @@ def leaderboard(
 ) -> None:
     """Models of a benchmark, ranked."""
     from flows.commands import tables as outcome  # noqa: PLC0415
-    from tasks.analysis import leaderboard as boards  # noqa: PLC0415
+    from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
 
     folder, runs, scored_as = lake or DEFAULT_LAKE, run or [], opt.read_profile(profile)
     _require_page(html)
     if published:
         _require_no_run(runs)
-        rows, data = boards.published_rows(benchmark), boards.published_board(benchmark) if html else None
+        rows, data = leaderboards.published_rows(benchmark), leaderboards.published_leaderboard(benchmark) if html else None
     else:
-        standings = boards.read_standings(benchmark, folder, runs, scored_as)
-        rows, data = standings.rows, boards.stored_board(benchmark, folder, standings, html) if html else None
+        ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, scored_as)
+        rows, data = ranked.rows, leaderboards.stored_leaderboard(benchmark, folder, ranked, html) if html else None
     if html and data:
-        from tasks.reporting.render.leaderboard_page import write_board  # noqa: PLC0415
+        from tasks.reporting.render.page import write_leaderboard  # noqa: PLC0415
 
-        write_board(data, html)
+        write_leaderboard(data, html)
     if as_json:
         print_json({"models": rows} | ({"html": str(html)} if html else {}))
     else:

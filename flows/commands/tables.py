@@ -17,7 +17,7 @@ from tasks.analysis.leaderboard import leaderboard_rows
 from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, run_folder
-from tasks.reporting.content.costs import amount_cells, cost_notes
+from tasks.reporting.content.operations import amount_cells, cost_notes
 
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""

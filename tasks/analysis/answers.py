@@ -1,37 +1,25 @@
-"""What a model answered to the items of one dataset, and how each answer was scored."""
+"""Collect what a model answered to the items of a dataset, and explain what each answer earned."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
+from schemas.letters import option_letters
+from tasks.analysis.number_format import listed, number, shorten
 from tasks.analysis.run_tables import ReportData, System
 
 _KEY = ["item_id", "repetition"]
 _Place = tuple[str, int]
 
 
-class HasMetric(Protocol):
-    """A row of a score that names what was measured."""
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset."""
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-
-
 @dataclass(frozen=True)
 class ScoredItem:
     """One scored item: rows of `items`, `item_scores` and, unless the reply is not in this run, `responses` (its last turn).
 
-    Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns `shown.SHOWN`).
+    Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns PROMPT_CHUNKS).
     """
 
     item: dict[str, Any]
@@ -53,17 +41,17 @@ class ScoredItem:
         return self.response is not None and self.response["finish_reason"] == "length"
 
 
-def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[ScoredItem, ...]:
-    """Every item behind one raw score, by item and repetition."""
-    items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == raw.dataset).iter_rows(named=True)}
-    of_dataset = pl.col("dataset") == raw.dataset
+def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
+    """Collect every item behind one raw score, by item and repetition."""
+    items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == dataset).iter_rows(named=True)}
+    of_dataset = pl.col("dataset") == dataset
     replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
     last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
     ratings = _grouped(system.of(data.judgements).filter(of_dataset))
-    retrieved = _grouped(system.of(data.shown).filter(of_dataset))
+    retrieved = _grouped(system.of(data.prompt_chunks).filter(of_dataset))
     scores = system.of(data.item_scores).filter(
-        (pl.col("dataset") == raw.dataset) & (pl.col("method") == raw.method) & (pl.col("metric") == raw.metric)
+        (pl.col("dataset") == dataset) & (pl.col("method") == method) & (pl.col("metric") == metric)
     )
     return tuple(
         ScoredItem(
@@ -81,7 +69,7 @@ def collect_answers(data: ReportData, system: System, raw: HasMetric) -> tuple[S
 
 
 def _last_turns(replies: pl.DataFrame, in_steps: set[str]) -> dict[_Place, dict[str, Any]]:
-    """The last turn of each item; where all turns are the answer, with the replies of all."""
+    """Return the last turn of each item; where all turns are the answer, with the replies of all."""
     last: dict[_Place, dict[str, Any]] = {}
     for row in replies.iter_rows(named=True):
         key = (row["item_id"], row["repetition"])
@@ -98,3 +86,95 @@ def _grouped(frame: pl.DataFrame) -> dict[_Place, list[dict[str, Any]]]:
     for row in frame.iter_rows(named=True):
         found.setdefault((row["item_id"], row["repetition"]), []).append(row)
     return found
+
+
+SHORT_LABEL = 80
+LABELS, SEGMENTS = "label_choice", "odd_one_out"
+RATED = frozenset({"judged_rating", "mean_rating"})
+"""Metrics that a judge's ratings give."""
+
+
+def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
+    """Return letters the reply was read as, in order; none if it was read as anything else than options."""
+    options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
+    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
+    if place is not None:
+        return (letters[place],)
+    if parsed in options:
+        return (letters[answer.order.index(options.index(parsed))],)
+    parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
+    return tuple(parts) if set(parts) <= set(letters) else ()
+
+
+def explain_answer(answer: ScoredItem) -> str:
+    """Return why the item did not earn its full score, in one or two sentences."""
+    if answer.score["status"] == "unparsed":
+        cut = " It stopped at the token limit." if answer.was_cut_off else ""
+        empty = answer.response is not None and not (answer.response["reply"] or "").strip()
+        what = "The reply is empty" if empty else "No answer could be read from the reply"
+        return f"{what}, so the item counts as wrong.{cut}"
+    return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)
+
+
+def _gold_letters(answer: ScoredItem) -> list[str]:
+    letters = option_letters(len(answer.item["options"]))
+    return [letters[answer.order.index(index)] for index in answer.item["gold_indices"]]
+
+
+def _read_as(answer: ScoredItem) -> str:
+    # Letters as shown: what the reply was read as may name the option or its letter.
+    place = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+
+
+def _explain_choice(answer: ScoredItem) -> str:
+    gold, chosen = _gold_letters(answer), chosen_letters(answer)
+    missed = [letter for letter in gold if letter not in chosen]
+    extra = [letter for letter in chosen if letter not in gold]
+    parts = [f"{_read_as(answer)}, right is {listed(gold)}"]
+    if len(gold) > 1 and chosen:
+        parts += [f"missing {listed(missed)}"] if missed else []
+        parts += [f"too many: {listed(extra)}"] if extra else []
+    return "; ".join(parts) + "."
+
+
+def _explain_order(answer: ScoredItem) -> str:
+    return f"{_read_as(answer)}, right order is {', '.join(_gold_letters(answer))}."
+
+
+def _explain_points(answer: ScoredItem) -> str:
+    points = [point for point in answer.item["option_points"] if point is not None]
+    letters = option_letters(len(answer.item["options"]))
+    earned = {letters[index]: point for index, point in enumerate(answer.item["option_points"])}
+    chosen = [earned[letter] for letter in chosen_letters(answer) if earned[letter] is not None]
+    got = f" and earns {number(sum(chosen), 0)} points" if chosen else ""
+    return f"{_read_as(answer)}{got}; the item's points go from {number(min(points), 0)} to {number(max(points), 0)}."
+
+
+def _explain_label(answer: ScoredItem) -> str:
+    gold = listed([answer.item["options"][index] for index in answer.item["gold_indices"]])
+    read = answer.score["parsed_answer"] or "no label"
+    return f"Read as {shorten(read, SHORT_LABEL)}, right is {shorten(gold, SHORT_LABEL)}."
+
+
+def _explain_segment(answer: ScoredItem) -> str:
+    gold = [str(index) for index in answer.item["gold_indices"]]
+    return f"Read as segment {answer.score['parsed_answer'] or 'none'}, the odd one is {listed(gold)}; segments count from 0."
+
+
+def _explain_share(answer: ScoredItem) -> str:
+    share = number(answer.score["value"], 2)
+    if answer.score["metric"] in RATED:
+        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
+    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of 1."
+
+
+_EXPLANATIONS: dict[str, Callable[[ScoredItem], str]] = {
+    "single_choice": _explain_choice,
+    "multiple_answer": _explain_choice,
+    "ranking": _explain_choice,
+    "ordered_recall": _explain_order,
+    "label_choice": _explain_label,
+    "odd_one_out": _explain_segment,
+    "questionnaire": _explain_points,
+}

@@ -1,4 +1,4 @@
-"""How a raw score follows from its items: the few counts or sums that its formula is computed from."""
+"""Break a raw score down into the few counts or sums of its items that its formula is computed from."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.vocabulary import Metric
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS
+from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS
 from tasks.scoring.reduction import COUNTED, reduce_item_scores
 
 Row = dict[str, Any]
@@ -78,7 +78,7 @@ def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float
 
 
 def label_counts(counted: Iterable[Row]) -> tuple[Row, ...]:
-    """One row per label that is predicted or right somewhere: label, hits, predicted, gold, f1; sorted by label."""
+    """Return one row per label that is predicted or right somewhere: label, hits, predicted, gold, f1; sorted by label."""
     rows = [(_set(row["predicted"]), _set(row["gold"])) for row in counted]
     found = []
     for label in sorted(set().union(*(predicted | gold for predicted, gold in rows)) if rows else ()):

@@ -1,4 +1,4 @@
-"""What changed since earlier runs, from what the lake holds of them."""
+"""Compare a run with earlier runs of the lake."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,9 @@ from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, System
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables import scores as tables
-from tasks.analysis.comparable_runs import ScoredSystem, difference, units_of
+from tasks.analysis.comparable_runs import difference, systems_of
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.scoring.uncertainty import Resampling
@@ -37,23 +38,23 @@ class Previous(NamedTuple):
 class Earlier:
     """What was found of each model and setting, and runs on the way that cannot be read."""
 
-    found: dict[ScoredSystem, Previous]
+    found: dict[System, Previous]
     remarks: tuple[str, ...]
 
 
 def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
-    """The newest earlier run that can be compared, for every model and setting of a run.
+    """Find the newest earlier run that can be compared, for every model and setting of a run.
 
     Args:
         run: names of runs begin with their start time: earlier ones sort before it.
         lake: where the runs are.
     """
-    found: dict[ScoredSystem, Previous] = {}
-    reasons: dict[ScoredSystem, str] = {}
+    found: dict[System, Previous] = {}
+    reasons: dict[System, str] = {}
     remarks: list[str] = []
     names = [name for name in list_runs(lake.root) if name < run.run]
     for name in names[:LOOKED_BACK]:
-        wanted = [unit for unit in units_of(run) if unit not in found]
+        wanted = [system for system in systems_of(run) if system not in found]
         if not wanted:
             break
         try:
@@ -61,14 +62,16 @@ def find_earlier(run: RunManifest, lake: Lake) -> Earlier:
         except LakeError as error:
             remarks.append(f"run {name} was passed over: {error.what}")
             continue
-        for unit in wanted:
-            if (obstacle := difference(run, earlier, unit)) is None:
-                found[unit] = Previous(earlier, None)
+        for system in wanted:
+            if (obstacle := difference(run, earlier, system)) is None:
+                found[system] = Previous(earlier, None)
             elif earlier.benchmark == run.benchmark and earlier.ablation is None:
-                reasons.setdefault(unit, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
+                reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
     limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
     none = f"no earlier run of {run.benchmark}{limit}"
-    return Earlier({unit: found.get(unit, Previous(None, reasons.get(unit, none))) for unit in units_of(run)}, tuple(remarks))
+    return Earlier(
+        {system: found.get(system, Previous(None, reasons.get(system, none))) for system in systems_of(run)}, tuple(remarks)
+    )
 
 
 def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
@@ -85,23 +88,23 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     """
     earlier = find_earlier(run, lake)
     comparison = _Comparison(run, blueprint, resampling, lake)
-    units = tuple(comparison.changes(unit, previous) for unit, previous in earlier.found.items())
-    compared = {unit.previous for unit in units}
+    systems = tuple(comparison.changes(system, previous) for system, previous in earlier.found.items())
+    compared = {system.previous for system in systems}
     runs = [one.manifest for one in earlier.found.values() if one.manifest and one.manifest.run in compared]
     newest = max(runs, key=lambda manifest: manifest.run, default=None)
     return RunChanges(
         run=run.run,
         benchmark=run.benchmark,
-        state=_state(run, newest, units),
+        state=_state(run, newest, systems),
         previous=newest.run if newest else None,
-        reason=None if newest else next((unit.reason for unit in units), None),
-        units=units,
+        reason=None if newest else next((system.reason for system in systems), None),
+        units=systems,
         remarks=earlier.remarks,
     )
 
 
-def _state(run: RunManifest, previous: RunManifest | None, units: Sequence[SystemChanges]) -> RunState:
-    if any(unit.findings for unit in units):
+def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[SystemChanges]) -> RunState:
+    if any(system.findings for system in systems):
         return "Regressed"
     unchanged = previous is not None and set(run.partitions) <= set(previous.partitions)
     return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
@@ -114,14 +117,14 @@ class _Comparison:
         self._run, self._blueprint, self._resampling, self._lake = run, blueprint, resampling, lake
         self._kept: dict[tuple[str, str], pl.DataFrame] = {}
 
-    def changes(self, unit: ScoredSystem, previous: Previous) -> SystemChanges:
-        """What became of one model and setting."""
-        named = SystemChanges(model=unit.model, setting=unit.setting, reason=previous.reason)
+    def changes(self, system: System, previous: Previous) -> SystemChanges:
+        """Return what became of one model and setting."""
+        named = SystemChanges(model=system.model, setting=system.setting, reason=previous.reason)
         if previous.manifest is None:
             return named
-        now = self._standing(self._run, unit)
+        now = self._read_scores(self._run, system)
         try:
-            was, changes = self._standing(previous.manifest, unit), self._changes(unit, previous.manifest)
+            was, changes = self._read_scores(previous.manifest, system), self._changes(system, previous.manifest)
         except LakeError as error:
             # The run itself is whole: what is broken is a record of an earlier one.
             return named.model_copy(update={"reason": f"run {previous.manifest.run} cannot be read: {error.what}, {error.where}"})
@@ -134,44 +137,44 @@ class _Comparison:
             }
         )
 
-    def _changes(self, unit: ScoredSystem, previous: RunManifest) -> tuple[ScoreDifference, ...]:
-        now, was = (_refs(manifest, "item_scores", unit) for manifest in (self._run, previous))
+    def _changes(self, system: System, previous: RunManifest) -> tuple[ScoreDifference, ...]:
+        now, was = (_refs(manifest, "item_scores", system) for manifest in (self._run, previous))
         if _contents(now) == _contents(was):
-            return tuple(self._unchanged(unit))
+            return tuple(self._unchanged(system))
         before, after = self._layer(was, tables.ItemScores), self._layer(now, tables.ItemScores)
         return score_changes(before, after, self._blueprint, self._resampling, _changed_items(self._run, previous))
 
-    def _unchanged(self, unit: ScoredSystem) -> Iterator[ScoreDifference]:
-        """Changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
-        total = self._rows(self._run, tables.Totals, "totals", unit).row(0, named=True)
-        abilities = self._rows(self._run, tables.AbilityScores, "ability_scores", unit)
+    def _unchanged(self, system: System) -> Iterator[ScoreDifference]:
+        """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
+        total = self._rows(self._run, tables.Totals, "totals", system).row(0, named=True)
+        abilities = self._rows(self._run, tables.AbilityScores, "ability_scores", system)
         scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
         scores += abilities.select("ability", "score_0_100", "n_scored").rows()
         for what, score, items in scores:
             if score is not None:
                 yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
 
-    def _standing(self, manifest: RunManifest, unit: ScoredSystem) -> SystemScores:
-        row = self._rows(manifest, tables.Totals, "totals", unit).row(0, named=True)
-        datasets = self._rows(manifest, tables.DatasetScores, "dataset_scores", unit)
+    def _read_scores(self, manifest: RunManifest, system: System) -> SystemScores:
+        row = self._rows(manifest, tables.Totals, "totals", system).row(0, named=True)
+        datasets = self._rows(manifest, tables.DatasetScores, "dataset_scores", system)
         scored = datasets.filter(pl.col("score_0_100").is_not_null())["dataset"]
         return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
 
-    def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, unit: ScoredSystem) -> pl.DataFrame:
-        """Rows of one model and setting; a layer of a run is read once for all of them."""
+    def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, system: System) -> pl.DataFrame:
+        """Return rows of one model and setting; a layer of a run is read once for all of them."""
         place = manifest.run, layer
         if place not in self._kept:
             self._kept[place] = self._layer(_refs(manifest, layer), schema)
-        return self._kept[place].filter(pl.col("model") == unit.model, pl.col("setting") == unit.setting)
+        return self._kept[place].filter(pl.col("model") == system.model, pl.col("setting") == system.setting)
 
     def _layer(self, refs: Sequence[PartitionRef], schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         frames = [self._lake.read(ref, schema) for ref in refs]
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
 
-def _refs(manifest: RunManifest, layer: str, unit: ScoredSystem | None = None) -> list[PartitionRef]:
+def _refs(manifest: RunManifest, layer: str, system: System | None = None) -> list[PartitionRef]:
     refs = [ref for ref in manifest.partitions if ref.layer == layer]
-    return refs if unit is None else [ref for ref in refs if ScoredSystem(ref.key("model"), ref.key("setting")) == unit]
+    return refs if system is None else [ref for ref in refs if System(ref.key("model"), ref.key("setting")) == system]
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
@@ -179,7 +182,7 @@ def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
 
 
 def _changed_items(run: RunManifest, previous: RunManifest) -> frozenset[str]:
-    """Datasets of both runs whose items, or what is known of their contexts, are not the same."""
+    """Return datasets of both runs whose items, or what is known of their contexts, are not the same."""
     now, was = ({(ref.layer, *pair) for ref in _items(manifest) for pair in _contents([ref])} for manifest in (run, previous))
     in_both = {dataset for _, dataset, _ in now} & {dataset for _, dataset, _ in was}
     return frozenset(dataset for _, dataset, _ in now ^ was if dataset in in_both)

@@ -1,13 +1,15 @@
-"""Which earlier run a run can be compared with."""
+"""Find out whether two runs can be compared, and what differs between them besides their scores."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
 from schemas.plan import Plan
+from tasks.analysis.past_run import PastRun
+from tasks.analysis.run_tables import System
 
 HARMLESS = frozenset(
     {
@@ -24,25 +26,18 @@ NOT_COMPARED = HARMLESS | {"benchmark", "models", "settings", *HELPERS}
 they are asked. Any other field must be the same."""
 
 
-class ScoredSystem(NamedTuple):
-    """One model asked in one way."""
-
-    model: str
-    setting: str
-
-
-def units_of(manifest: RunManifest) -> dict[ScoredSystem, None]:
-    """Models and settings that a run has item scores of, in its order."""
+def systems_of(manifest: RunManifest) -> dict[System, None]:
+    """Return models and settings that a run has item scores of, in its order."""
     scored = (ref for ref in manifest.partitions if ref.layer == "item_scores")
-    return dict.fromkeys(ScoredSystem(ref.key("model"), ref.key("setting")) for ref in scored)
+    return dict.fromkeys(System(ref.key("model"), ref.key("setting")) for ref in scored)
 
 
-def difference(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> str | None:
-    """Why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
+def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | None:
+    """Return why a model and setting of a run cannot be compared with those of an earlier one; null if they can.
 
     Server addresses and transport settings may differ: that a server was moved or renewed is what a comparison is to show.
     """
-    return next(_differences(run, earlier, unit), None)
+    return next(_differences(run, earlier, system), None)
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
@@ -52,7 +47,7 @@ def _plan(manifest: RunManifest) -> Plan | None:
         return None
 
 
-def _differences(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> Iterator[str]:
+def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iterator[str]:
     if earlier.ablation is not None:
         yield "it is an ablation"
     if earlier.benchmark != run.benchmark:
@@ -65,36 +60,149 @@ def _differences(run: RunManifest, earlier: RunManifest, unit: ScoredSystem) -> 
         yield f"it was scored in the {theirs.profile} profile"
     if earlier.blueprint_sha256 != run.blueprint_sha256:
         yield "its blueprint is another one"
-    if unit not in units_of(earlier):
-        yield f"it has no scores of {unit.model} with setting {unit.setting}"
-    yield from _plan_differences(mine, theirs, unit.model)
+    if system not in systems_of(earlier):
+        yield f"it has no scores of {system.model} with setting {system.setting}"
+    yield from _plan_differences(mine, theirs, system.model)
 
 
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
     for name in own:
         if own[name] != other[name]:
-            yield f"its {name}: {_shown(other[name])} instead of {_shown(own[name])}"
-    if _asked(mine.models, model) != _asked(theirs.models, model):
+            yield f"its {name}: {_short(other[name])} instead of {_short(own[name])}"
+    if _asked_of(mine.models, model) != _asked_of(theirs.models, model):
         yield f"{model} was asked with other parameters"
     for name in HELPERS:
         if _named(getattr(mine, name)) != _named(getattr(theirs, name)):
             yield f"its {name} is another one, or was asked with other parameters"
 
 
-def _shown(value: Any) -> str:
+def _short(value: Any) -> str:
     return "not set" if value is None else str(value)[:80]
 
 
-def _asked(entries: tuple[ModelEntry, ...], model: str) -> list[dict[str, Any]]:
-    return [_meaning(entry) for entry in entries if entry.name == model]
+def _asked_of(entries: tuple[ModelEntry, ...], model: str) -> list[dict[str, Any]]:
+    return [_answering_parameters(entry) for entry in entries if entry.name == model]
 
 
 def _named(helpers: ModelEntry | tuple[ModelEntry, ...] | None) -> list[tuple[str, dict[str, Any]]]:
     entries = helpers if isinstance(helpers, tuple) else () if helpers is None else (helpers,)
-    return [(entry.name, _meaning(entry)) for entry in entries]
+    return [(entry.name, _answering_parameters(entry)) for entry in entries]
 
 
-def _meaning(entry: ModelEntry) -> dict[str, Any]:
+def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
     meaning = {name: value for name, value in entry.meaning.items() if name != "identity"}
     return {**meaning, "token_probabilities": entry.token_probabilities}
+
+
+Row = dict[str, Any]
+
+MEANT = ("models", "settings", "datasets", "benchmark")
+"""Fields whose differences are told by what was paired, and by the items that both runs have."""
+
+CALL = (
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "connect_timeout_s",
+    "first_byte_timeout_s",
+    "timeout_s",
+    "http2",
+    "api_key_env",
+)
+"""Fields of a model's entry that change how it is called, not what it answers."""
+
+WHY = {
+    "seed": "other items are drawn",
+    "sample": "more or fewer items are drawn: only the common ones are compared",
+    "profile": "replies are scored in other ways",
+    "judge": "answers are rated by another judge",
+    "judge_repeat": "answers are rated another number of times",
+    "permute": "options are shown in other orders",
+    "repeat": "items are asked another number of times",
+    "too_long": "items longer than the context are treated otherwise",
+    "contexts": "long contexts are built otherwise",
+    "retrieval": "chunks are made, ranked or chosen otherwise",
+    "sage": "chunks are enriched by another model",
+    "critic": "chunks are criticised by another model",
+    "panel": "other judges are compared with the judge",
+}
+"""What it means if a field of the plan differs."""
+
+LEAVES_SCORES = ("panel", "sample")
+"""Fields that may differ: they change no score of the common items."""
+
+
+def find_differences(before: PastRun, after: PastRun) -> list[Row]:
+    """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
+    old, new = before.manifest, after.manifest
+    rows = list(_flat_differences("plan", _settings(old.plan), _settings(new.plan)))
+    rows += _flat_differences("blueprint", old.blueprint, new.blueprint)
+    for name in ("package_version", "git_commit", "redacted"):
+        if getattr(old, name) != getattr(new, name):
+            rows.append({"what": name, "before": getattr(old, name), "after": getattr(new, name)})
+    notices = [{notice.id: notice.model_dump(mode="json") for notice in run.datasets} for run in (old, new)]
+    if all(notices):
+        common = [name for name in notices[1] if name in notices[0]]
+        for name in common:
+            rows += _flat_differences(f"datasets.{name}", notices[0][name], notices[1][name])
+    return rows
+
+
+def warnings(before: PastRun, after: PastRun) -> list[str]:
+    """Return why scores of the two runs cannot simply be compared; none if they can."""
+    old, new = before.manifest, after.manifest
+    found = []
+    if old.blueprint_sha256 != new.blueprint_sha256:
+        found.append(
+            "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
+        )
+    for name, why in WHY.items():
+        values = [_meaning(run.plan.get(name)) for run in (old, new)]
+        if name not in LEAVES_SCORES and values[0] != values[1]:
+            found.append(f"{name} differs, so {why}")
+    versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
+    found += [
+        f"dataset {name} is evaluated by version {versions[1][name]} after and by {versions[0][name]} before"
+        for name in sorted(versions[0].keys() & versions[1].keys())
+        if versions[0][name] != versions[1][name]
+    ]
+    found += _scored_otherwise(before, after)
+    return found
+
+
+def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
+    """Return another version of the code that reads replies: equal replies may have other scores."""
+    versions = []
+    for run in (before, after):
+        refs = run.partitions("item_scores")
+        settings = run.lake.read_footer(refs[0]).settings if refs else {}
+        versions.append(settings.get("evaluation_version"))
+    if versions[0] != versions[1]:
+        yield f"replies are read and scored by version {versions[1]} of the code after and by {versions[0]} before"
+
+
+def _settings(plan: Mapping[str, Any]) -> Row:
+    return {
+        name: _meaning(value) if name not in ("models", "panel") else [_meaning(each) for each in value or ()]
+        for name, value in plan.items()
+        if name not in HARMLESS
+    }
+
+
+def _meaning(value: Any) -> Any:
+    """Return a value without what only changes how a model is called; a field that is not there is null."""
+    if isinstance(value, dict):
+        return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
+    return value
+
+
+def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in dict.fromkeys([*before, *after]):
+            yield from _flat_differences(f"{path}.{name}", before.get(name), after.get(name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _flat_differences(f"{path}.{number}", old, new)
+    elif before != after:
+        yield {"what": path, "before": before, "after": after}

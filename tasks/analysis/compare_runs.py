@@ -1,4 +1,4 @@
-"""Two runs of a benchmark against each other: what changed, in which items, and whether they may be compared at all."""
+"""Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,12 +10,11 @@ from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.analysis.compare_scores import compare_scores
+from tasks.analysis.comparable_runs import find_differences, warnings
+from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
-from tasks.analysis.flips import Flips, find_flips
 from tasks.analysis.past_run import PastRun, reopen
-from tasks.analysis.run_differences import find_differences, warnings
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
@@ -24,15 +23,15 @@ ASKED = ("question", "context", "options", "gold_indices", "references", "option
 """Columns of an item that say what is asked and what would be right."""
 
 Row = dict[str, Any]
-Subject = tuple[str, str]
+SystemKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class SystemPair:
     """A model and setting before and after."""
 
-    before: Subject
-    after: Subject
+    before: SystemKey
+    after: SystemKey
 
 
 def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
@@ -72,7 +71,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
 
 
 def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
-    """Models and settings of both runs; if each has one model and they differ, these two in each common setting.
+    """Pair models and settings of both runs; if each has one model and they differ, these two in each common setting.
 
     Raises:
         UsageError: there is nothing to pair.
@@ -97,13 +96,13 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     )
 
 
-def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[Subject]:
+def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[SystemKey]:
     paired = {getattr(pair, side) for pair in pairs}
     return [system for system in run.systems if system not in paired]
 
 
 def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:
-    """What changed for one model and setting."""
+    """Compare what changed for one model and setting."""
     changed = changed_items(before, after)
     earlier, later = before.item_scores(*pair.before), after.item_scores(*pair.after)
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
@@ -121,7 +120,7 @@ def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: 
 
 
 def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
-    """Items of both runs that have one id and are not the same question: dataset, item_id."""
+    """Return items of both runs that have one id and are not the same question: dataset, item_id."""
     none = pl.DataFrame(schema={"dataset": pl.String, "item_id": pl.String})
     found = [none]
     earlier = {ref.key("dataset"): ref for ref in before.partitions("items")}
@@ -142,7 +141,7 @@ def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
 
 
-def _stored_total(run: PastRun, system: Subject) -> Row:
+def _stored_total(run: PastRun, system: SystemKey) -> Row:
     shown = (
         "total",
         "total_before_veto",
@@ -160,7 +159,7 @@ def _stored_total(run: PastRun, system: Subject) -> Row:
 
 
 def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterator[Row]:
-    """Main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
+    """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
     for kind, layer in STORED.items():
         old, new = (_by_name(run, layer, kind, system) for run, system in ((before, pair.before), (after, pair.after)))
         for name in dict.fromkeys([*new, *old]):
@@ -170,13 +169,13 @@ def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterat
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
 
 
-def _by_name(run: PastRun, layer: str, name: str, system: Subject) -> Mapping[str, float | None]:
+def _by_name(run: PastRun, layer: str, name: str, system: SystemKey) -> Mapping[str, float | None]:
     rows = run.layers[layer].filter((pl.col("model") == system[0]) & (pl.col("setting") == system[1]))
     return dict(rows.select(name, "score_0_100").iter_rows())
 
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
-    """Items of each dataset that only one of the runs asked, or that changed."""
+    """Return items of each dataset that only one of the runs asked, or that changed."""
     old, new, other = (_ids(rows) for rows in (before, after, changed))
     for dataset in sorted(old.keys() | new.keys()):
         was, now = old.get(dataset, set()), new.get(dataset, set())
@@ -195,7 +194,7 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
 
 
 def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[Flips], most: int) -> Iterator[Row]:
-    """Items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
+    """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
     for direction in ("fell", "rose") if most else ():
         moved = [(metric, item) for metric in found for item in getattr(metric, direction)]
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
@@ -211,7 +210,7 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
             yield {**named, "before": rows[0], "after": rows[1]}
 
 
-def _replies(run: PastRun, dataset: str, item: str, system: Subject) -> list[Row]:
+def _replies(run: PastRun, dataset: str, item: str, system: SystemKey) -> list[Row]:
     evidence = read_evidence(run, dataset, *system)
     times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
     named = ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()

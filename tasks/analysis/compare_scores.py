@@ -1,21 +1,26 @@
-"""Two runs against each other: what changed over the items scored in both, with intervals of the difference.
+"""Compare the scores of two runs, and list the items that changed.
 
-The method is that of tasks.scoring.gains, with the earlier run in the place of `base`: items are paired by dataset and item id,
-drawn with replacement for both runs at once, datasets independently of each other. What only one run has scored is left out of
-both. Totals and abilities therefore rest on the metrics that both runs have; their weights are spread over those as the
-aggregation spreads what is missing, so that they may differ from the stored scores, which each rest on all of their own run.
+Scores are compared over the items scored in both, with intervals of the difference. The method is that of tasks.scoring.gains,
+with the earlier run in the place of `base`: items are paired by dataset and item id, drawn with replacement for both runs at
+once, datasets independently of each other. Totals and abilities therefore rest on the metrics that both runs have; their weights
+are spread over those as the aggregation spreads what is missing, so that they may differ from the stored scores, which each rest
+on all of their own run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import Any, Literal
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.scoring.aggregation import aggregate_scores
-from tasks.scoring.contributions import ability_contributions, metric_contributions
+from schemas.vocabulary import Metric
+from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, weigh_gain
+from tasks.scoring.normalisation import SPEC
+from tasks.scoring.reduction import COUNTED
+from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import METRIC, Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling
 
@@ -57,7 +62,7 @@ class ComparedScore:
 def compare_scores(
     before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
 ) -> tuple[ComparedScore, ...]:
-    """What changed from one run to another.
+    """Compare what changed from one run to another.
 
     Args:
         before: rows of `item_scores` of one model and setting of one run.
@@ -123,7 +128,7 @@ def _ability_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: T
 
 
 def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
-    """The common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
+    """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
     rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -131,3 +136,81 @@ def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
 def _by_spec(rows: pl.DataFrame) -> dict[Spec, float]:
     chosen = rows.sort("dataset", "method", "metric").select("dataset", "method", "metric", "contribution")
     return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
+
+
+HALF = 0.5
+
+GRADED: tuple[Metric, ...] = (
+    *("judged_rating", "mean_rating", "questionnaire_points", "rouge_1", "rouge_l", "bleu", "token_f1", "word_recall", "qa_f1"),
+    *("recall_at_k", "mrr", "language_model_score"),
+)
+"""Metrics whose values are shares, even where each item of a run happens to earn all or nothing."""
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Items of one metric whose value differs between two runs, of `n_items` scored in both.
+
+    With `binary` values (right or wrong, of a metric that has no others) `fell` turned from right to wrong, `rose` from wrong to
+    right, and `p_value` is that of McNemar's exact test; else they earn a smaller or larger share, and there is no test. An item
+    asked several times is right if it is so more than half of the times; its share is the mean.
+    """
+
+    dataset: str
+    method: str
+    metric: str
+    binary: bool
+    n_items: int
+    fell: tuple[str, ...]
+    rose: tuple[str, ...]
+    p_value: float | None
+
+
+def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> tuple[Flips, ...]:
+    """Find items that changed, by dataset, method and metric.
+
+    Args:
+        before: rows of `item_scores` of one model and setting of one run.
+        after: those of the other run.
+
+    Returns:
+        One entry per metric with items scored in both, sorted; also those in which nothing changed.
+    """
+    return tuple(_compare(_by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after")))
+
+
+def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
+    binary = pl.col("value").is_in([0.0, 1.0]).all()
+    return (
+        rows.filter(pl.col("status").is_in(COUNTED))
+        .group_by(*SPEC, "item_id")
+        .agg(value=exact_sum(pl.col("value")) / pl.len(), binary=binary)
+    )
+
+
+def _compare(joined: pl.DataFrame) -> Iterator[Flips]:
+    for names, rows in sorted(joined.sort("item_id").partition_by(SPEC, as_dict=True, maintain_order=True).items()):
+        dataset, method, metric = map(str, names)
+        binary = metric not in GRADED and bool((rows["binary"] & rows["binary_after"]).all())
+        was, now = pl.col("value"), pl.col("value_after")
+        if binary:
+            was, now = (was > HALF).cast(pl.Int8), (now > HALF).cast(pl.Int8)
+        fell, rose = (tuple(rows.filter(moved)["item_id"]) for moved in (now < was, now > was))
+        p_value = mcnemar_exact(len(fell), len(rose)) if binary else None
+        yield Flips(dataset, method, metric, binary, rows.height, fell, rose, p_value)
+
+
+def mcnemar_exact(fell: int, rose: int) -> float:
+    """Return the two-sided p-value of McNemar's exact test, under which falling and rising are equally likely.
+
+    Args:
+        fell: items right before and wrong after.
+        rose: items wrong before and right after.
+
+    Returns:
+        In (0, 1]; 1 if nothing changed. Source: McNemar 1947, with the binomial distribution in place of the normal one.
+    """
+    changed = fell + rose
+    tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))
+    p_value: float = 2 * tail / 2**changed
+    return min(1.0, p_value)

@@ -1,4 +1,4 @@
-"""The rows behind a dataset's score: items, replies, ratings and scores of one model and setting, as far as they may be shown."""
+"""Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,8 +15,7 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
-from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
-from tasks.analysis.run_tables import ReportData
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
 
@@ -27,7 +26,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One dataset of one model and setting. Frames are rows of the layers of their names, `shown` has the columns `shown.SHOWN`.
+    """One dataset of one model and setting. Frames are rows of the layers they are called by, `prompt_chunks` of PROMPT_CHUNKS.
 
     `withheld` is the licence if texts are left out because the run is redacted; `notes` say what could not be read as it is now.
     `refs` are the partitions the rows come from.
@@ -39,25 +38,25 @@ class Evidence:
     item_scores: pl.DataFrame
     contexts: pl.DataFrame
     retrievals: pl.DataFrame
-    shown: pl.DataFrame
+    prompt_chunks: pl.DataFrame
     refs: tuple[PartitionRef, ...]
     withheld: str | None
     notes: tuple[str, ...]
 
     def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
-        """Rows of a frame about one item and repetition."""
+        """Return rows of a frame about one item and repetition."""
         return frame.filter((pl.col("item_id") == key[0]) & (pl.col("repetition") == key[1])).to_dicts()
 
     def item(self, name: str) -> dict[str, Any]:
-        """The row of an item."""
+        """Return the row of an item."""
         return self.items.row(by_predicate=pl.col("item_id") == name, named=True)
 
     def turns(self, key: Key) -> list[dict[str, Any]]:
-        """Calls about one item, in order."""
+        """Return calls about one item, in order."""
         return sorted(self.about(self.responses, key), key=lambda row: row["turn"])
 
     def answer(self, score: dict[str, Any]) -> ScoredItem:
-        """The item, its answer and how that was scored under one metric."""
+        """Return the item, its answer and how that was scored under one metric."""
         key = (score["item_id"], score["repetition"])
         turns = self.turns(key)
         failed = [turn for turn in turns if turn["status"] == "failed"]
@@ -68,7 +67,7 @@ class Evidence:
             next(reversed(failed or turns), None),
             contexts[0] if contexts else None,
             tuple(self.about(self.judgements, key)),
-            tuple(self.about(self.shown, key)),
+            tuple(self.about(self.prompt_chunks, key)),
         )
 
 
@@ -87,7 +86,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
     reader = _Reader(run)
     retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
     chunks = _chunks_of(run, asked)
-    shown = [shown_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
+    found = [join_prompt_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
     return Evidence(
         items=reader.read(Items, run.partitions("items", dataset=dataset)),
         responses=reader.read(Responses, run.partitions("responses", **asked)),
@@ -95,7 +94,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
         item_scores=reader.read(tables.ItemScores, run.partitions("item_scores", **asked)),
         contexts=reader.read(Contexts, run.partitions("contexts", dataset=dataset)),
         retrievals=retrievals,
-        shown=pl.concat(shown) if shown else pl.DataFrame(schema=SHOWN),
+        prompt_chunks=pl.concat(found) if found else pl.DataFrame(schema=PROMPT_CHUNKS),
         refs=tuple(reader.refs),
         withheld=None,
         notes=tuple(reader.notes),
@@ -103,7 +102,7 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
 
 
 def _chunks_of(run: PastRun, asked: dict[str, str]) -> list[PartitionRef]:
-    """Chunks this model's prompts were made from, if that is certain: rows of `retrievals` do not say how a context was cut."""
+    """Return the chunks of this model's prompts, if they are certain: `retrievals` does not say how a context was cut."""
     own = run.partitions("chunks", **asked)
     cuts = [ref for ref in run.partitions("chunks", dataset=asked["dataset"]) if "model" not in dict(ref.place)]
     return own + (cuts if len(cuts) == 1 else [])
@@ -132,7 +131,7 @@ class _Reader:
             return frame
 
     def _read_older(self, schema: type[SchemaT], ref: PartitionRef) -> pl.DataFrame | None:
-        """The rows as they were written, columns that are new since filled with null; null if they are not what was written."""
+        """Return the rows as they were written, newer columns filled with null; null if they are not what was written."""
         try:
             frame = pl.read_parquet(self._run.lake.path(ref).read_bytes(), hive_partitioning=False)
         except (OSError, pl.exceptions.PolarsError):
@@ -176,7 +175,7 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
         judgements=Judgements.validate(found.judgements),
         contexts=Contexts.validate(found.contexts),
         retrievals=Retrievals.validate(found.retrievals),
-        shown=found.shown,
+        prompt_chunks=found.prompt_chunks,
     )
     licences = [notice.licence for notice in restricted_notices(data)]
     safe = redact(data)
@@ -187,7 +186,7 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
         item_scores=safe.item_scores,
         contexts=safe.contexts,
         retrievals=safe.retrievals,
-        shown=safe.shown,
+        prompt_chunks=safe.prompt_chunks,
         refs=found.refs,
         withheld=licences[0] if licences else None,
         notes=found.notes,

@@ -1,4 +1,4 @@
-"""Explain: from a total down to a dataset, how each number of a past run came about. Reads the lake alone, asks nobody."""
+"""Explain how each number of a past run came about, from its total down to a dataset; no model is asked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -39,7 +39,7 @@ class Explained:
 
 
 def explain_places(run: PastRun, systems: Sequence[tuple[str, str]], place: BlueprintPath) -> list[Explained]:
-    """The place of each model and setting."""
+    """Explain the place of each model and setting."""
     found = [scores_of(run.layers, model, setting) for model, setting in systems]
     return [Explained(scores, _explain(scores, run, place)) for scores in found]
 
@@ -57,7 +57,7 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
 
 
 def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selection, place: BlueprintPath) -> Row:
-    """The JSON document of everything above the rows."""
+    """Return the JSON document of everything above the rows."""
     part = explained[0].part
     return {
         "run": run.name,
@@ -78,7 +78,7 @@ def place_document(run: PastRun, explained: Sequence[Explained], wanted: Selecti
 
 
 def _next(run: PastRun, explained: Sequence[Explained], wanted: Selection) -> str | None:
-    """The command into the part that takes most from the score above it; null if nothing has a command of its own."""
+    """Return the command into the part that takes most from the score above it; null if nothing has a command of its own."""
     below = [part for part in explained[0].part.walk() if part is not explained[0].part and part.kind in OPTIONS]
     kind = next((part.kind for part in below), None)
     lowest = min((part for part in below if part.kind == kind), key=_points_lost, default=None)
@@ -93,7 +93,7 @@ def _points_lost(part: ScorePart) -> float:
 
 
 def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
-    """The way from the total down to the place, without the place itself."""
+    """Return the way from the total down to the place, without the place itself."""
     target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
     if target is None:
         return
@@ -104,7 +104,7 @@ def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
 
 
 def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
-    """Names above the target, from this ability on; none if it does not lie below."""
+    """Return names above the target, from this ability on; none if it does not lie below."""
     for task in ability.tasks:
         if target == task.id:
             return [("ability", ability.id)]
@@ -137,7 +137,7 @@ def _gate_document(run: PastRun, scores: Scores, named: Sequence[str]) -> Row | 
 
 
 def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str | None) -> Row:
-    """A part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
+    """Return a part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
     fields = ("kind", "id", "title", "score", "weight", "share", "contributes", "computed")
     counts = ("datasets_scored", "datasets_total", "n_scored", "n_total")
     document: Row = {name: getattr(part, name) for name in (*fields, *counts)}
@@ -154,7 +154,7 @@ def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str
 
 
 def missing_at(run: PastRun, explained: Sequence[Explained], place: BlueprintPath) -> list[Missing]:
-    """What the run says is missing at or below a place, for these models and settings."""
+    """Return what the run says is missing at or below a place, for these models and settings."""
     datasets = set(place.datasets(run.blueprint))
     systems = {(one.scores.model, one.scores.setting) for one in explained}
     return [

@@ -1,18 +1,27 @@
-"""The rows behind a dataset's score as JSON: how each metric follows from its items, and each item with reply and gold."""
+"""Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from json import loads
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import polars as pl
 
+from schemas.errors import UsageError
 from schemas.letters import option_letters
-from tasks.analysis.answers import ScoredItem
+from schemas.lineage import PartitionRef
+from schemas.tables.items import Items
+from schemas.vocabulary import TooLong
+from tasks.analysis.answers import ScoredItem, chosen_letters, explain_answer
 from tasks.analysis.breakdown import break_down
-from tasks.analysis.evidence import Evidence, Key
-from tasks.analysis.explain_score import chosen_letters, explain
-from tasks.analysis.past_run import PastRun
+from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
+from tasks.analysis.past_run import PastRun, nearest_name
+from tasks.analysis.redaction import NO_MESSAGES
+from tasks.lake.local_state import state_folder
+from tasks.models.journal.table import JOURNAL
+from tasks.solvers.prompt_check import RequestOptions, check_prompt
 
 ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
@@ -29,13 +38,13 @@ Row = dict[str, Any]
 
 
 def metrics_document(evidence: Evidence) -> list[Row]:
-    """How each raw score follows from its items; `n_total` rows, an item asked several times being several."""
+    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several."""
     by_metric = evidence.item_scores.partition_by("method", "metric", maintain_order=True)
     return [{"method": rows["method"][0], "metric": rows["metric"][0], **asdict(break_down(rows))} for rows in by_metric]
 
 
 def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst: int | None) -> list[Row]:
-    """Every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
+    """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
 
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
@@ -47,7 +56,7 @@ def rows_document(run: PastRun, evidence: Evidence, named: Sequence[str], worst:
 
 
 def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str]) -> Row:
-    """One item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
+    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
     scores = evidence.about(evidence.item_scores, key)
     answers = [evidence.answer(score) for score in scores]
     item, response = answers[0].item, answers[0].response or {}
@@ -70,7 +79,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
 
 
 def options_document(answer: ScoredItem) -> list[Row] | None:
-    """The options in the order in which they were shown, each with its letter there; null where an item has none."""
+    """Return the options in the order in which they were shown, each with its letter there; null where an item has none."""
     texts: Sequence[str] | None = answer.item["options"]
     if not texts:
         return None
@@ -90,18 +99,142 @@ def options_document(answer: ScoredItem) -> list[Row] | None:
 
 
 def why(answer: ScoredItem) -> str:
-    """Why the item earned what it did, in a sentence."""
+    """Return why the item earned what it did, in a sentence."""
     status = str(answer.score["status"])
     if status in NO_VALUE:
         failure = (answer.response or {}).get("failure")
         return f"{NO_VALUE[status]} What went wrong: {failure}." if failure else NO_VALUE[status]
-    return explain(answer)
+    return explain_answer(answer)
 
 
 def statuses(metrics: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Rows by status, over all metrics of a dataset: of the metric that has most rows of each."""
+    """Return rows by status, over all metrics of a dataset: of the metric that has most rows of each."""
     found: dict[str, int] = {}
     for metric in metrics:
         for status, count in metric["statuses"].items():
             found[status] = max(count, found.get(status, 0))
     return found
+
+
+SENT_CALL = (
+    *("turn", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason", "answered_by", "remark"),
+    *("left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens", "token_logprobs"),
+    *("latency_s", "attempts"),
+)
+RETRIEVED = (
+    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
+    *("enriched", "helper", "helper_call_key"),
+)
+CHUNK = ("query_number", "rank", "text", "holds_needle")
+SOURCE = ("source_file", "source_row", "source_row_sha256")
+
+
+def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
+    """Find the dataset among these that has an item of this id.
+
+    Raises:
+        UsageError: none has it, or several have.
+    """
+    ids = {
+        str(ref.key("dataset")): run.lake.read(ref, Items)["item_id"].to_list()
+        for ref in run.partitions("items")
+        if ref.key("dataset") in datasets
+    }
+    holders = [name for name, known in ids.items() if item in known]
+    if len(holders) == 1:
+        return holders[0]
+    if holders:
+        raise UsageError(
+            f"several datasets have an item {item}",
+            where="--item",
+            expected="one of them named with --dataset",
+            got=", ".join(holders),
+            next_step=f"--dataset {holders[0]}",
+        )
+    known = [name for names in ids.values() for name in names]
+    raise UsageError(
+        f"no item {item} was asked in this run",
+        where="--item",
+        expected=f"the id of one of {len(known)} items" + (f" of {', '.join(ids)}" if len(ids) == 1 else ""),
+        got=item,
+        next_step=nearest_name(item, known) or f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids",
+    )
+
+
+def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str) -> Row:
+    """Return everything about one item and how one model and setting answered it.
+
+    Raises:
+        LakeError: a partition is gone or changed, or the journal cannot be read.
+    """
+    stored, readable = read_unredacted(run, dataset, *system), read_evidence(run, dataset, *system)
+    keys = sorted({(row["item_id"], row["repetition"]) for row in stored.item_scores.to_dicts() if row["item_id"] == item})
+    row = readable.item(item)
+    context = readable.contexts.filter(readable.contexts["item_id"] == item).to_dicts()
+    return {
+        "item": {**row, "source": {name: row[name] for name in SOURCE}},
+        "context": context[0] if context else None,
+        "withheld": readable.withheld,
+        "notes": list(readable.notes),
+        "asked": [asked_document(run, stored, readable, key) for key in keys],
+        "stored": [_stored(run, ref) for ref in readable.refs],
+    }
+
+
+def asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
+    """Return one time the item was asked: its calls in order, what was retrieved for them, ratings and scores."""
+    told = {turn["turn"]: turn for turn in readable.turns(key)}
+    row = row_document(run, readable, key, ())
+    order = next((turn["option_order"] for turn in stored.turns(key)), None)
+    retrieved = [{name: found[name] for name in RETRIEVED} for found in readable.about(readable.retrievals, key)]
+    return {
+        "repetition": key[1],
+        "option_order": order,
+        "options": row["options"],
+        "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
+        "retrieved": sorted(retrieved, key=_by_rank),
+        "chunks": [
+            {name: chunk[name] for name in CHUNK} for chunk in sorted(readable.about(readable.prompt_chunks, key), key=_by_rank)
+        ],
+        "ratings": row["ratings"],
+        "scores": row["scores"],
+    }
+
+
+def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
+    ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
+    proof = check_prompt(stored.item(turn["item_id"]), turn, asked_how(run, ref), journal_of(run))
+    withheld = told["messages"] == NO_MESSAGES != turn["messages"]
+    document = {name: told.get(name) for name in SENT_CALL}
+    document["messages"] = None if withheld else loads(told["messages"])
+    document["proof"] = {**asdict(proof), **({"journal_messages": None} if withheld else {})}
+    return document
+
+
+def _by_rank(found: Row) -> tuple[int, str, int]:
+    return (found["query_number"], str(found.get("stage")), found["rank"])
+
+
+def asked_how(run: PastRun, ref: PartitionRef) -> RequestOptions:
+    """Return how a partition was asked, from its footer."""
+    settings = run.lake.read_footer(ref).settings
+    policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
+    return RequestOptions(settings.get("prompts_sha256"), policy)
+
+
+def journal_of(run: PastRun) -> Path | None:
+    """Return the file of the lake's journal; null if there is none on this machine."""
+    file = state_folder(run.lake.root) / JOURNAL
+    return file if file.is_file() else None
+
+
+def _stored(run: PastRun, ref: PartitionRef) -> Row:
+    footer = run.lake.read_footer(ref)
+    return {
+        "layer": ref.layer,
+        "file": str(run.lake.path(ref)),
+        "fingerprint": ref.fingerprint,
+        "content_sha256": ref.content_sha256,
+        "package_version": footer.package_version,
+        "git_commit": footer.git_commit,
+    }

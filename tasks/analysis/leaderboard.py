@@ -1,4 +1,4 @@
-"""Leaderboards: the models of one run, of several, of the whole lake, or of a paper, ranked together."""
+"""Rank the models of one run, of several, of the whole lake, or of a paper together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,12 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Profile
-from tasks.analysis.number_format import setting_order
 from tasks.analysis.published_tables import PublishedTable, read_table
-from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import ABILITIES, load_published, load_published_for, published_abilities, score_published
+from tasks.scoring.published import backdrop_of, load_published_for, published_abilities, score_published
 from tasks.scoring.veto import rank_models
 
 RUN = "run"
@@ -32,7 +30,7 @@ RUN = "run"
 
 
 @dataclass(frozen=True, eq=False)
-class BoardData:
+class LeaderboardData:
     """What a leaderboard shows.
 
     `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
@@ -50,24 +48,10 @@ class BoardData:
     published: pl.DataFrame | None
     is_published: bool = False
 
-    @property
-    def ability(self) -> pl.DataFrame:
-        """Rows of `ability_scores`; a paper's models are drawn as the field itself, not over it."""
-        return self.abilities.clear() if self.is_published else self.abilities
-
     @cached_property
     def paper(self) -> PublishedTable:
         """The paper's table in one form."""
         return read_table(self.published)
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the models, in the order in which they are shown."""
-        return tuple(sorted(self.totals["setting"].unique(), key=setting_order))
-
-    def systems(self) -> tuple[System, ...]:
-        """The models over the field, best first."""
-        return () if self.is_published else tuple(System(row["model"], row["setting"]) for row in ordered(self.totals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +71,7 @@ class RankedSystems:
 
 
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
-    """One JSON object per (model, setting), ranked ones first.
+    """Return one JSON object per (model, setting), ranked ones first.
 
     Args:
         totals: rows of `totals`.
@@ -108,7 +92,7 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
 
 
 def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """The paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
+    """Return the paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
@@ -131,12 +115,12 @@ def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
 
 
 def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profile: Profile = "corrected") -> list[dict[str, Any]]:
-    """Models of these runs, or of all runs of the benchmark, as JSON objects; see `read_standings`."""
-    return read_standings(benchmark, folder, runs, profile).rows
+    """Return models of these runs, or of all runs of the benchmark, as JSON objects; see `rank_stored_systems`."""
+    return rank_stored_systems(benchmark, folder, runs, profile).rows
 
 
-def read_standings(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
-    """The newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
+def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
+    """Return the newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 
     Runs scored in one profile and in the other are never ranked together.
 
@@ -200,49 +184,49 @@ def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
 
 
 def _all_totals(manifests: Sequence[RunManifest], lake: Lake) -> pl.DataFrame:
-    """Totals of all runs, newest run first, with column `run`."""
+    """Return totals of all runs, newest run first, with column `run`."""
     frames = [(manifest.run, lake.read(manifest.partition("totals"), Totals)) for manifest in manifests]
     return pl.concat([frame.with_columns(pl.lit(run).alias(RUN)) for run, frame in frames])
 
 
 def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.DataFrame:
-    """Abilities of the models whose total is taken from this run."""
+    """Return abilities of the models whose total is taken from this run."""
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
-def stored_board(benchmark: str, folder: Folder, standings: RankedSystems, page: Path) -> BoardData:
-    """What the page of stored models shows: the standings, and the totals of all runs of the benchmark as history.
+def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
+    """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
     Args:
         benchmark: as given.
         folder: the lake.
-        standings: rows of the ranking.
+        ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    blueprint = standings.blueprint
+    blueprint = ranked.blueprint
     manifests = tuple(read_manifest(folder, name) for name in _runs_of(blueprint, folder))
-    return BoardData(
+    return LeaderboardData(
         benchmark=benchmark,
         blueprint=blueprint,
-        totals=standings.totals,
-        abilities=standings.abilities,
+        totals=ranked.totals,
+        abilities=ranked.abilities,
         history=_all_totals(manifests, Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
-        published=_backdrop(benchmark),
+        published=backdrop_of(blueprint),
     )
 
 
-def published_board(benchmark: str) -> BoardData:
-    """What the page of a paper's models shows.
+def published_leaderboard(benchmark: str) -> LeaderboardData:
+    """Return what the page of a paper's models shows.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
     """
     blueprint, published = _published(benchmark)
     totals = score_published(published, blueprint)
-    return BoardData(
+    return LeaderboardData(
         benchmark=benchmark,
         blueprint=blueprint,
         totals=totals,
@@ -250,19 +234,13 @@ def published_board(benchmark: str) -> BoardData:
         history=totals.clear(),
         manifests=(),
         links={},
-        published=_backdrop(benchmark),
+        published=backdrop_of(blueprint),
         is_published=True,
     )
 
 
-def _backdrop(benchmark: str) -> pl.DataFrame | None:
-    published = load_published_for(benchmark)
-    # MoodBench's table also says who was ranked, how open a model is and how large.
-    return load_published() if published is not None and set(ABILITIES) <= set(published.columns) else published
-
-
 def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
-    """Address of each run's report: where reports are served, else its file as seen from the page, if that is on this disk."""
+    """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
     served = environ.get(REPORTS_URL)
     found = {}
     for manifest in manifests:
@@ -276,6 +254,6 @@ def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -
 
 
 def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Ranked models first, then by total, then by the total before the veto, then by name."""
+    """Return ranked models first, then by total, then by the total before the veto, then by name."""
     keys = ["rank", "total", "total_before_veto", "model", "setting"]
     return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()

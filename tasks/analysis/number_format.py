@@ -1,27 +1,28 @@
-"""Numbers as readers see them. Null is a dash everywhere; it never becomes 0."""
+"""Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
 
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
+_HOTTEST = 9
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """Fixed number of decimals."""
+    """Return fixed number of decimals."""
     return NONE if value is None else f"{value:,.{digits}f}"
 
 
 def count(value: int | None) -> str:
-    """A whole number with thousands apart."""
+    """Return a whole number with thousands apart."""
     return NONE if value is None else f"{value:,d}"
 
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Both ends, or a dash if there is no interval."""
+    """Return both ends, or a dash if there is no interval."""
     return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def percent(share: float | None) -> str:
-    """Whole percent; a share that is not quite none or all does not read as 0 % or 100 %."""
+    """Return whole percent; a share that is not quite none or all does not read as 0 % or 100 %."""
     if share is None:
         return NONE
     rounded = round(100 * share)
@@ -33,46 +34,51 @@ def percent(share: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Seconds with two decimals."""
+    """Return seconds with two decimals."""
     return NONE if value is None else f"{value:.2f}{_SPACE}s"
 
 
 def weight(value: float) -> str:
-    """A weight with no more decimals than it needs, three at most."""
+    """Return a weight with no more decimals than it needs, three at most."""
     return f"{round(value, 3):g}"
 
 
 def share_of(part: int, whole: int) -> float | None:
-    """Part / whole, null if there is no whole."""
+    """Return part / whole, null if there is no whole."""
     return part / whole if whole else None
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
-    """`1 call`, `2 calls`; `plural` where an s does not make one."""
+    """Return `1 call`, `2 calls`; `plural` where an s does not make one."""
     return f"{n:,d} {noun if n == 1 else plural or noun + 's'}"
 
 
 def listed(parts: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def shorten(text: str, limit: int) -> str:
-    """The beginning of one line of text, at most `limit` characters."""
+    """Return the beginning of one line of text, at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign; one that rounds to nothing has none."""
+    """Return a difference with its sign; one that rounds to nothing has none."""
     if value is None:
         return NONE
     return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else number(0.0, digits)
 
 
 def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Both ends of a difference, or a dash if there is no interval."""
+    """Return both ends of a difference, or a dash if there is no interval."""
     return NONE if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
+
+
+def heat_step(score: float) -> int:
+    """Return the step of the colour scale for a score on 0-100: 0 to 9."""
+    return min(_HOTTEST, int(score // 10))
 
 
 SETTING_TITLES = {
@@ -92,6 +98,6 @@ def setting_title(setting: str) -> str:
 
 
 def setting_order(setting: str) -> tuple[int, str]:
-    """Sort key: settings as they are shown, unknown ones last by name."""
+    """Return sort key: settings as they are shown, unknown ones last by name."""
     known = list(SETTING_TITLES)
     return (known.index(setting) if setting in known else len(known), setting)

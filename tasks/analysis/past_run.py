@@ -1,4 +1,4 @@
-"""Past runs, opened from the lake alone: manifest, the blueprint it holds, and the layers of its scores."""
+"""Open past runs from the lake: manifest, the blueprint it holds, and the layers of its scores."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -54,11 +54,11 @@ class PastRun:
         return list(ordered.select("model", "setting").iter_rows())
 
     def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
-        """Partitions of a layer with these values of their keys."""
+        """Return partitions of a layer with these values of their keys."""
         return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
 
     def only(self, layer: str) -> PartitionRef:
-        """The one partition of an aggregated layer.
+        """Return the one partition of an aggregated layer.
 
         Raises:
             UsageError: the run has none.
@@ -70,19 +70,19 @@ class PastRun:
         )
 
     def item_scores(self, model: str, setting: str) -> pl.DataFrame:
-        """All item scores of a model and setting."""
+        """Return all item scores of a model and setting."""
         refs = self.partitions("item_scores", model=model, setting=setting)
         frames = [self.lake.read(ref, tables.ItemScores) for ref in refs]
         return pl.concat(frames) if frames else tables.ItemScores.create_empty()
 
     def command(self, name: str, *arguments: str) -> str:
-        """A command about this run, to be typed as it is."""
+        """Return a command about this run, to be typed as it is."""
         lake = [] if str(self.lake.root) == str(DEFAULT_LAKE) else ["--lake", str(self.lake.root)]
         return join(["moodflow", *name.split(), self.name, *arguments, *lake])
 
 
 def find_manifest(folder: Folder, run: str) -> RunManifest:
-    """The manifest of a run.
+    """Find the manifest of a run.
 
     Raises:
         UsageError: there is no such run; the nearest names are suggested.
@@ -119,6 +119,6 @@ def reopen(folder: Folder, run: str) -> PastRun:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """`did you mean ...?` with the names most like this one; null if none is."""
+    """Return `did you mean ...?` with the names most like this one; null if none is."""
     found = get_close_matches(name, list(known), n=3, cutoff=0.4)
     return f"did you mean {' or '.join(found)}?" if found else None

@@ -1,4 +1,4 @@
-"""A paper's table of models, in the one form the report works with."""
+"""Read a paper's table of models into the one form that reports work with."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,12 +49,12 @@ class PublishedTable:
         return frozenset(self.scores.drop_nulls("score_0_100")["ability"])
 
     def ability(self, ability: str, setting: str) -> list[float]:
-        """Scores of all models in one setting; empty if it has none."""
+        """Return scores of all models in one setting; empty if it has none."""
         found = self.scores.filter((pl.col("ability") == ability) & (pl.col("setting") == setting))
         return found["score_0_100"].drop_nulls().to_list()
 
     def total(self, setting: str, *, ranked: bool = False) -> list[float]:
-        """Totals of all models in one setting, on request of the ranked ones alone."""
+        """Return totals of all models in one setting, on request of the ranked ones alone."""
         found = self.totals.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
         return found["total"].drop_nulls().to_list()
 
@@ -64,7 +64,7 @@ class PublishedTable:
         return self.totals.filter(~pl.col("ranked")).height
 
     def range_of(self, ability: str, setting: str, score: float | None) -> PublishedRange | None:
-        """Range of one ability in one setting; null if the table has none."""
+        """Return range of one ability in one setting; null if the table has none."""
         values = self.ability(ability, setting)
         if not values:
             return None
@@ -73,24 +73,14 @@ class PublishedTable:
 
 
 def read_table(published: pl.DataFrame | None) -> PublishedTable:
-    """A paper's table in one form; without rows if there is none.
+    """Bring a paper's table into one form.
 
     Args:
-        published: either a row per model and setting with a column per ability (model, overall, ...; setting, if it is not base;
-            ranked, if not all are; type and parameters, where the paper states these), or a row per model, setting and ability
-            (model, setting, ability, score_0_100, total), the total the same in all rows of a model and setting.
+        published: a row per model with a column per ability (`overall` is the total; `setting`, if not all are `base`; `ranked`,
+            if not all are; type and parameters, where the paper states these); null = there is none.
     """
     if published is None or published.is_empty():
         return PublishedTable(pl.DataFrame(schema=_SCORES), pl.DataFrame(schema=_TOTALS), pl.DataFrame())
-    return _from_rows(published) if "ability" in published.columns else _from_columns(published)
-
-
-def _from_rows(published: pl.DataFrame) -> PublishedTable:
-    totals = published.select("model", "setting", "total", ranked=pl.lit(value=True)).unique(maintain_order=True)
-    return PublishedTable(published.select(*_SCORES).cast(_SCORES), totals.cast(_TOTALS), pl.DataFrame())
-
-
-def _from_columns(published: pl.DataFrame) -> PublishedTable:
     usual = {"setting": pl.lit(BASE_SETTING), "ranked": pl.lit(value=True)}
     full = published.with_columns(**{name: value for name, value in usual.items() if name not in published.columns})
     abilities = [name for name in published.columns if name not in _ABOUT]

@@ -1,4 +1,4 @@
-"""A stored run computed again: each partition after `responses`, from the partitions that it was computed from.
+"""Compute a stored run again: each partition after `responses`, from the partitions that it was computed from.
 
 Each is computed from its stored inputs and not from recomputed ones, so that what differs is told where it differs and nowhere
 else. If every partition follows from its inputs, the last follows from the replies. Nothing is asked and nothing is written.
@@ -74,7 +74,7 @@ class StoredRun:
         return {ref.identity: ref for ref in self.manifest.partitions}
 
     def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
-        """Partitions that one was computed from, in the order of the manifest.
+        """Return partitions that one was computed from, in the order of the manifest.
 
         Raises:
             LakeError: if the manifest does not list one of them.
@@ -90,7 +90,7 @@ class StoredRun:
         return tuple(known for known in self.manifest.partitions if known.path in wanted)
 
     def inputs(self, group: Group) -> tuple[PartitionRef, ...]:
-        """Partitions that are read to compute a group.
+        """Return partitions that are read to compute a group.
 
         Raises:
             LakeError: if the manifest does not list one of them.
@@ -105,18 +105,18 @@ class StoredRun:
         return parents
 
     def settings(self, ref: PartitionRef) -> ScoreSettings:
-        """Seed and resamples that scores were computed with: those of their footer, since an ablation has more than one plan."""
+        """Return seed and resamples of scores: those of their footer, since an ablation has more than one plan."""
         said = self.footers[ref.path].settings
         return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields})
 
 
 def of_layer(refs: Sequence[PartitionRef], layer: str) -> tuple[PartitionRef, ...]:
-    """Those of one layer."""
+    """Return those of one layer."""
     return tuple(ref for ref in refs if ref.layer == layer)
 
 
 def groups(manifest: RunManifest) -> list[Group]:
-    """The partitions that can be computed again, those together that one pass yields."""
+    """Return the partitions that can be computed again, those together that one pass yields."""
     known = COMPUTED.keys() - (set() if knows_variants(manifest) else {"ablations"})
     singles = [(ref,) for ref in manifest.partitions if ref.layer in known]
     passes: dict[tuple[str, ...], list[PartitionRef]] = {}
@@ -127,12 +127,12 @@ def groups(manifest: RunManifest) -> list[Group]:
 
 
 def knows_variants(manifest: RunManifest) -> bool:
-    """Whether the manifest of an ablation says which scores each variant rests on; those made before it was recorded do not."""
+    """Return whether an ablation's manifest says which scores each variant rests on; older ones do not."""
     return "variants" in (manifest.ablation or {})
 
 
 def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
-    """Rows of every partition of a group, by path.
+    """Return rows of every partition of a group, by path.
 
     Raises:
         MoodflowError: if an input cannot be read, or no longer fits the code.
@@ -146,7 +146,7 @@ def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
 
 
 def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
-    """Item scores of a cell of the run, with the methods that a blueprint has for its dataset."""
+    """Compute item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
     inputs = stored.inputs((ref,))
     (responses,), (items,), judgements = (of_layer(inputs, layer) for layer in ("responses", "items", "judgements"))
     job = ItemScoreJob(

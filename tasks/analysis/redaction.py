@@ -1,4 +1,4 @@
-"""Texts that may not be passed on: which datasets they belong to, and a run without them.
+"""Withhold texts that may not be passed on: which datasets they belong to, and a run without them.
 
 They are taken out of the tables, before anything is computed from these, so no later part of the report can show them.
 """
@@ -29,18 +29,18 @@ _LETTERS = re.compile(r"[A-Z]{1,2}(\s*,\s*[A-Z]{1,2})*")
 
 
 def withheld(licence: str) -> str:
-    """What stands in place of a text."""
+    """Return what stands in place of a text."""
     return f"text withheld: licence {licence}"
 
 
 def restricted_notices(data: ReportData) -> tuple[DatasetNotice, ...]:
-    """The datasets asked in this run whose texts may not be passed on."""
+    """Return the datasets asked in this run whose texts may not be passed on."""
     asked = set(data.items["dataset"].unique())
     return tuple(notice for notice in data.manifest.datasets if not notice.redistributable and notice.id in asked)
 
 
 def redact(data: ReportData) -> ReportData:
-    """The run without the texts of restricted datasets and without the replies to them, which may quote.
+    """Return the run without the texts of restricted datasets and without the replies to them, which may quote.
 
     Ids, places, scores, counts and letters stay. An option becomes a number, the same one wherever its text stands in its
     dataset, so that labels can still be told apart.
@@ -59,7 +59,7 @@ def redact(data: ReportData) -> ReportData:
         judgements=_change(Judgements, data.judgements, {name: _of_judgements(mark) for name, mark in marks.items()}),
         contexts=_change(Contexts, data.contexts, {name: _of_contexts(mark) for name, mark in marks.items()}),
         retrievals=_change(Retrievals, data.retrievals, {name: _of_retrievals(mark) for name, mark in marks.items()}),
-        shown=_replace(data.shown, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
+        prompt_chunks=_replace(data.prompt_chunks, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
     )
 
 
@@ -100,7 +100,7 @@ def _of_item_scores(mark: str, names: Mapping[str, str]) -> Changes:
 
 
 def _mark(mark: str) -> Callable[[str | None], str | None]:
-    """Puts the mark in place of a text; where there is none, none is made up."""
+    """Return a function that puts the mark in place of a text; where there is none, none is made up."""
     return lambda text: None if text is None else mark
 
 
@@ -118,7 +118,7 @@ def _of_retrievals(mark: str) -> Changes:
 
 
 def _change(schema: type[SchemaT], frame: dy.DataFrame[SchemaT], changes: Mapping[str, Changes]) -> dy.DataFrame[SchemaT]:
-    """The frame with the columns of these datasets changed."""
+    """Return the frame with the columns of these datasets changed."""
     return schema.validate(_replace(frame, changes))
 
 

@@ -1,4 +1,4 @@
-"""Whether a model regressed: its scores in two runs of the same plan, compared over the items scored in both.
+"""Decide whether a model regressed between two runs of the same plan, over the items scored in both.
 
 The rule. A score (the total before the veto, or a main ability, the gate's too) falls by more than its interval if both hold:
 
@@ -27,8 +27,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
-from tasks.scoring.aggregation import aggregate_scores
-from tasks.scoring.contributions import ability_contributions, metric_contributions
+from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
@@ -58,7 +57,7 @@ class SystemScores:
 def score_changes(
     before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
 ) -> tuple[ScoreDifference, ...]:
-    """Changes of the total and of every main ability that has a score in either run.
+    """Return changes of the total and of every main ability that has a score in either run.
 
     Args:
         before: rows of `item_scores` of one model and setting in the earlier run.
@@ -86,7 +85,7 @@ def score_changes(
 
 
 def below(blueprint: Blueprint) -> dict[str, list[str]]:
-    """Datasets below each main ability, in the order of the blueprint."""
+    """Return datasets below each main ability, in the order of the blueprint."""
     return {
         main.id: [dataset.id for _, node in main.walk() for task in node.tasks for dataset in task.datasets]
         for main in blueprint.abilities
@@ -120,7 +119,7 @@ def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Pai
 
 
 def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> str | None:
-    """Why a score of two runs cannot be compared."""
+    """Return why a score of two runs cannot be compared."""
     if not before or not after:
         return f"it has no score in {'the previous run' if after else 'this run'}"
     if other := sorted({spec[0] for spec in before} & changed):
@@ -135,7 +134,7 @@ def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], cha
 def find_regressions(
     changes: Sequence[ScoreDifference], before: SystemScores, after: SystemScores, blueprint: Blueprint
 ) -> tuple[Regression, ...]:
-    """Every way in which a model and setting regressed, the total first.
+    """Find every way in which a model and setting regressed, the total first.
 
     Args:
         changes: of its scores.
@@ -149,7 +148,7 @@ def find_regressions(
 
 
 def fell_beyond_interval(change: ScoreDifference) -> bool:
-    """Whether a score fell by more than its interval; not without one."""
+    """Return whether a score fell by more than its interval; not without one."""
     if change.change is None or change.allowed is None or change.ci_high is None:
         return False
     return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
@@ -198,7 +197,7 @@ def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Itera
 
 
 def find_warnings(before: SystemScores, after: SystemScores) -> tuple[str, ...]:
-    """Changes of the veto and of coverage that are no regression."""
+    """Find changes of the veto and of coverage that are no regression."""
     remarks = []
     if after.vetoed is False and before.vetoed is not False:
         remarks.append("the veto is lifted" if before.vetoed else "the veto, undecided before, is passed")

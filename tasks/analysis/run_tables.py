@@ -1,6 +1,6 @@
-"""What a report is made of, and whom it is about."""
+"""The tables of a run that a report reads, and the systems they are about."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,8 +19,50 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
-from tasks.analysis.retrieved_chunks import SHOWN
 from tasks.datasets.baselines import Baselines, measure_baselines, orders_shown
+
+PROMPT_CHUNKS = pl.Schema(
+    {
+        "dataset": pl.String,
+        "item_id": pl.String,
+        "model": pl.String,
+        "setting": pl.String,
+        "repetition": pl.Int64,
+        "query_number": pl.Int64,
+        "rank": pl.Int64,
+        "text": pl.String,
+        "holds_needle": pl.Boolean,
+    }
+)
+STAGES = ("initial", "search", "reranked")
+"""Stages in the order in which they come: what the last one keeps goes into the prompt."""
+
+ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
+
+
+def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `retrievals` that belong to the last stage of their item."""
+    place = pl.col("stage").cast(pl.String).replace_strict({name: at for at, name in enumerate(STAGES)}, return_dtype=pl.Int64)
+    ordered = retrievals.with_columns(place=place)
+    return ordered.filter(pl.col("place") == pl.col("place").max().over(ASKED)).drop("place")
+
+
+def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
+    """Return texts of the chunks of one partition that went into prompts.
+
+    Args:
+        chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
+        retrievals: rows of `retrievals`, of any partitions.
+        place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
+
+    Returns:
+        columns PROMPT_CHUNKS.
+    """
+    mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
+    kept = last_stage(mine).filter("kept")
+    texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
+    return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
+
 
 NEEDLES = pl.Schema(
     {
@@ -56,11 +98,11 @@ class System:
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
     def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
-        """Rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
+        """Return rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
         return self.of(frame).to_dicts()
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The part of a frame with columns `model` and `setting` that is about this system."""
+        """Return the part of a frame with columns `model` and `setting` that is about this system."""
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
@@ -68,9 +110,9 @@ class System:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
-    `published` is the paper's table, in one of the forms that `published.read_table` reads; null or empty: nothing is compared
-    with it. `needles` has the columns NEEDLES, `shown` those of `shown.SHOWN`: the chunks that went into prompts. The layers from
-    `judgements` on are empty where a run has no such thing.
+    `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
+    compared with it. `needles` has the columns NEEDLES; `prompt_chunks`, the chunks that went into prompts, has PROMPT_CHUNKS.
+    The layers from `judgements` on are empty where a run has no such thing.
     """
 
     manifest: RunManifest
@@ -93,10 +135,10 @@ class ReportData:
     gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
     needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
-    shown: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHOWN))
+    prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def systems(self) -> tuple[System, ...]:
-        """Ranked models first, then by total (vetoed ones have 0), then by name; models of the plan without a row come last."""
+        """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
         keys = ["rank", "total", "total_before_veto", "model", "setting"]
         ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
         scored = [System(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]

@@ -1,4 +1,4 @@
-"""How each number of a run came about: every stored score with the parts it is the weighted mean of.
+"""Compute the score tree: every stored score of a run with the parts it is the weighted mean of.
 
 Nothing is scored anew: scores are those of the layers, weights those of the blueprint (of levels: of the rule for the levels that
 have a score). Each mean is computed once more, here and in another way than in tasks.scoring.aggregation, and held against the
@@ -12,9 +12,17 @@ from typing import Any, Literal
 
 import polars as pl
 
-from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
+from schemas.blueprint import (
+    Ability,
+    Blueprint,
+    BlueprintDataset,
+    CentredNormalisation,
+    GradeNormalisation,
+    Normalisation,
+    NumericNormalisation,
+    Task,
+)
 from schemas.vocabulary import LEVELS, Level
-from tasks.analysis.bounds import describe_normalisation, normalise
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 Row = dict[str, Any]
@@ -73,7 +81,7 @@ class ScorePart:
         return abs(self.score - self.computed) <= SAME
 
     def walk(self) -> Iterator["ScorePart"]:
-        """This part and all below it."""
+        """Return this part and all below it."""
         yield self
         for part in self.parts:
             yield from part.walk()
@@ -89,7 +97,7 @@ class Scores:
     layers: Mapping[str, Mapping[tuple[str, ...], Row]]
 
     def row(self, layer: str, *names: str) -> Row:
-        """The row of a layer; one that says that nothing was scored where there is none."""
+        """Return the row of a layer; one that says that nothing was scored where there is none."""
         return self.layers[layer].get(names, {})
 
 
@@ -106,33 +114,33 @@ NAMED = {
 
 
 def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> Scores:
-    """The rows of one model and setting.
+    """Return the rows of one model and setting.
 
     Args:
         layers: rows of `totals` and of every layer of NAMED, by name.
-        model: as in `totals`.
-        setting: likewise.
+        model: name of the model.
+        setting: its setting.
     """
     mine = (pl.col("model") == model) & (pl.col("setting") == setting)
     found = {
         layer: {tuple(str(row[name]) for name in names): row for row in layers[layer].filter(mine).iter_rows(named=True)}
         for layer, names in NAMED.items()
     }
-    return Scores(model, setting, layers["totals"].filter(mine).row(0, named=True), found)
+    return Scores(model, setting, next(layers["totals"].filter(mine).iter_rows(named=True), {}), found)
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
-    """The total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
+    """Explain the total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
     gate = blueprint.gate.ability if blueprint.gate else None
     measured = [ability for ability in blueprint.abilities if _is_measured(ability)]
     counted = [explain_ability(scores, ability, blueprint) for ability in measured if ability.id != gate]
     return _mean(
-        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total["total_before_veto"]}
+        "total", blueprint.name, blueprint.title, counted, {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
     )
 
 
 def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier: int = 1) -> ScorePart:
-    """An ability of any tier: the mean of the abilities below it, or of its levels."""
+    """Explain an ability of any tier: the mean of the abilities below it, or of its levels."""
     kind: Kind = "ability" if tier == 1 else "sub_ability"
     row = scores.row(f"{kind}_scores", ability.id)
     below = [explain_ability(scores, child, blueprint, tier + 1) for child in ability.children if _is_measured(child)]
@@ -141,13 +149,13 @@ def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier
 
 
 def explain_task(scores: Scores, task: Task, blueprint: Blueprint) -> ScorePart:
-    """A task: the mean of its datasets."""
+    """Explain a task: the mean of its datasets."""
     parts = [explain_dataset(scores, entry.id, blueprint.datasets[entry.id], entry.weight) for entry in task.datasets]
     return _mean("task", task.id, task.title, parts, scores.row("task_scores", task.id), task.weight)
 
 
 def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: float = 1.0) -> ScorePart:
-    """A dataset: the mean of its methods' metrics."""
+    """Explain a dataset: the mean of its methods' metrics."""
     row = scores.row("dataset_scores", name)
     return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
 
@@ -165,7 +173,7 @@ def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[Scor
 
 
 def level_weights(blueprint: Blueprint, present: Sequence[Level]) -> Mapping[Level, float]:
-    """Weights of the levels when exactly these have a score; empty if none has one."""
+    """Return weights of the levels when exactly these have a score; empty if none has one."""
     return next((rule.weights for rule in blueprint.level_rules if set(rule.weights) == set(present)), {})
 
 
@@ -222,7 +230,7 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
 
 
 def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
-    """Weighted mean of the scores that are there, between the lowest and the highest of them; null if none has a weight."""
+    """Return the weighted mean of the scores that are there, kept between their extremes; null if none has a weight."""
     known = [(score, weight) for score, weight in scored if score is not None]
     whole = fsum(weight for _, weight in known)
     if whole <= 0:
@@ -233,7 +241,7 @@ def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
 
 
 def share_out(parts: Sequence[ScorePart]) -> tuple[ScorePart, ...]:
-    """The parts of one mean, each with its share of it."""
+    """Return the parts of one mean, each with its share of it."""
     whole = fsum(part.weight for part in parts if part.score is not None)
     return tuple(
         part
@@ -249,3 +257,31 @@ def _datasets(parts: Sequence[ScorePart]) -> int:
 
 def _is_measured(ability: Ability) -> bool:
     return any(node.tasks for _, node in ability.walk())
+
+
+def normalise(raw: float, rule: Normalisation) -> float | None:
+    """Return the raw score on 0-100; null if it is a grade that the table does not have."""
+    if isinstance(rule, GradeNormalisation):
+        name = str(int(raw)) if raw == int(raw) else str(raw)
+        return rule.table.get(name)
+    if isinstance(rule, NumericNormalisation):
+        return (raw - rule.min) / (rule.max - rule.min) * 100
+    if isinstance(rule, CentredNormalisation):
+        low, high = rule.best - rule.span, rule.best + rule.span
+        return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
+    return raw * 100 if rule.type == "ratio" else raw
+
+
+def describe_normalisation(rule: Normalisation) -> str:
+    """Describe the rule as a formula with its bounds."""
+    if isinstance(rule, GradeNormalisation):
+        return "grade looked up: " + ", ".join(f"{grade} -> {points:g}" for grade, points in rule.table.items())
+    if isinstance(rule, NumericNormalisation):
+        return f"(raw - {_bound(rule.min)}) / ({_bound(rule.max)} - {_bound(rule.min)}) x 100"
+    if isinstance(rule, CentredNormalisation):
+        return f"(1 - |raw - {_bound(rule.best)}| / {rule.span:g}) x 100"
+    return "raw x 100, raw in [0, 1]" if rule.type == "ratio" else "raw itself, already on 0-100"
+
+
+def _bound(value: float) -> str:
+    return f"({value:g})" if value < 0 else f"{value:g}"

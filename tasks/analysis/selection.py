@@ -1,4 +1,4 @@
-"""Which numbers of a run are to be explained: models, settings and a place in the blueprint, by the names a user gives."""
+"""Select the numbers of a run to explain: models, settings and a path in the blueprint, by the names a user gives."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class BlueprintPath:
     dataset: str | None = None
 
     def datasets(self, blueprint: Blueprint) -> tuple[str, ...]:
-        """Datasets at or below it, in the blueprint's order."""
+        """Return datasets at or below it, in the blueprint's order."""
         if self.dataset is not None:
             return (self.dataset,)
         if self.task is not None:
@@ -48,12 +48,12 @@ class BlueprintPath:
 
 
 def datasets_below(ability: Ability) -> list[str]:
-    """Datasets of an ability, in its order."""
+    """Return datasets of an ability, in its order."""
     return [entry.id for _, node in ability.walk() for task in node.tasks for entry in task.datasets]
 
 
 def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
-    """The models and settings that are meant; all of the run if none is named.
+    """Choose the models and settings that are meant; all of the run if none is named.
 
     Raises:
         UsageError: the run has no such model or setting, or not both together.
@@ -73,7 +73,7 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
 
 
 def require_one(run: PastRun, systems: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
-    """The one model and setting that is left.
+    """Return the one model and setting that is left.
 
     Raises:
         UsageError: there are several; `why` says what only one of them has.
@@ -91,7 +91,7 @@ def require_one(run: PastRun, systems: Sequence[tuple[str, str]], why: str) -> t
 
 
 def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
-    """The place in the blueprint.
+    """Find the place in the blueprint.
 
     Raises:
         UsageError: there is no such ability, task or dataset, or one does not lie below the other.

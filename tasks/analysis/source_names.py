@@ -1,4 +1,4 @@
-"""What the source files are called whose hashes a partition names: from the catalogue, else from what manifests say."""
+"""Name the source files whose hashes a partition holds: from the catalogue, else from manifests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ class SourceNames:
 
     @classmethod
     def of(cls, manifests: Iterable[RunManifest]) -> "SourceNames":
-        """Of the catalogue and these manifests."""
+        """Return the names in the catalogue and in these manifests."""
         return cls({notice.id: notice for manifest in manifests for notice in manifest.datasets}, Locator())
 
     def __call__(self, dataset: str, hashes: Sequence[str]) -> list[SourceName]:
-        """One name for each hash; of a file that is no longer what the catalogue pins, what a manifest says of its dataset."""
+        """Return a name for each hash; of a file the catalogue no longer pins, what a manifest says of its dataset."""
         for spec in _versions(dataset):
             if len(spec.files) == len(hashes):
                 known = self._hashes(spec.files)

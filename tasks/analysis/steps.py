@@ -39,5 +39,5 @@ async def check_regressions(changes: RunChanges) -> Any:
     """Fail, saying what fell, if any model regressed; the run beside it goes on."""
     if not changes.regressed:
         return None
-    findings = [f"{unit.model} {unit.setting}: {found.message}" for unit in changes.regressed for found in unit.findings]
+    findings = [f"{system.model} {system.setting}: {found.message}" for system in changes.regressed for found in system.findings]
     return refused("\n".join(findings))

@@ -1,4 +1,4 @@
-"""The content of a report, before it becomes a page: everything computed, nothing formatted."""
+"""Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
 import json
 from dataclasses import dataclass
@@ -6,31 +6,27 @@ from itertools import groupby
 
 from schemas.lineage import RunManifest
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark_papers import paper_of
-from tasks.reporting.content.blueprint_paths import has_levels
-from tasks.reporting.content.costs import Costs, describe_costs
-from tasks.reporting.content.design import Design, describe_design
+from tasks.reporting.content.benchmark import has_levels, paper_of
+from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.method_notes import MethodNotes, describe_method
-from tasks.reporting.content.missing_scores import MissingScores, find_gaps
-from tasks.reporting.content.needles import NeedleGrid, needle_grids
+from tasks.reporting.content.method import Design, MethodNotes, describe_design, describe_method
 from tasks.reporting.content.operations import (
+    Costs,
     FailureRow,
     JudgeFailureRow,
     LayerRow,
     UsageRow,
+    describe_costs,
     failure_rows,
     judge_failure_rows,
     layer_rows,
     usage_rows,
 )
 from tasks.reporting.content.position_bias import Positions, describe_positions
-from tasks.reporting.content.provenance import Provenance, describe_provenance
-from tasks.reporting.content.published_models import PublishedModels, describe_field
-from tasks.reporting.content.recall import RetrievalReport, describe_retrieval
-from tasks.reporting.content.request import Request, describe_request
-from tasks.reporting.content.score_tree import Node, NodePath, drill_down
+from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
+from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
+from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
@@ -38,7 +34,7 @@ from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_t
 
 @dataclass(frozen=True)
 class SystemReport:
-    """One model in one setting. `anchor` is its place in the page."""
+    """One model in one setting. `anchor` is its number in the page."""
 
     anchor: str
     verdict: TotalVerdict
@@ -69,7 +65,6 @@ class Report:
     source: str
     manifest: RunManifest
     systems: tuple[SystemReport, ...]
-    field: PublishedModels | None
     failures: tuple[FailureRow, ...]
     judge_failures: tuple[JudgeFailureRow, ...]
     usage: tuple[UsageRow, ...]
@@ -117,17 +112,16 @@ class Report:
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
-    gaps = find_gaps(data)
+    missing = find_missing_scores(data)
     verdicts = judge_systems(data)
     return Report(
         title=data.blueprint.title,
         source=data.blueprint.source,
         manifest=data.manifest,
         systems=tuple(
-            _describe(data, system, verdict, gaps, f"m{place}")
-            for place, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
+            _describe(data, system, verdict, missing, f"m{number}")
+            for number, (system, verdict) in enumerate(zip(data.systems(), verdicts, strict=True), start=1)
         ),
-        field=describe_field(data),
         failures=failure_rows(data),
         judge_failures=judge_failure_rows(data),
         usage=usage_rows(data),
@@ -148,16 +142,16 @@ def build_report(data: ReportData) -> Report:
     )
 
 
-def _describe(data: ReportData, system: System, verdict: TotalVerdict, gaps: MissingScores, anchor: str) -> SystemReport:
-    tasks, raw = task_rows(data, system, gaps), raw_rows(data, system, gaps)
+def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
+    tasks, raw = task_rows(data, system, missing), raw_rows(data, system, missing)
     findings = find_reasons(data, system, tasks, raw)
     return SystemReport(
         anchor=anchor,
         verdict=verdict,
-        abilities=ability_rows(data, system, gaps),
-        levels=level_rows(data, system, gaps),
+        abilities=ability_rows(data, system, missing),
+        levels=level_rows(data, system, missing),
         weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
-        tree=drill_down(NodePath(data, system, anchor, gaps, findings), verdict),
+        tree=build_tree(TreeSource(data, system, anchor, missing, findings), verdict),
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),

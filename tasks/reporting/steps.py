@@ -1,4 +1,4 @@
-"""The report stage's step: layers of a run to report files and manifest."""
+"""Write a run's report as a Prefect step: layers of a run to report files and manifest."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,13 +16,11 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.redaction import redact
-from tasks.analysis.retrieved_chunks import SHOWN, shown_chunks
-from tasks.analysis.run_tables import NEEDLES, ReportData, ReportPaths
+from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, ReportPaths, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline
-from tasks.reporting.render.ablation_page import AblationFacts, write_ablation_report
-from tasks.reporting.render.page import write_report
+from tasks.reporting.render.page import write_ablation_report, write_report
 from tasks.steps import step
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
@@ -95,12 +93,12 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         gains=layer("setting_gains", SettingGains),
         agreements=layer("agreements", Agreements),
         needles=layer("needle_scores", NeedleScores).select(*NEEDLES).cast(NEEDLES),
-        shown=read_shown(job.manifest, retrievals, lake),
+        prompt_chunks=read_prompt_chunks(job.manifest, retrievals, lake),
     )
 
 
-def read_shown(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
-    """Texts of the chunks that went into prompts, columns `shown.SHOWN`.
+def read_prompt_chunks(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+    """Read texts of the chunks that went into prompts, columns PROMPT_CHUNKS.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
     such a dataset are left out.
@@ -108,8 +106,8 @@ def read_shown(manifest: RunManifest, retrievals: pl.DataFrame, lake: Lake) -> p
     refs = [ref for ref in manifest.partitions if ref.layer == "chunks"]
     cuts = Counter(ref.key("dataset") for ref in refs if _is_of_context(ref))
     told = [ref for ref in refs if not _is_of_context(ref) or cuts[ref.key("dataset")] == 1]
-    frames = [shown_chunks(lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in told]
-    return pl.concat(frames) if frames else pl.DataFrame(schema=SHOWN)
+    frames = [join_prompt_chunks(lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in told]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=PROMPT_CHUNKS)
 
 
 def _is_of_context(ref: PartitionRef) -> bool:
@@ -143,16 +141,4 @@ def write_ablation_pages(job: AblationReportJob, lake: Lake, folder: Folder) -> 
     Raises:
         LakeError: if the table is gone or changed, or the disk refuses a file.
     """
-    manifest, named = job.manifest, job.manifest.ablation or {}
-    facts = AblationFacts(
-        run=manifest.run,
-        title=f"{named['name']}: {manifest.benchmark}",
-        benchmark=manifest.benchmark,
-        started_at=manifest.started_at,
-        finished_at=manifest.finished_at,
-        package_version=manifest.package_version,
-        git_commit=manifest.git_commit,
-        plan=manifest.plan,
-        notes=tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing),
-    )
-    return write_ablation_report(named["name"], lake.read(job.table, Ablations), facts, folder)
+    return write_ablation_report(lake.read(job.table, Ablations), job.manifest, folder)

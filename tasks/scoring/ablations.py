@@ -1,4 +1,4 @@
-"""Scores of the variants of an ablation, side by side."""
+"""Lay the scores of an ablation's variants side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class VariantScores:
 
 
 def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str, ...]]]:
-    """Every combination of the factors' values, as the layer names it and as it is."""
+    """List every combination of the factors' values, as the layer names it and as it is."""
     factors = [one.factor for one in varied]
     for values in product(*(one.values for one in varied)):
         yield _variant(factors, values), values
@@ -64,7 +64,7 @@ def ablation_rows(
     scored: Iterable[tuple[Variant, dy.DataFrame[RawScores], dy.DataFrame[NormalizedScores]]],
     ratios: frozenset[tuple[str, str, str]],
 ) -> dy.DataFrame[Ablations]:
-    """The layer `ablations`.
+    """Return the layer `ablations`.
 
     Args:
         ablation: its name.

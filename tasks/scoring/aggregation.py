@@ -1,4 +1,4 @@
-"""Algorithms 2 to 4: normalised scores to datasets, tasks, levels, sub-abilities and main abilities.
+"""Algorithms 2 to 4: normalised scores to main abilities, and the weight of each metric in a total.
 
 Every step is the same weighted mean over what is there. A level is present if one of its tasks was scored, so a true 0 counts and
 a missing dataset is neither 0 nor forgotten: each row says how many datasets its score rests on, and how many there should be.
@@ -12,14 +12,14 @@ from schemas.blueprint import MAX_TIERS
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import LEVEL_BIT, Tree
 
-UNIT = ["model", "setting"]
+SYSTEM = ["model", "setting"]
 COUNTS = ["datasets_scored", "datasets_total", "n_scored", "n_total"]
 _SCORE, _WEIGHT = pl.col("score_0_100"), pl.col("weight")
 
 
 @dataclass(frozen=True)
 class Aggregates:
-    """Scores of every tier. Columns: UNIT, the names, score_0_100, COUNTS, and what the mean was made of.
+    """Scores of every tier. Columns: SYSTEM, the names, score_0_100, COUNTS, and what the mean was made of.
 
     `weight` is the row's weight among its siblings, `weight_counted` the sum of the weights of its scored children.
     """
@@ -47,17 +47,17 @@ def aggregate_scores(normalized: pl.DataFrame, tree: Tree) -> Aggregates:
 
 
 def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
-    """Weighted mean of the scored children of each parent.
+    """Return weighted mean of the scored children of each parent.
 
     Args:
-        children: UNIT, `parent`, score_0_100 (null = missing), weight, COUNTS.
-        parent: columns that, with UNIT, name a parent.
+        children: SYSTEM, `parent`, score_0_100 (null = missing), weight, COUNTS.
+        parent: columns that, with SYSTEM, name a parent.
 
     Returns:
         One row per parent: score_0_100 (null if no child with a weight was scored), COUNTS, weight_counted.
     """
     counted = pl.when(_SCORE.is_not_null()).then(_WEIGHT)
-    sums = children.group_by(*UNIT, *parent).agg(
+    sums = children.group_by(*SYSTEM, *parent).agg(
         pl.col(COUNTS).sum(),
         weight_counted=exact_sum(counted),
         weighted=exact_sum(_SCORE * _WEIGHT),
@@ -73,7 +73,7 @@ def weigh(children: pl.LazyFrame, parent: list[str]) -> pl.LazyFrame:
 
 
 def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
+    """Aggregate dataset scores: weighted means over methods and metrics, for every dataset of the blueprint.
 
     An item counts once, however many metrics it has: as missing if it is for the metric with the most gaps. Metrics may count
     different items (BBQ's bias scores), so it is gaps that are compared and not numbers of scores.
@@ -81,13 +81,13 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
     weights = tree.metrics.lazy().select("dataset", "method", "metric", "weight")
     methods = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
     gaps = (pl.col("n_total") - pl.col("n_scored")).max()
-    counts = methods.group_by(*UNIT, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
+    counts = methods.group_by(*SYSTEM, "dataset").agg(pl.col("n_total").max(), gaps=gaps)
     items = counts.with_columns(n_scored=pl.col("n_total") - pl.col("gaps")).drop("gaps")
     nothing = [pl.lit(0, pl.Int64).alias(name) for name in COUNTS]
     means = weigh(methods.drop("n_scored", "n_total").with_columns(nothing), ["dataset"]).drop(COUNTS)
-    measured = means.join(items, on=[*UNIT, "dataset"])
-    every = normalized.select(UNIT).unique().join(tree.datasets.lazy(), how="cross")
-    return every.join(measured, on=[*UNIT, "dataset"], how="left").with_columns(
+    measured = means.join(items, on=[*SYSTEM, "dataset"])
+    every = normalized.select(SYSTEM).unique().join(tree.datasets.lazy(), how="cross")
+    return every.join(measured, on=[*SYSTEM, "dataset"], how="left").with_columns(
         pl.col("n_scored", "n_total").fill_null(0),
         datasets_scored=_SCORE.is_not_null().cast(pl.Int64),
         datasets_total=pl.lit(1, pl.Int64),
@@ -95,24 +95,24 @@ def aggregate_datasets(normalized: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
 
 
 def aggregate_tasks(datasets: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Task scores: weighted means of their datasets."""
+    """Aggregate task scores: weighted means of their datasets."""
     return weigh(datasets, ["task"]).join(tree.tasks.lazy(), on="task")
 
 
 def aggregate_levels(tasks: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
-    """Level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
+    """Aggregate level scores: weighted means of an ability's tasks at one level; their weight follows from the levels present."""
     levels = weigh(tasks, ["node", "level"])
     bit = pl.col("level").replace_strict(LEVEL_BIT, return_dtype=pl.Int64)
-    present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*UNIT, "node")
+    present = pl.when(_SCORE.is_not_null()).then(bit).sum().over(*SYSTEM, "node")
     weighted = levels.with_columns(levels=present).join(tree.rules.lazy(), on=["levels", "level"], how="left")
     return weighted.with_columns(_WEIGHT.fill_null(0.0)).drop("levels")
 
 
 def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
-    """Scores of all abilities, from the deepest tier to the main one.
+    """Aggregate scores of all abilities, from the deepest tier to the main one.
 
     Returns:
-        UNIT, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
+        SYSTEM, node, parent, tier, score_0_100, COUNTS, weight, weight_counted.
     """
     from_levels = weigh(levels, ["node"]).collect()
     scored: list[pl.DataFrame] = []
@@ -123,3 +123,69 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
             means.append(weigh(scored[-1].lazy(), ["parent"]).rename({"parent": "node"}).collect())
         scored.append(pl.concat(means, how="diagonal").join(here, on="node"))
     return pl.concat(scored)
+
+
+_SHARE = pl.col("contribution") * pl.col("weight") / pl.col("weight_above")
+
+
+def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree, gate: str | None) -> pl.DataFrame:
+    """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
+
+    Args:
+        normalized: rows of `normalized_scores`.
+        aggregates: what was computed from them.
+        tree: the blueprint's tables.
+        gate: the main ability that never enters the total.
+
+    Returns:
+        SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
+        contribution x normalised score is the total before the veto.
+    """
+    mains = pl.col("parent").is_null() & (pl.col("node") != gate if gate else pl.lit(value=True))
+    top = _counted(aggregates).filter(mains)
+    shared = top.with_columns(contribution=pl.col("weight") / exact_sum(pl.col("weight")).over(SYSTEM))
+    return _spread(shared, normalized, aggregates, tree)
+
+
+def ability_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
+    """Return weight of every scored metric in the score of its main ability, the gate's too; columns as of metric_contributions.
+
+    Per model, setting and main ability the contributions sum to 1.
+    """
+    scored = pl.col("parent").is_null() & pl.col("score_0_100").is_not_null()  # one of weight 0 has a score of its own too
+    top = aggregates.nodes.filter(scored)
+    return _spread(top.with_columns(contribution=pl.lit(1.0)), normalized, aggregates, tree)
+
+
+def _counted(aggregates: Aggregates) -> pl.DataFrame:
+    return aggregates.nodes.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
+
+
+def _spread(top: pl.DataFrame, normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
+    nodes, below_them = [top], _counted(aggregates).rename({"parent": "above"})
+    while not (below := pass_down(nodes[-1], below_them, "node", "above")).is_empty():
+        nodes.append(below.rename({"above": "parent"}))
+    abilities = pl.concat([frame.select(*SYSTEM, "node", "contribution", "weight_counted") for frame in nodes])
+    levels = pass_down(abilities, aggregates.levels, "node", "node")
+    tasks = pass_down(levels, aggregates.tasks, ["node", "level"], ["node", "level"])
+    datasets = pass_down(tasks, aggregates.datasets, "task", "task")
+    weights = tree.metrics.select("dataset", "method", "metric", "weight")
+    metrics = normalized.rename({"normalized_0_100": "score_0_100"}).join(weights, on=["dataset", "method", "metric"])
+    return pass_down(datasets, metrics, "dataset", "dataset").select(*SYSTEM, "dataset", "method", "metric", "contribution")
+
+
+def pass_down(parents: pl.DataFrame, children: pl.DataFrame, parent: str | list[str], child: str | list[str]) -> pl.DataFrame:
+    """Split each parent's contribution among its scored children, by weight.
+
+    Args:
+        parents: SYSTEM, `parent`, contribution, weight_counted.
+        children: SYSTEM, `child`, score_0_100, weight.
+        parent: columns that name a parent.
+        child: the same columns as the children name them.
+    """
+    on_parent = [parent] if isinstance(parent, str) else parent
+    on_child = [child] if isinstance(child, str) else child
+    scored = children.filter(pl.col("score_0_100").is_not_null() & (pl.col("weight") > 0))
+    shares = parents.select(*SYSTEM, *on_parent, "contribution", weight_above="weight_counted")
+    joined = scored.join(shares, left_on=[*SYSTEM, *on_child], right_on=[*SYSTEM, *on_parent])
+    return joined.with_columns(contribution=_SHARE).drop("weight_above")

@@ -1,4 +1,4 @@
-"""Item scores to leaderboard: every layer of the score stage, from one pure function."""
+"""Score a benchmark: item scores to every layer up to the leaderboard, from one pure function."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,8 +10,7 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.blueprint import Blueprint
 from schemas.tables import scores as tables
-from tasks.scoring.aggregation import UNIT, aggregate_scores
-from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import KEY, reduce_item_scores
 from tasks.scoring.tree import tree_tables
@@ -46,7 +45,7 @@ class ScoreTables:
     totals: dy.DataFrame[tables.Totals]
 
     def layer(self, name: str) -> pl.DataFrame:
-        """Table of a layer by the layer's name, such as `raw_scores` or `totals`."""
+        """Return the table of a layer by the layer's name, such as `raw_scores` or `totals`."""
         frame: pl.DataFrame = getattr(self, name.removesuffix("_scores"))
         return frame
 
@@ -89,13 +88,13 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
         level=_validated(tables.LevelScores, aggregates.levels.rename({"node": "sub_ability"})),
         sub_ability=_validated(tables.SubAbilityScores, aggregates.nodes.filter(below).rename({"node": "sub_ability"})),
         ability=_validated(tables.AbilityScores, abilities),
-        totals=_validated(tables.Totals, totals.join(intervals.totals, on=UNIT, how="left")),
+        totals=_validated(tables.Totals, totals.join(intervals.totals, on=SYSTEM, how="left")),
     )
 
 
 def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
     none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
-    return Intervals(raw.select(*KEY, *none).clear(), totals.select(*UNIT, *none).clear())
+    return Intervals(raw.select(*KEY, *none).clear(), totals.select(*SYSTEM, *none).clear())
 
 
 def _validated(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:

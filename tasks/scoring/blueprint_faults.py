@@ -1,4 +1,4 @@
-"""What is wrong with a blueprint, in words: one message with place, expectation, finding and next step."""
+"""Say what is wrong with a blueprint: one message with place, expectation, finding and next step."""
 
 import re
 from collections.abc import Mapping

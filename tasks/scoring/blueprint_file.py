@@ -1,4 +1,4 @@
-"""The text of a blueprint file: YAML with positions, so that an error can say where."""
+"""Parse a blueprint file: YAML with positions, so that an error can say where."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Document:
     values: Any
 
     def place(self, location: Sequence[str | int], line: int | None = None) -> str:
-        """File, line (that of the key, if not given) and key path of the deepest part of a location that the file holds."""
+        """Return file, line (that of the key, if not given) and key path of the deepest part of a location in the file."""
         node, found, path = self.root, 1, ""
         for step in location:
             below = next((child for child in _children(node) if child.name == step), None)
@@ -32,7 +32,7 @@ class Document:
         return f"{place}, {path}" if path else place
 
     def find(self, name: str) -> Location | None:
-        """Where a name first occurs, as a key or as a value."""
+        """Find where a name first occurs, as a key or as a value."""
         return next((location for location, found in _names(self.root, (), set()) if found == name), None)
 
 

@@ -1,4 +1,4 @@
-"""Finding and reading blueprints."""
+"""Find and read blueprints."""
 
 from difflib import get_close_matches
 from functools import lru_cache
@@ -51,7 +51,7 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, file: Path) -> "Stamp":
-        """Of a file as it is now.
+        """Return the stamp of a file as it is now.
 
         Raises:
             OSError: there is none.
@@ -62,7 +62,7 @@ class Stamp(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _read_once(file: Path, stamp: Stamp) -> Blueprint:  # noqa: ARG001  part of the cache's key
-    """A command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
+    """Read A command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
     return _read_blueprint(file)
 
 
@@ -77,12 +77,12 @@ def _read_blueprint(file: Path) -> Blueprint:
 
 
 def list_blueprints() -> list[str]:
-    """Names of the blueprints that ship with MoodFlow."""
+    """List names of the blueprints that ship with MoodFlow."""
     return sorted(file.stem for file in BLUEPRINTS.glob("*.yaml"))
 
 
 def find_blueprint(name_or_path: str | Path) -> Path:
-    """File of a blueprint.
+    """Find file of a blueprint.
 
     Raises:
         BlueprintError: if there is none; names the nearest.
@@ -114,7 +114,7 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
 
 
 def profiled_blueprint(plan: Plan) -> Blueprint:
-    """The plan's blueprint with the methods of its profile.
+    """Return the plan's blueprint with the methods of its profile.
 
     Raises:
         BlueprintError: if there is no such blueprint, or it breaks a rule.

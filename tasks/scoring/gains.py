@@ -1,4 +1,4 @@
-"""What a setting gains over asking plainly: differences of scores over the items scored both times, with intervals.
+"""Compute what a setting gains over `base`: differences of scores over the items scored in both, with intervals.
 
 Items that are missing in one setting are left out of both, pair by pair, so that a setting that fails on hard items gains nothing
 by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
@@ -23,8 +23,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.vocabulary import Metric
-from tasks.scoring.aggregation import UNIT, aggregate_scores
-from tasks.scoring.contributions import metric_contributions
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import COUNTED, LABEL_METRICS, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights
@@ -47,7 +46,7 @@ class Paired:
 
 
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
-    """Gains of every setting over `base`, per dataset and in the total.
+    """Return gains of every setting over `base`, per dataset and in the total.
 
     Args:
         item_scores: rows of `item_scores` of all models and settings.
@@ -60,15 +59,15 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
     Raises:
         ScoringError: as score_benchmark.
     """
-    units = item_scores.select(UNIT).unique().sort(UNIT).collect().filter(pl.col("setting") != BASE)
-    if units.is_empty():
+    systems = item_scores.select(SYSTEM).unique().sort(SYSTEM).collect().filter(pl.col("setting") != BASE)
+    if systems.is_empty():
         return SettingGains.create_empty()
     tree = tree_tables(blueprint)
     normalized = normalise_scores(reduce_item_scores(item_scores), tree)
     gate = blueprint.gate.ability if blueprint.gate else None
     contributions = metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate)
     rows = []
-    for model, setting in units.iter_rows():
+    for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
         pairs = pair_datasets(of_both, blueprint.datasets, tree, resampling)
         base, own = (_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
@@ -82,7 +81,7 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
 
 
 def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> dict[Spec, Paired]:
-    """Every metric of these datasets over the items scored both times.
+    """Pair every metric of these datasets over the items scored both times.
 
     Args:
         of_both: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
@@ -94,7 +93,7 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
 
 
 def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
-    """The metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
+    """Return the metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
     leaves = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0))
     counted = of_both.filter((pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)).collect(engine="streaming")
     in_both = pl.col("setting").n_unique().over("method", "metric", "item_id") > 1
@@ -111,7 +110,7 @@ def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampli
 
 
 def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of one metric, one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
+    """Return one row per setting and item with the mean of its repetitions; all rows if the metric needs their labels."""
     if rows.is_empty() or rows["metric"][0] in LABEL_METRICS:
         return rows
     others = pl.all().exclude("value").first()
@@ -120,7 +119,7 @@ def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
-    placed = rows.with_columns(unit=(pl.col("setting") != BASE).cast(pl.Int64))
+    placed = rows.with_columns(system=(pl.col("setting") != BASE).cast(pl.Int64))
     raw = replicate(placed, leaf["metric"].item(), (2, len(weights)), weights)
     replicates = normalise_replicates(raw, leaf)
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
@@ -136,7 +135,7 @@ def _weights(rows: pl.DataFrame) -> dict[Spec, float]:
 
 
 def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
-    """Weights of the metrics that have pairs, by dataset."""
+    """Return weights of the metrics that have pairs, by dataset."""
     found: dict[str, dict[Spec, float]] = {}
     for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
         if (dataset, method, metric) in pairs:
@@ -145,7 +144,7 @@ def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[
 
 
 def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
-    """Both weighted means of these metrics, their difference with its interval, and how many items they rest on.
+    """Weigh both weighted means of these metrics, their difference with its interval, and how many items they rest on.
 
     Returns:
         The columns of `setting_gains` that are no key.

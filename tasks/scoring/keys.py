@@ -1,4 +1,4 @@
-"""What the aggregated layers are made of."""
+"""Compute the partition keys of the aggregated layers."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ COMPARISONS_VERSION = "1"
 
 
 def aggregate_key(layer: str, item_scores: Sequence[PartitionRef], blueprint: Blueprint, settings: ScoreSettings) -> PartitionKey:
-    """Key of one aggregated layer over all the item scores of a run."""
+    """Aggregate key of one aggregated layer over all the item scores of a run."""
     resolved = {
         "blueprint_sha256": blueprint_sha256(blueprint),
         "seed": settings.seed,
@@ -24,12 +24,12 @@ def aggregate_key(layer: str, item_scores: Sequence[PartitionRef], blueprint: Bl
 
 
 def compared_key(layer: str, benchmark: str, parents: Sequence[PartitionRef]) -> PartitionKey:
-    """Key of a layer that lays scores side by side, from nothing but its inputs."""
+    """Return the key of a layer that lays scores side by side, from nothing but its inputs."""
     return partition_key(layer, {"benchmark": benchmark}, {}, [ref.identity for ref in parents], COMPARISONS_VERSION)
 
 
 def ablation_key(name: str, benchmark: str, variants: Sequence[str], parents: Sequence[PartitionRef]) -> PartitionKey:
-    """Key of the scores of an ablation's variants."""
+    """Return the key of the scores of an ablation's variants."""
     place = {"benchmark": benchmark, "ablation": name}
     return partition_key("ablations", place, {"variants": list(variants)}, [ref.identity for ref in parents], COMPARISONS_VERSION)
 

@@ -1,4 +1,4 @@
-"""Scores by length of the context and depth of the needle in it: the grid of a heat map.
+"""Score by length of the context and depth of the needle in it: the grid of a heat map.
 
 Bins are the same for every model, so that grids can be laid side by side. Where a dataset was built on a grid of lengths or of
 depths, the targets are the bins. Otherwise lengths fall between 2,000, 4,000, 8,000, ... 128,000 tokens and depths into fifths; a
@@ -27,7 +27,7 @@ CELL = ["length_tokens", "length_bin", "depth_percent", "depth_bin"]
 
 
 def needle_grid(item_scores: pl.LazyFrame, contexts: dy.DataFrame[Contexts]) -> dy.DataFrame[NeedleScores]:
-    """Mean value per length and depth.
+    """Return the mean value per length and depth.
 
     Args:
         item_scores: rows of `item_scores`; metrics of a whole dataset (F1, bias) are left out, they have no value per item.
@@ -54,7 +54,7 @@ def needle_grid(item_scores: pl.LazyFrame, contexts: dy.DataFrame[Contexts]) -> 
 
 
 def place_needles(contexts: dy.DataFrame[Contexts]) -> pl.DataFrame:
-    """The cell of every item that has a needle at a known depth: dataset, item_id, CELL."""
+    """Return the cell of every item that has a needle at a known depth: dataset, item_id, CELL."""
     placed = contexts.filter(pl.col("depth_percent").is_not_null())
     by_length, by_depth = (_is_grid(name).over("dataset") for name in ("target_tokens", "target_depth_percent"))
     low = _lower("tokens", LENGTHS).cast(pl.Int64)
@@ -76,17 +76,17 @@ def place_needles(contexts: dy.DataFrame[Contexts]) -> pl.DataFrame:
 
 
 def _is_grid(column: str) -> pl.Expr:
-    """Whether a column of targets is a grid's."""
+    """Return whether a column of targets is a grid's."""
     target = pl.col(column)
     return target.is_not_null().all() & (2 * target.n_unique() <= pl.len())
 
 
 def _lower(column: str, limits: tuple[float, ...]) -> pl.Expr:
-    """Lower limit of the bin a number falls into."""
+    """Return lower limit of the bin a number falls into."""
     return pl.max_horizontal(pl.when(pl.col(column) >= limit).then(pl.lit(limit)) for limit in limits)
 
 
 def _plain(number: pl.Expr) -> pl.Expr:
-    """Text of a number, without a fraction where it is whole."""
+    """Return the text of a number, without a fraction where it is whole."""
     whole = number.cast(pl.Int64)
     return pl.when(number == whole).then(whole.cast(pl.String)).otherwise(number.cast(pl.String))

@@ -41,7 +41,7 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
 
 
 def scale(value: pl.Expr, kind: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Raw to 0-100 for the kinds that have bounds.
+    """Return raw to 0-100 for the kinds that have bounds.
 
     numeric: (raw - min) / (max - min) x 100. ratio: raw x 100. none: raw itself. centred: (1 - |raw - best| / span) x 100, where
     the bounds are best - span and best + span.
@@ -53,7 +53,7 @@ def scale(value: pl.Expr, kind: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr
 
 
 def grade_name(value: pl.Expr) -> pl.Expr:
-    """The name a raw score has in a grade table: 3 for 3.0, 2.5 for 2.5."""
+    """Return the name a raw score has in a grade table: 3 for 3.0, 2.5 for 2.5."""
     whole = value.cast(pl.Int64, strict=False)
     return pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
 

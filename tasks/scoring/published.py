@@ -1,4 +1,4 @@
-"""Tables of the papers, scored by the functions that runs use."""
+"""Read the papers' tables and score them by the functions that runs use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -125,7 +125,7 @@ def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
 
 
 def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
-    """The paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
+    """Load the paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
 
     Variants of a benchmark (`-mini`, `-released`) have its abilities and weights, hence its table: it says where published models
     stand, not that they were asked the variant's items.
@@ -145,7 +145,7 @@ def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
 
 
 def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
-    """The same for a blueprint that is there already, such as that of a past run's manifest.
+    """Return the same for a blueprint that is there already, such as that of a past run's manifest.
 
     Raises:
         SourceMissingError, SourceError: as load_published.
@@ -161,7 +161,7 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
 
 
 def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
-    """The paper's table as reports show it behind a run; None if there is none.
+    """Return the paper's table as reports show it behind a run; None if there is none.
 
     MoodBench's is whole: it also says who was ranked, how open a model is and how large.
 
@@ -173,7 +173,7 @@ def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
-    """The ability columns of a published table, one row per model, setting and ability.
+    """Return the ability columns of a published table, one row per model, setting and ability.
 
     Args:
         published: model, columns named as main abilities, and setting unless all rows are `base`.
@@ -188,7 +188,7 @@ def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:
-    """Totals, veto and ranks of a paper's models, from its ability columns, by the functions that runs use.
+    """Return totals, veto and ranks of a paper's models, from its ability columns, by the functions that runs use.
 
     Args:
         published: model, one column per main ability on 0-100, and setting unless all rows are `base`.
@@ -205,7 +205,7 @@ def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFra
 
 
 def complete_abilities(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[AbilityScores]:
-    """Rows of `ability_scores` as a run would have written them with these scores."""
+    """Return rows of `ability_scores` as a run would have written them with these scores."""
     scored = pl.col("score_0_100").is_not_null()
     rows = published_abilities(published).join(dataset_counts(blueprint), on="ability")
     counted = rows.with_columns(

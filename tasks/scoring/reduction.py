@@ -1,11 +1,19 @@
-"""From item scores to raw scores: one number per model, dataset, method, metric and setting."""
+"""Reduce item scores to raw scores: one number per model, dataset, method, metric and setting."""
 
 import polars as pl
 
 from schemas.errors import ScoringError
 from schemas.vocabulary import Metric
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_scores, preference_scores
-from tasks.scoring.label_f1 import GOLD, PREDICTED, macro_f1, micro_f1
+from tasks.scoring.label_scores import (
+    BIAS_METRICS,
+    GOLD,
+    PREDICTED,
+    PREFERENCE_METRICS,
+    bias_scores,
+    macro_f1,
+    micro_f1,
+    preference_scores,
+)
 from tasks.scoring.summation import exact_sum
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
@@ -26,7 +34,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
 
     Returns:
         Rows of `raw_scores` without interval. `value` is the mean of the items' values, in [0, 1]; for F1 metrics the F1 of their
-        labels, for scores of bias what tasks.scoring.bias_scores makes of them; null where no item was scored. `n_total` leaves
+        labels, for scores of bias what tasks.scoring.label_scores makes of them; null where no item was scored. `n_total` leaves
         out items that the metric does not count: fillers, and those of BBQ's other condition.
 
     Raises:
@@ -44,7 +52,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Mean value and counts per group: KEY, value (null if nothing was scored), n_scored, n_unparsed, n_total."""
+    """Return the mean value and counts per group: KEY, value (null if nothing was scored), n_scored, n_unparsed, n_total."""
     value = pl.col("value")
     counts = item_scores.group_by(KEY).agg(
         total=exact_sum(value),
@@ -57,7 +65,7 @@ def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone.
+    """Return scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone.
 
     Raises:
         ScoringError: if a counted item lacks its labels.

@@ -1,4 +1,4 @@
-"""Bootstrap replicates of one metric for many models at once: each is one or a few matrix products."""
+"""Draw bootstrap replicates of one metric for many models at once: each is one or a few matrix products."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,18 +15,18 @@ Indices = NDArray[np.int64]
 class Grid:
     """Shape of a dataset's item matrix and the place of each row in it."""
 
-    units: int
+    systems: int
     items: int
     cells: Indices
 
     def spread(self, amounts: Floats | None = None) -> Floats:
-        """Matrix [units, items] of the rows' amounts (1 each if not given), rows of one cell added."""
-        flat = np.bincount(self.cells, weights=amounts, minlength=self.units * self.items)
-        return flat.astype(np.float64, copy=False).reshape(self.units, self.items)
+        """Return matrix [systems, items] of the rows' amounts (1 each if not given), rows of one cell added."""
+        flat = np.bincount(self.cells, weights=amounts, minlength=self.systems * self.items)
+        return flat.astype(np.float64, copy=False).reshape(self.systems, self.items)
 
 
 def draw_weights(dataset: str, items: int, resamples: int, seed: int) -> Floats:
-    """How often each item is drawn in each resample of size `items` with replacement.
+    """Draw how often each item is drawn in each resample of size `items` with replacement.
 
     The generator is seeded by `seed` and the dataset's name: all models of a dataset share the draws, and no other dataset
     changes them.
@@ -42,7 +42,7 @@ def draw_weights(dataset: str, items: int, resamples: int, seed: int) -> Floats:
 
 
 def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
-    """Replicates of a mean.
+    """Return replicates of a mean.
 
     Args:
         values: one per row, in [0, 1].
@@ -50,14 +50,14 @@ def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
         weights: [items, resamples].
 
     Returns:
-        [units, resamples]; NaN where a resample drew none of a unit's scored items.
+        [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     counts = grid.spread()
     return _divided(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights))
 
 
 def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing: float = 0.0) -> Floats:
-    """Replicates of the micro-averaged F1, by resampled hits and label counts.
+    """Return replicates of the micro-averaged F1, by resampled hits and label counts.
 
     Args:
         rows: predicted and gold label lists; null = no label.
@@ -73,7 +73,7 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
 
 
 def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
-    """Replicates of the macro-averaged F1: the mean over the labels that occur in the resample.
+    """Return replicates of the macro-averaged F1: the mean over the labels that occur in the resample.
 
     Args:
         rows: predicted and gold label lists; null = no label.
@@ -81,7 +81,7 @@ def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floa
         weights: [items, resamples].
     """
     labels = pl.concat([rows["predicted"], rows["gold"]]).explode().drop_nulls().unique().sort()
-    total, occurring = np.zeros((grid.units, weights.shape[1])), np.zeros((grid.units, weights.shape[1]))
+    total, occurring = np.zeros((grid.systems, weights.shape[1])), np.zeros((grid.systems, weights.shape[1]))
     for label in labels:
         predicted = rows["predicted"].list.contains(label).fill_null(value=False).to_numpy()
         gold = rows["gold"].list.contains(label).fill_null(value=False).to_numpy()
@@ -98,7 +98,7 @@ def _f1(hits: Floats, labels: Floats, nothing: float = 0.0) -> Floats:
 
 
 def drawn_rows(counts: Floats, weights: Floats) -> Floats:
-    """Scored rows in each resample; one product less where every model has every item once."""
+    """Return scored rows in each resample; one product less where every model has every item once."""
     if counts.min() == counts.max():
         return np.full((len(counts), weights.shape[1]), counts.flat[0] * len(weights))
     return counts @ weights
@@ -109,7 +109,7 @@ def _divided(sums: Floats, drawn: Floats) -> Floats:
 
 
 def _exact(values: Floats, counts: Floats) -> Floats:
-    """Values rounded so that their weighted sums are exact in a float64.
+    """Return values rounded so that their weighted sums are exact in a float64.
 
     A product's result would otherwise depend on the order in which the linear algebra library adds, hence on its threads. The
     weights of a resample sum to the number of items, so a sum stays below items x repetitions.

@@ -1,4 +1,4 @@
-"""The score stage's second step: item scores of all models to totals."""
+"""Score as Prefect steps: item scores of all models to totals, gains, needle scores and ablations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ class AggregateJob:
     item_scores: tuple[PartitionRef, ...]
 
     def key(self, layer: str) -> PartitionKey:
-        """Key of one of the layers."""
+        """Return the key of one of the layers."""
         return aggregate_key(layer, self.item_scores, self.blueprint, self.settings)
 
 
@@ -65,7 +65,7 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
 
 
 def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
-    """Every layer from raw scores to totals, from what the lake holds."""
+    """Compute every layer from raw scores to totals, from what the lake holds."""
     frames = [lake.read(ref, tables.ItemScores) for ref in job.item_scores]
     return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
@@ -86,7 +86,7 @@ class GainsJob:
 
 @step("gains {job.blueprint.name}")
 async def compare_settings(job: GainsJob, lake: Lake) -> Any:
-    """What each setting gains over `base`.
+    """Compare what each setting gains over `base`.
 
     Returns:
         PartitionRef of the gains.
@@ -97,7 +97,7 @@ async def compare_settings(job: GainsJob, lake: Lake) -> Any:
 
 
 def compute_gains(job: GainsJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `setting_gains`, from what the lake holds."""
+    """Compute rows of `setting_gains`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     return setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
 
@@ -118,7 +118,7 @@ class NeedlesJob:
 
 @step("needles {job.benchmark}")
 async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
-    """Scores by length of the context and depth of the needle.
+    """Return scores by length of the context and depth of the needle.
 
     Returns:
         PartitionRef of the grid; it has no rows if no item has a needle.
@@ -129,7 +129,7 @@ async def place_scores(job: NeedlesJob, lake: Lake) -> Any:
 
 
 def compute_needles(job: NeedlesJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `needle_scores`, from what the lake holds."""
+    """Compute rows of `needle_scores`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     contexts = Contexts.validate(pl.concat([lake.read(ref, Contexts) for ref in job.contexts]))
     return needle_grid(scores.lazy(), contexts)
@@ -165,7 +165,7 @@ async def collect_ablation(job: AblationJob, lake: Lake) -> Any:
 
 
 def compute_ablation(job: AblationJob, lake: Lake) -> pl.DataFrame:
-    """Rows of `ablations`, from what the lake holds."""
+    """Compute rows of `ablations`, from what the lake holds."""
     scored = (
         (one.variant, lake.read(one.raw, tables.RawScores), lake.read(one.normalized, tables.NormalizedScores))
         for one in job.variants

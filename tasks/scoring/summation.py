@@ -1,4 +1,4 @@
-"""Sums that do not depend on the order of rows.
+"""Sum exactly, so that the order of rows does not matter.
 
 Adding floats gives other last bits in another order, and with it on another number of threads. Scores are therefore added as
 128-bit fixed-point numbers, whose addition is exact.

@@ -1,4 +1,4 @@
-"""A blueprint as small tables, ready to be joined with scores."""
+"""Lay a blueprint out as small tables, ready to be joined with scores."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -51,14 +51,14 @@ def tree_tables(blueprint: Blueprint) -> Tree:
 
 
 def dataset_counts(blueprint: Blueprint) -> pl.DataFrame:
-    """Number of datasets below each main ability that has any: ability, datasets_total."""
+    """Return number of datasets below each main ability that has any: ability, datasets_total."""
     rows = [(main.id, sum(len(task.datasets) for _, node in main.walk() for task in node.tasks)) for main in blueprint.abilities]
     counts = pl.DataFrame(rows, schema={"ability": pl.String, "datasets_total": pl.Int64}, orient="row")
     return counts.filter(pl.col("datasets_total") > 0)
 
 
 def raw_bounds(normalisation: Normalisation) -> tuple[float | None, float | None]:
-    """Lowest and highest raw score a method can yield; null for grades."""
+    """Return lowest and highest raw score a method can yield; null for grades."""
     if isinstance(normalisation, NumericNormalisation):
         return normalisation.min, normalisation.max
     if isinstance(normalisation, GradeNormalisation):
@@ -122,7 +122,7 @@ def _siblings(parent: str | None, nodes: Sequence[Ability], tier: int) -> Iterat
 
 
 def _scaled(weights: Sequence[float]) -> list[float]:
-    """Weights times a power of two, which changes no mean but keeps their sums within the range of exact_sum."""
+    """Return weights times a power of two, which changes no mean but keeps their sums within the range of exact_sum."""
     largest = max(weights, default=0.0)
     shift = 1 - math.frexp(largest)[1] if largest > 0 else 0
     return [math.ldexp(weight, shift) for weight in weights]

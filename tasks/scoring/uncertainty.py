@@ -1,4 +1,4 @@
-"""95 % intervals of raw scores and totals.
+"""Compute 95 % intervals of raw scores and totals.
 
 Method: percentile bootstrap over items. For every dataset, items are drawn with replacement, as many as it has, `bootstrap`
 times; an item's repetitions stay together. All models and settings share a dataset's draws, so that a dataset costs one matrix
@@ -22,8 +22,8 @@ import numpy as np
 import polars as pl
 
 from schemas.vocabulary import Metric
-from tasks.scoring.aggregation import UNIT
-from tasks.scoring.bias_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
+from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED, KEY
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
@@ -37,7 +37,7 @@ _BATCH_ROWS = 2_000_000
 
 @dataclass(frozen=True)
 class Intervals:
-    """`raw`: KEY, ci_low, ci_high in the metric's unit. `totals`: UNIT, ci_low, ci_high of the total before the veto."""
+    """`raw`: KEY, ci_low, ci_high in the metric's unit. `totals`: SYSTEM, ci_low, ci_high of the total before the veto."""
 
     raw: pl.DataFrame
     totals: pl.DataFrame
@@ -54,7 +54,7 @@ class Resampling:
 def bootstrap_intervals(
     item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
 ) -> Intervals:
-    """Intervals of all raw scores and totals.
+    """Return intervals of all raw scores and totals.
 
     Args:
         item_scores: rows of `item_scores`.
@@ -66,41 +66,41 @@ def bootstrap_intervals(
     Returns:
         One row per row of `raw`, and per model and setting; null where no interval is given.
     """
-    units = raw.select(UNIT).unique().sort(UNIT).with_row_index("unit")
-    scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(units, on=UNIT)
-    leaves = scored.join(tree.metrics, on=SPEC).sort("unit").partition_by(SPEC, as_dict=True)
-    totals = np.full((units.height, resampling.resamples), np.nan)
-    totals[scored.filter(pl.col("contribution").is_not_null())["unit"].unique().to_numpy()] = 0.0
+    systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
+    scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
+    leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
+    totals = np.full((systems.height, resampling.resamples), np.nan)
+    totals[scored.filter(pl.col("contribution").is_not_null())["system"].unique().to_numpy()] = 0.0
     limits = [scored.select(KEY, ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64)).clear()]
-    for dataset, rows in scored_rows(item_scores, scored, units):
+    for dataset, rows in scored_rows(item_scores, scored, systems):
         items = rows["item_id"].unique().sort().to_frame().with_row_index("item")
         weights = draw_weights(dataset, items.height, resampling.resamples, resampling.seed)
         placed = rows.join(items, on="item_id")
         for method, metric in rows.select("method", "metric").unique().sort("method", "metric").iter_rows():
             leaf = leaves[dataset, method, metric]
             part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
-            replicates = replicate(part, metric, (units.height, items.height), weights)[leaf["unit"].to_numpy()]
+            replicates = replicate(part, metric, (systems.height, items.height), weights)[leaf["system"].to_numpy()]
             limits.append(leaf.select(KEY).hstack(limits_of(replicates)))
             _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
     bounded = limits_of(totals).with_columns(pl.all().clip(0, 100))
-    return Intervals(pl.concat(limits), units.drop("unit").hstack(bounded))
+    return Intervals(pl.concat(limits), systems.drop("system").hstack(bounded))
 
 
-def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, units: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Counted item scores, one dataset at a time, a few datasets read together."""
+def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Return counted item scores, one dataset at a time, a few datasets read together."""
     columns = ["dataset", "method", "metric", "item_id", "value", "predicted", "gold"]
     counted = item_scores.filter(pl.col("status").is_in(COUNTED))
     for batch in _batches(raw):
-        rows = counted.filter(pl.col("dataset").is_in(batch)).select(*UNIT, *columns).collect(engine="streaming")
+        rows = counted.filter(pl.col("dataset").is_in(batch)).select(*SYSTEM, *columns).collect(engine="streaming")
         for dataset in batch:
-            yield dataset, rows.filter(pl.col("dataset") == dataset).join(units, on=UNIT)
+            yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
 
 
 def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weights: Floats) -> Floats:
-    """Replicates of one metric, [units, resamples]: NaN where a resample drew no scored item, all NaN below two scored items."""
-    units, items = shape
-    grid = Grid(units, items, rows["unit"].cast(pl.Int64).to_numpy() * items + rows["item"].to_numpy())
+    """Return replicates of a metric, [systems, resamples]: NaN where none of a system's items was drawn, or it has only one."""
+    systems, items = shape
+    grid = Grid(systems, items, rows["system"].cast(pl.Int64).to_numpy() * items + rows["item"].to_numpy())
     if metric == "macro_f1":
         replicates = macro_f1_replicates(rows, grid, weights)
     elif metric in ("micro_f1", "binary_f1"):
@@ -116,7 +116,7 @@ def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weight
 
 
 def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
-    """Names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
+    """Return names of datasets to read together: a reader that cannot skip rows passes over all of them for each batch."""
     batch, rows = list[str](), 0
     for dataset, size in scored.group_by("dataset").agg(pl.col("n_scored").sum()).sort("dataset").iter_rows():
         if batch and rows + size > _BATCH_ROWS:
@@ -129,7 +129,7 @@ def _batches(scored: pl.DataFrame) -> Iterator[list[str]]:
 
 
 def limits_of(replicates: Floats) -> pl.DataFrame:
-    """Limits of the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
+    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none."""
     limits = np.full((len(replicates), 2), np.nan)
     gaps = np.isnan(replicates).sum(axis=1)
     whole, broken = gaps == 0, (gaps > 0) & (gaps < replicates.shape[1])
@@ -145,16 +145,16 @@ def _add_to_totals(totals: Floats, leaf: pl.DataFrame, replicates: Floats) -> No
     own = leaf.filter(counted)
     if own.is_empty():
         return
-    drawn, units = replicates[counted], own["unit"].to_numpy()
+    drawn, systems = replicates[counted], own["system"].to_numpy()
     known = ~np.isnan(drawn)
     # Rows without any replicate have too few items: they stay NaN and take the total's interval with them.
     stand_in = np.where(known.any(axis=1), own["value"].to_numpy(), np.nan)
     normalised = normalise_replicates(np.where(known, drawn, stand_in[:, None]), own)
-    totals[units] += own["contribution"].to_numpy()[:, None] * normalised
+    totals[systems] += own["contribution"].to_numpy()[:, None] * normalised
 
 
 def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:
-    """Replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
+    """Normalise replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
     kind, low, high = leaf.select("kind", "low", "high").row(0)
     if kind == "grade":
         return np.full_like(raw, np.nan)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from schemas.blueprint import Blueprint, Gate
-from tasks.scoring.aggregation import COUNTS, UNIT, weigh
+from tasks.scoring.aggregation import COUNTS, SYSTEM, weigh
 
 _ROUNDING = 1e-9
 """Scores closer than this are the same number computed in two ways: far above rounding, far below what one item can change."""
@@ -14,7 +14,7 @@ _TOTAL, _GATE = pl.col("total_before_veto"), pl.col("gate_score")
 
 
 def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
-    """Total of each model and setting, before and after the veto.
+    """Return total of each model and setting, before and after the veto.
 
     Args:
         abilities: rows of `ability_scores`.
@@ -30,10 +30,10 @@ def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
         schema_overrides={"weight": pl.Float64},
     )
     weighed = abilities.lazy().join(weights.lazy(), on="ability")
-    counts = weighed.group_by(UNIT).agg(pl.col(COUNTS).sum(), gate_score=pl.col("score_0_100").filter(is_gate).first())
+    counts = weighed.group_by(SYSTEM).agg(pl.col(COUNTS).sum(), gate_score=pl.col("score_0_100").filter(is_gate).first())
     mean = weigh(weighed.filter(~is_gate), [])
-    before = mean.select(*UNIT, total_before_veto="score_0_100")
-    totals = counts.join(before, on=UNIT, how="left").with_columns(
+    before = mean.select(*SYSTEM, total_before_veto="score_0_100")
+    totals = counts.join(before, on=SYSTEM, how="left").with_columns(
         coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
         item_coverage=pl.when(pl.col("n_total") > 0).then(pl.col("n_scored") / pl.col("n_total")),
     )

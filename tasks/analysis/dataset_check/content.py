@@ -1,12 +1,15 @@
-"""What a dataset's items hold: counts a person can compare with what its authors say."""
+"""Count what a dataset's items hold, so that a person can compare it with what its authors say."""
 
+import json
+import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from schemas.letters import option_letters
-from tasks.analysis.dataset_check.questions import gold_texts, question_key
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
 
 
 def count_gold(good: pl.DataFrame) -> dict[str, int]:
-    """How often each letter is right, in the order of letters; questions of several golds count each."""
+    """Count how often each letter is right, in the order of letters; questions of several golds count each."""
     chosen = good.filter(pl.col("question_type").cast(pl.String).is_in(["single_choice", "multiple_answer", "ranking"]))
     counts = Counter(chosen["gold_indices"].explode().drop_nulls().to_list())
     letters = option_letters(max(counts) + 1) if counts else ()
@@ -56,7 +59,7 @@ def count_gold(good: pl.DataFrame) -> dict[str, int]:
 
 
 def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
-    """Items that ask what an earlier one asks, and those of them whose gold is new."""
+    """Count items that ask what an earlier one asks, and those of them whose gold is new."""
     seen: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
     duplicates = contradictions = 0
     for row in good.iter_rows(named=True):
@@ -70,3 +73,32 @@ def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
 def _counted(values: pl.Series) -> dict[str, int]:
     counts = Counter(values.cast(pl.String).drop_nulls().to_list())
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+Row = Mapping[str, Any]
+
+
+def question_key(row: Row) -> str:
+    """Return a key that is equal for items that ask the same, whatever their order of options, capitals and punctuation."""
+    options = sorted(_essence(option) for option in row["options"] or ())
+    return json.dumps([_essence(row["context"] or ""), _essence(row["question"]), options], ensure_ascii=False)
+
+
+def gold_texts(row: Row) -> frozenset[str]:
+    """Return texts of the right options, else the references, in the same form."""
+    if row["options"] and row["gold_indices"]:
+        return frozenset(_essence(row["options"][index]) for index in row["gold_indices"])
+    return frozenset(_essence(text) for text in row["references"] or ())
+
+
+def _essence(text: str) -> str:
+    """Return letters, digits and symbols of a text, lower-cased; of a text that has none the text itself.
+
+    Marked words (between asterisks) and signs of formulas tell items apart, so only punctuation that ends or divides sentences is
+    left out.
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(sign for sign in plain if not sign.isspace() and sign not in _DIVIDING) or plain
+
+
+_DIVIDING = frozenset(".,;:!?…'\"“”‘’。，、；：！？")

@@ -1,4 +1,4 @@
-"""What imagined models answer: one that knows the gold, and those that always name the same letter, or what it would stand for.
+"""Imagine replies: of a model that knows the gold, and of models that always name the same letter, or its option.
 
 Both go through the same parsing and scoring as real replies, so that a ceiling below 100 shows a fault of the gold, of the prompt
 or of the parser, whichever it is.
@@ -16,7 +16,7 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.analysis.dataset_check.questions import gold_texts, question_key
+from tasks.analysis.dataset_check.content import gold_texts, question_key
 
 PERFECT = "perfect"
 WITH_TEXT = frozenset({"extractive", "open_ended", "judged_summary"})
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def imagined_responses(items: dy.DataFrame[Items]) -> dy.DataFrame[Responses]:
-    """The replies of the perfect model and of one constant model per letter that some item has.
+    """Return the replies of the perfect model and of one constant model per letter that some item has.
 
     Args:
         items: every good item of one dataset.
@@ -44,14 +44,14 @@ def imagined_responses(items: dy.DataFrame[Items]) -> dy.DataFrame[Responses]:
 
 
 def letters_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Every letter that names an option of some item, or would; adjectives that are to be rated are no options."""
+    """Return every letter that names an option of some item, or would; adjectives that are to be rated are no options."""
     chosen_from = [row["options"] or () for row in rows if row["question_type"] != "emotion_expression"]
     longest = max(map(len, chosen_from), default=0)
     return option_letters(longest) if longest else ()
 
 
 def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
-    """The best reply to each item of a model that answers equal questions alike: of several golds it takes the most frequent.
+    """Return the best replies of a model that answers equal questions alike: of several golds it takes the most frequent.
 
     What is right is found by the text of the option, wherever the order puts it.
     """
@@ -68,7 +68,7 @@ def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
-    """The gold fields of a row if these texts were right."""
+    """Return the gold fields of a row if these texts were right."""
     if not row["options"]:
         return {"references": sorted(texts)}
     places = [place for place in range(len(row["options"])) if gold_texts({**row, "gold_indices": [place]}) <= texts]
@@ -76,7 +76,7 @@ def gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
 
 
 def gold_reply(row: Row) -> str:
-    """The right answer in the form the prompt asks for."""
+    """Return the right answer in the form the prompt asks for."""
     if row["question_type"] in WITH_TEXT:
         return str(row["references"][0])
     if row["question_type"] in NAMED:
@@ -89,7 +89,7 @@ def gold_reply(row: Row) -> str:
 
 
 def constant_reply(row: Row, letter: str) -> str:
-    """Always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
+    """Return always the same letter; where no letters are asked for, the option it would stand for, if there is one."""
     if row["question_type"] not in NAMED:
         return letter
     letters = option_letters(len(row["options"]))
@@ -97,14 +97,14 @@ def constant_reply(row: Row, letter: str) -> str:
 
 
 def named_reply(row: Row, index: int) -> str:
-    """An option in the form the prompts of long contexts ask for."""
+    """Return an option in the form the prompts of long contexts ask for."""
     if row["question_type"] == "odd_one_out":
         return f"```json\n{json.dumps({'index': index})}\n```"
     return f"```json\n{json.dumps({'Emotion': row['options'][index]}, ensure_ascii=False)}\n```"
 
 
 def best_indices(row: Row) -> list[int]:
-    """The indices a perfect model names: the gold, in a ranking followed by all others."""
+    """Return the indices a perfect model names: the gold, in a ranking followed by all others."""
     gold = list(row["gold_indices"])
     if row["question_type"] != "ranking":
         return gold

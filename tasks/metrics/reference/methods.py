@@ -5,7 +5,7 @@ levels, the weights and the veto of a blueprint stay the paper's, since the rele
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
 from schemas.vocabulary import Metric
@@ -57,37 +57,6 @@ UNASKED_FIRST_ROWS = frozenset(
     {"moodbench1", "moodbench2", "moodbench3", "moodbench4", "goemotions", "semeval2018_task1"},
 )
 """Datasets whose files have no header, though the released loader takes the first row of each for one."""
-
-Cause = Literal["gold", "metric", "left_out"]
-"""What a sentence of REASONS is about: the gold or key, the metric of the dataset, items that are not asked."""
-
-_JEC_QA = "JEC-QA and other questions with several right answers"
-_NEVER_MATCH = "and reads capitals only, so that they never match."
-_HEADER: Mapping[Cause, str] = {"left_out": "The released code takes the first row of each file for a header."}
-_NO_JUDGE: Mapping[Cause, str] = {
-    "metric": "The released code takes ROUGE-1 of the words that jieba finds, in place of a judge's rating."
-}
-
-REASONS: Mapping[str, Mapping[Cause, str]] = {
-    "crows_pairs": {"gold": "The released code takes the more stereotypical sentence for right in antistereo pairs."},
-    "bbq": {"metric": "The released code counts accuracy only and leaves out the bias scores."},
-    "cmrc2018": {"metric": "The released code takes ROUGE-1 of the words that jieba finds."},
-    "folio": {"metric": "The released code takes the accuracy of the first letter found and ignores the rest of the ranking."},
-    **dict.fromkeys(("lcsts", "cnewsum", "vcsum"), _NO_JUDGE),
-    "agieval": {
-        "gold": f"The released code can match no answer to {_JEC_QA}, and takes an option's place for its printed letter.",
-        "left_out": "The released code skips the files gaokao-mathcloze, math and sat-math.",
-    },
-    **dict.fromkeys(("moodbench1", "moodbench2", "moodbench3", "moodbench4", "semeval2018_task1"), _HEADER),
-    "vua20": {"metric": "The released code takes accuracy in place of the F1 of metaphors."},
-    "goemotions": {**_HEADER, "gold": f"The released code letters surprise and neutral a and b {_NEVER_MATCH}"},
-    "cped": {"gold": "The released code lists other words than the labels for seven of the 13 emotions, which never match."},
-    "edos": {"gold": f"The released code letters the last 15 labels a to o {_NEVER_MATCH}"},
-    "eq60": {"gold": "The released code scores all items upwards with agreement, reverse-keyed ones and fillers too."},
-    "booksort": {"gold": "The released code takes the flag that says which segment to show first for the answer."},
-    "longmemeval": {"metric": "The released code takes the share of the reference's words that the reply repeats."},
-}
-"""Where the released code scores the same reply differently for another reason than how it reads it, in one sentence each."""
 
 
 def is_asked(item: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""An ablation: scores under each variant of what is varied, as tables and as what the figures draw."""
+"""Describe an ablation: scores under each variant of what is varied, as tables and as what the figures draw."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -80,7 +80,7 @@ class AblationContent:
 
 
 def describe_ablation(ablation: str, frame: dy.DataFrame[Ablations]) -> tuple[AblationContent, ...]:
-    """Outcomes of one ablation by dataset, method and metric; each with its own factors.
+    """Describe outcomes of one ablation by dataset, method and metric; each with its own factors.
 
     Raises:
         UsageError: if the frame has no row of it.
@@ -125,7 +125,7 @@ def _outcome(anchor: str, rows: list[dict[str, Any]]) -> AblationContent:
 
 
 def _system(row: dict[str, Any]) -> str:
-    """Who is scored; what varies is no part of the name: models or settings that are compared belong together."""
+    """Return who is scored; what varies is no part of the name: models or settings that are compared belong together."""
     factors = {row["factor"], row["second_factor"]}
     if "model" in factors:
         return "all models" if "setting" in factors else f"with {setting_title(row['setting'])}"
@@ -159,7 +159,7 @@ def _variant(name: str, row: dict[str, Any]) -> VariantRow:
 
 
 def _say(name: str, rows: list[dict[str, Any]]) -> str | None:
-    """Best and worst variant, and whether their intervals leave room for chance; null below two scored variants."""
+    """Return best and worst variant, and whether their intervals leave room for chance; null below two scored variants."""
     scored = [row for row in rows if row["value_0_100"] is not None]
     if len(scored) <= 1:
         return None

@@ -1,4 +1,4 @@
-"""What to do about a weak task: rules over the numbers, each saying which numbers it saw."""
+"""Advise on a weak task: rules over its numbers, each saying which numbers it saw."""
 
 import math
 from collections import Counter
@@ -46,7 +46,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class AskedWith:
+class AdviceOptions:
     """What the plan asked for: items per dataset and the reply limit in tokens that the plan sets; null if it sets none.
 
     `has_levels`: the benchmark has tasks of several levels.
@@ -57,8 +57,8 @@ class AskedWith:
     has_levels: bool = True
 
 
-def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AskedWith) -> tuple[Advice, ...]:
-    """Findings about every dataset of a task; what the task measures comes last, since it always holds.
+def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions) -> tuple[Advice, ...]:
+    """Return findings about every dataset of a task; what the task measures comes last, since it always holds.
 
     Args:
         task: the weak task.
@@ -77,7 +77,7 @@ def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AskedWith) ->
     return (*found, _on_content(task, found, asked))
 
 
-def _on_format(diagnosis: Diagnosis, asked: AskedWith) -> Iterator[Advice]:
+def _on_format(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
     raw = diagnosis.raw
     share = share_of(raw.n_unparsed, raw.n_scored)
     if share is None or share < UNPARSED_SHARE:
@@ -137,7 +137,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
 
 
 def _letter(answer: ScoredItem) -> str:
-    """What was chosen: the letter of the place as shown, for a single choice."""
+    """Return what was chosen: the letter of the place as shown, for a single choice."""
     place = answer.score.get("chosen_place")
     return str(answer.score["parsed_answer"]) if place is None else option_letters(place + 1)[place]
 
@@ -175,7 +175,7 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
         )
 
 
-def _on_precision(diagnosis: Diagnosis, asked: AskedWith) -> Iterator[Advice]:
+def _on_precision(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
     raw = diagnosis.raw
     if raw.spread_0_100 is None or raw.spread_0_100 <= WIDE_POINTS:
         return
@@ -198,7 +198,7 @@ def _on_coverage(diagnosis: Diagnosis) -> Iterator[Advice]:
         )
 
 
-def _on_content(task: TaskRow, found: list[Advice], asked: AskedWith) -> Advice:
+def _on_content(task: TaskRow, found: list[Advice], asked: AdviceOptions) -> Advice:
     where = f"measured at the {task.level} level of {task.path}" if asked.has_levels else f"part of {task.path}"
     about = f"{task.title} is {where}." if asked.has_levels or task.path != task.title else ""
     if any(advice.kind in {"format", "guessing", "favourite", "precision"} for advice in found):

@@ -1,5 +1,6 @@
-"""What lowers the trust in a total."""
+"""Find missing scores, and everything else that lowers the trust in a total."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.lineage import Missing
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark_papers import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
+from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 
 WIDE_POINTS = 10.0
 """A 95 % interval of the total that spans more than this is worth a warning: the published ranks 1 to 28 span 7 points."""
@@ -50,7 +52,7 @@ def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
-    """Everything that lowers the trust, the gravest kinds first.
+    """Find everything that lowers the trust, the gravest kinds first.
 
     Args:
         data: the run.
@@ -176,3 +178,66 @@ def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
     elif high - low > WIDE_POINTS:
         spread = number(high - low, 0)
         yield Caveat("wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset narrow it.")
+
+
+NO_TASKS = "no tasks at this level"
+NOT_SELECTED = "not selected for this run"
+NO_REPLIES = "no replies in this run"
+MAX_NAMES = 3
+
+
+@dataclass(frozen=True)
+class MissingScores:
+    """Reasons by dataset and system, gathered from the manifest and the status of the items."""
+
+    missing: tuple[Missing, ...]
+    selected: frozenset[str] | None
+    statuses: dict[tuple[str, str, str], dict[str, int]]
+
+    def reason(self, system: System, dataset: str) -> str:
+        """Return why this dataset gave this system no score; the most specific reason known."""
+        if noted := self._noted(system, dataset):
+            return noted.reason
+        if self.selected is not None and dataset not in self.selected:
+            return NOT_SELECTED
+        return _from_statuses(self.statuses.get((system.model, system.setting, dataset), {}))
+
+    def reasons(self, system: System, datasets: list[str]) -> str:
+        """Return the reasons of several datasets, each said once, the commonest first; with names where reasons differ."""
+        by_reason: dict[str, list[str]] = defaultdict(list)
+        for dataset in datasets:
+            by_reason[self.reason(system, dataset)].append(dataset)
+        if len(by_reason) == 1:
+            return next(iter(by_reason))
+        ordered = sorted(by_reason.items(), key=lambda entry: -len(entry[1]))
+        return "; ".join(f"{reason} ({_names(names)})" for reason, names in ordered)
+
+    def _noted(self, system: System, dataset: str) -> Missing | None:
+        fitting = [
+            gap
+            for gap in self.missing
+            if gap.dataset == dataset and gap.model in {None, system.model} and gap.setting in {None, system.setting}
+        ]
+        return max(fitting, key=lambda gap: (gap.model is not None) + (gap.setting is not None), default=None)
+
+
+def _names(names: list[str]) -> str:
+    return listed(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
+
+
+def find_missing_scores(data: ReportData) -> MissingScores:
+    """Gather what is known about datasets without a score."""
+    statuses: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    counts = data.item_scores.group_by("model", "setting", "dataset", "status").agg(pl.struct("item_id", "repetition").n_unique())
+    for model, setting, dataset, status, n in counts.iter_rows():
+        statuses[model, setting, dataset][status] = n
+    selected = data.manifest.plan.get("datasets")
+    return MissingScores(data.manifest.missing, None if selected is None else frozenset(selected), dict(statuses))
+
+
+def _from_statuses(statuses: dict[str, int]) -> str:
+    if not statuses:
+        return NO_REPLIES
+    words = {"call_failed": "failed call", "judge_failed": "judge failure", "not_counted": "filler item"}
+    parts = [counted(statuses[status], noun) for status, noun in words.items() if status in statuses]
+    return f"nothing scored: {', '.join(parts)}" if parts else NO_REPLIES

@@ -1,13 +1,13 @@
-"""What stands behind the score of a long item: the passage around its needle, ratings on their own scales, chunks shown."""
+"""Shorten texts, needles, ratings and retrieved chunks to what is shown with an item."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 from typing import Any
+from unicodedata import east_asian_width
 
 from tasks.analysis.number_format import number
-from tasks.reporting.content.excerpts import make_passage, take_end, take_start
 
 AROUND = 300
 """Width of the text shown on each side of a needle."""
@@ -40,7 +40,7 @@ class RatingRow:
 
 
 @dataclass(frozen=True)
-class ShownChunk:
+class PromptChunk:
     """A retrieved chunk as the prompt had it, shortened."""
 
     rank: int
@@ -48,8 +48,8 @@ class ShownChunk:
     holds_needle: bool
 
 
-def make_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
-    """The needle with some text around it; null if the context has no needle in a known place.
+def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
+    """Make the needle with some text around it; null if the context has no needle in a known place.
 
     Args:
         text: the whole context.
@@ -71,7 +71,7 @@ def make_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
 
 
 def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
-    """Ratings by dimension, in the order in which they were first given.
+    """Return ratings by dimension, in the order in which they were first given.
 
     Args:
         judgements: rows of `judgements` about one answer.
@@ -96,13 +96,57 @@ def _given(ratings: list[int | None]) -> str:
     return str(known[0]) if len(ratings) == 1 else f"{number(fmean(known), 1)} (mean of {len(known)})"
 
 
-def shown_rows(chunks: Iterable[dict[str, Any]]) -> tuple[ShownChunk, ...]:
-    """The first chunks that went into a prompt, by query and rank.
+def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> tuple[PromptChunk, ...]:
+    """Return the first chunks that went into a prompt, by query and rank.
 
     Args:
-        chunks: rows with the columns `shown.SHOWN` about one item.
+        chunks: rows with the columns PROMPT_CHUNKS about one item.
     """
     ordered = sorted(chunks, key=lambda row: (row["query_number"], row["rank"]))
     distinct = {row["text"]: row for row in reversed(ordered)}
     kept = [row for row in ordered if distinct[row["text"]] is row][:MAX_CHUNKS]
-    return tuple(ShownChunk(row["rank"] + 1, make_passage(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)
+    return tuple(PromptChunk(row["rank"] + 1, make_excerpt(row["text"], 0).short, bool(row["holds_needle"])) for row in kept)
+
+
+SHORT_WIDTH = 420
+"""Width of a shortened text in Latin characters; a Chinese character counts as two."""
+
+_SHORT_TAIL = 120
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A text as shown: shortened, and in full where that is longer. `omitted` characters are in the lake only."""
+
+    short: str
+    full: str | None
+    omitted: int
+
+
+def make_excerpt(text: str, limit: int) -> Excerpt:
+    """Shorten a text to its beginning and its end, and cap the full text at `limit` characters."""
+    text = text.strip()
+    if _width(text[: SHORT_WIDTH + 1]) <= SHORT_WIDTH:
+        return Excerpt(text, None, 0)
+    head, tail = take_start(text, SHORT_WIDTH - _SHORT_TAIL), take_end(text, _SHORT_TAIL)
+    return Excerpt(f"{head.rstrip()} […] {tail.lstrip()}", text[:limit], max(0, len(text) - limit))
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def take_start(text: str, width: int) -> str:
+    """Return the beginning of a text, at most so wide, cut between words where there are any."""
+    used = 0
+    for place, character in enumerate(text):
+        used += 2 if east_asian_width(character) in "WF" else 1
+        if used > width:
+            cut = text.rfind(" ", 0, place)
+            return text[: cut if cut > place // 2 else place]
+    return text
+
+
+def take_end(text: str, width: int) -> str:
+    """Return the end of a text, likewise."""
+    return take_start(text[::-1], width)[::-1]

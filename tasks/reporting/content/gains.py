@@ -1,4 +1,4 @@
-"""Several settings beside each other: scores of each model per setting, and what a setting gains over base."""
+"""Set settings beside each other: scores of each model per setting, and what a setting gains over base."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +84,7 @@ class ModelGains:
 
 
 def side_by_side(data: ReportData) -> SideBySide | None:
-    """Every model in every setting; null if the run has one setting."""
+    """Return every model in every setting; null if the run has one setting."""
     if len(data.settings) == 1 or not data.systems():
         return None
     totals = {System(row["model"], row["setting"]): row["total"] for row in data.totals.iter_rows(named=True)}
@@ -110,7 +110,7 @@ def _of_totals(gains: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
-    """Gains by model, in the order of the report; models without any are left out."""
+    """Return gains by model, in the order of the report; models without any are left out."""
     titles = {OF_ALL: TOTAL_TITLE, **data.titles}
     places = {scope: place for place, scope in enumerate(titles)}
     found = []

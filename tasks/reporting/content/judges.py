@@ -1,4 +1,4 @@
-"""How far judges can be trusted: agreement, and what else than the answer moves their ratings."""
+"""Describe how far judges can be trusted: agreement, and what else than the answer moves their ratings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,7 @@ class JudgeReport:
 
 
 def describe_judges(data: ReportData) -> JudgeReport | None:
-    """What is known about the judges; null if nothing is."""
+    """Describe what is known about the judges; null if nothing is."""
     if data.agreements.is_empty():
         return None
     places = {name: place for place, name in enumerate(data.titles)}

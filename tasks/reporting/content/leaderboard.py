@@ -1,4 +1,4 @@
-"""The content of a leaderboard page: models of several runs, ranked together, and what each total was before."""
+"""Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import RUN, BoardData, ordered
+from tasks.analysis.leaderboard import RUN, LeaderboardData, ordered
 from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System
-from tasks.reporting.content.benchmark_papers import paper_of
-from tasks.reporting.content.published_models import PublishedModels, describe_field
+from tasks.reporting.content.benchmark import paper_of
+from tasks.reporting.content.published_models import PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import State, say_state, state_of
 
 
 @dataclass(frozen=True)
-class BoardEntry:
+class LeaderboardEntry:
     """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
 
     system: System
@@ -55,18 +55,18 @@ class History:
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
 
     title: str
     source: str
     benchmark: str
     titles: tuple[str, ...]
-    entries: tuple[BoardEntry, ...]
+    entries: tuple[LeaderboardEntry, ...]
     histories: tuple[History, ...]
     runs: tuple[RunManifest, ...]
     links: Mapping[str, str]
-    field: PublishedModels | None
+    published: PublishedModels | None
     warnings: tuple[str, ...]
     has_gate: bool
     paper: str | None
@@ -78,14 +78,14 @@ class Board:
         return len({entry.system.setting for entry in self.entries}) > 1
 
 
-def build_board(data: BoardData) -> Board:
+def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     """Compute everything a leaderboard page says."""
     shown = set(data.abilities["ability"].unique())
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
     scores = {(row["model"], row["setting"], row["ability"]): row["score_0_100"] for row in data.abilities.iter_rows(named=True)}
     rows = ordered(data.totals)
     used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
-    return Board(
+    return Leaderboard(
         title=data.blueprint.title,
         source=data.blueprint.source,
         benchmark=data.benchmark,
@@ -97,16 +97,16 @@ def build_board(data: BoardData) -> Board:
         histories=_histories(data, rows),
         runs=tuple(used),
         links=data.links,
-        field=describe_field(data),
+        published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=_warnings(used),
         has_gate=data.blueprint.gate is not None,
         paper=paper_of(data.blueprint).title if data.is_published else None,
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> BoardEntry:
+def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> LeaderboardEntry:
     state = state_of(row, blueprint)
-    return BoardEntry(
+    return LeaderboardEntry(
         system=System(row["model"], row["setting"]),
         rank=row["rank"],
         state=state,
@@ -122,8 +122,8 @@ def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None
     )
 
 
-def _histories(data: BoardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
-    """Of each model of the board, those with two runs or more."""
+def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
+    """Return the history of each model with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
@@ -147,7 +147,7 @@ def _moment(row: dict[str, Any], started: Mapping[str, str]) -> Moment:
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
-    """In what the runs behind the rows differ, so far as it moves scores."""
+    """Say in what the runs behind the rows differ, so far as it moves scores."""
     asked = {"sample": "items per dataset", "seed": "seed", "permute": "orders of options", "repeat": "repetitions"}
     said = []
     for name, words in asked.items():

@@ -1,12 +1,14 @@
-"""What happened on the way: failed calls, judge failures, tokens, latency, and the partitions of the run."""
+"""Describe the calls, failures, tokens, cost, latency and partitions of a run."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
-from tasks.analysis.number_format import shorten
+from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
+from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System
 
 ERROR_LENGTH = 160
@@ -60,7 +62,7 @@ class LayerRow:
 
 
 def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
-    """Failed calls by model, setting and kind, the most frequent first within each model."""
+    """Return failed calls by model, setting and kind, the most frequent first within each model."""
     grouped = (
         data.responses.filter(pl.col("status") == "failed")
         .group_by("model", "setting", "failure")
@@ -81,7 +83,7 @@ def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
 
 
 def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
-    """Items without a usable judgement, by model, setting and dataset."""
+    """Return items without a usable judgement, by model, setting and dataset."""
     grouped = (
         data.item_scores.filter(pl.col("status") == "judge_failed")
         .group_by("model", "setting", "dataset")
@@ -94,7 +96,7 @@ def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
 
 
 def usage_rows(data: ReportData) -> tuple[UsageRow, ...]:
-    """One row per system of the run; latency is that of answered calls."""
+    """Return one row per system of the run; latency is that of answered calls."""
     return tuple(_usage(system.label, system.of(data.responses)) for system in data.systems())
 
 
@@ -117,10 +119,108 @@ def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
 
 
 def layer_rows(manifest: RunManifest) -> tuple[LayerRow, ...]:
-    """The run's partitions by layer, in the manifest's order."""
+    """Return the run's partitions by layer, in the manifest's order."""
     counts = Counter(ref.layer for ref in manifest.partitions)
     return tuple(_layer(layer, tuple(ref for ref in manifest.partitions if ref.layer == layer)) for layer in counts)
 
 
 def _layer(layer: str, refs: tuple[PartitionRef, ...]) -> LayerRow:
     return LayerRow(layer, refs, sum(ref.rows for ref in refs), sum(not ref.complete for ref in refs))
+
+
+HEADS = (
+    "Replies",
+    "Sent",
+    "From the journal",
+    "Prompt tokens",
+    "Reply tokens",
+    "Cost",
+    "Prompt tokens sent now",
+    "Reply tokens received now",
+    "Paid now",
+)
+_SPACE = "\u00a0"
+
+_HELPED: Mapping[str, Role] = {"coem": "sage", "self_rag": "critic"}
+"""Settings in which a helper is asked, whose tokens no layer keeps."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a run took. `total` sums all models; `currency` is null if no price table was named."""
+
+    currency: str | None
+    models: tuple[ModelUsage, ...]
+    datasets: tuple[Usage, ...]
+    total: Amounts
+    notes: tuple[str, ...]
+
+
+def describe_costs(manifest: RunManifest) -> Costs | None:
+    """Describe tokens and cost of a run; null in manifests that recorded none."""
+    if not manifest.usage:
+        return None
+    return Costs(
+        currency=manifest.currency,
+        models=by_model(manifest.usage),
+        datasets=manifest.usage,
+        total=total(manifest.usage),
+        notes=tuple(cost_notes(manifest.usage, manifest.partitions)),
+    )
+
+
+def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
+    """Return what a reader of the numbers has to know: prices that are not known, tokens that were not counted, calls not made.
+
+    Args:
+        rows: usage of a run.
+        refs: partitions of the run.
+    """
+    unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
+    if unpriced:
+        yield no_price(dict.fromkeys(unpriced))
+    if uncounted := sum(row.uncounted for row in rows):
+        yield (
+            f"{counted(uncounted, 'answer')} came without token counts: the sums are lower bounds. "
+            "A budget counts such answers by estimate."
+        )
+    if unsent := sum(row.unsent for row in rows):
+        yield f"{counted(unsent, 'call')} not sent: the budget was spent. The same command with a larger budget goes on."
+    yield from _unknown_helpers(rows, refs)
+
+
+def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
+    retrieved = [(ref.key("dataset"), ref.key("setting")) for ref in refs if ref.layer == "retrievals"]
+    for setting, role in _HELPED.items():
+        known = {row.dataset for row in rows if row.role == role}
+        unknown = {dataset for dataset, asked in retrieved if asked == setting} - known
+        if unknown:
+            about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
+            yield f"{about}: this run found its replies in the lake, and their tokens are told by the run that asked for them."
+
+
+def no_price(models: Iterable[str]) -> str:
+    """Say that costs are not known, and what to do about it."""
+    return f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --prices FILE names prices."
+
+
+def money(value: float | None, currency: str | None) -> str:
+    """Return an amount of money, as many decimals as a small one needs."""
+    if value is None:
+        return NONE
+    unit = f"{_SPACE}{currency}" if currency else ""
+    if value == 0:
+        return f"0{unit}"
+    for least, digits in ((1, 2), (0.01, 4), (0.000001, 6)):
+        if value >= least:
+            return f"{value:,.{digits}f}{unit}"
+    return f"under 0.000001{unit}"
+
+
+def amount_cells(row: Amounts, currency: str | None) -> list[str]:
+    """Return one row of amounts under HEADS; a lower bound says so."""
+    least = "≥" + _SPACE if row.uncounted else ""
+    prompt, completion, cost = count(row.prompt_tokens), count(row.completion_tokens), money(row.cost, currency)
+    behind = [text if text == NONE else least + text for text in (prompt, completion, cost)]
+    paid = [count(row.paid_prompt_tokens), count(row.paid_completion_tokens), money(row.paid_cost, currency)]
+    return [count(row.calls), count(row.sent), count(row.from_journal), *behind, *paid]

@@ -1,4 +1,4 @@
-"""Whether the place of an option decides: accuracy and choices by place, and what a choice followed when the options moved.
+"""Describe position bias: accuracy and choices by the position of an option, and what a choice followed when they moved.
 
 Places are counted from 0 as shown, so place 0 is the option lettered A.
 """
@@ -11,7 +11,7 @@ import polars as pl
 from schemas.letters import option_letters
 from tasks.analysis.number_format import count, counted, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.blueprint_paths import metric_places
+from tasks.reporting.content.benchmark import metric_paths
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
@@ -24,7 +24,7 @@ _ITEM = ["dataset", "item_id"]
 
 
 @dataclass(frozen=True)
-class PlaceRow:
+class PositionRow:
     """One place. `golds` replies are to items with the right option there, `right` of them are right.
 
     Of the `read` readable replies `chosen` chose this place, and `golds_read` had the right option there.
@@ -79,12 +79,12 @@ class Stability:
 
 
 @dataclass(frozen=True)
-class DatasetPlaces:
+class DatasetPositions:
     """The single choices of one dataset by place. `stability` is null if no item was asked in several orders."""
 
     dataset: str
     title: str
-    places: tuple[PlaceRow, ...]
+    places: tuple[PositionRow, ...]
     stability: Stability | None
 
 
@@ -92,10 +92,10 @@ class DatasetPlaces:
 class Positions:
     """The same over all datasets and for each of them. `shared`: places that every item has, the only ones to be compared."""
 
-    places: tuple[PlaceRow, ...]
+    places: tuple[PositionRow, ...]
     shared: int
     stability: Stability | None
-    datasets: tuple[DatasetPlaces, ...]
+    datasets: tuple[DatasetPositions, ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ class Positions:
 
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:
-    """Places and stability of one system's single choices; null if it was asked none."""
-    answers = place_answers(system.of(data.item_scores), system.of(data.responses))
+    """Describe places and stability of one system's single choices; null if it was asked none."""
+    answers = answers_by_position(system.of(data.item_scores), system.of(data.responses))
     answers = answers.join(
         data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
         on=_ITEM,
@@ -113,19 +113,19 @@ def describe_positions(data: ReportData, system: System) -> Positions | None:
     )
     if answers.is_empty():
         return None
-    titles = {place.dataset: place.title for place in metric_places(data.blueprint)}
+    titles = {place.dataset: place.title for place in metric_paths(data.blueprint)}
     present = set(answers["dataset"].unique())
     parts = {dataset: answers.filter(pl.col("dataset") == dataset) for dataset in titles if dataset in present}
     return Positions(
-        place_rows(answers),
+        position_rows(answers),
         answers.select(pl.col("n_options").min()).item(),
         find_stability(answers),
-        tuple(DatasetPlaces(name, titles[name], place_rows(part), find_stability(part)) for name, part in parts.items()),
+        tuple(DatasetPositions(name, titles[name], position_rows(part), find_stability(part)) for name, part in parts.items()),
     )
 
 
-def place_answers(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
-    """The answered single choices of one system, once per item and order of its options.
+def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
+    """Return the answered single choices of one system, once per item and order of its options.
 
     An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
 
@@ -147,18 +147,18 @@ def place_answers(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.Data
     return distinct.select(*_ITEM, "option_order", "chosen_place", "gold_place")
 
 
-def place_rows(answers: pl.DataFrame) -> tuple[PlaceRow, ...]:
-    """One row per place that is right or chosen somewhere, and those before it.
+def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
+    """Return one row per place that is right or chosen somewhere, and those before it.
 
     Args:
-        answers: as from place_answers.
+        answers: as from answers_by_position.
     """
     chosen, gold = answers["chosen_place"], answers["gold_place"]
     readable = answers.filter(pl.col("chosen_place").is_not_null())
     highest = answers.select(pl.max_horizontal(pl.col("chosen_place").max(), pl.col("gold_place").max())).item()
     letters = option_letters(0 if highest is None else highest + 1)
     return tuple(
-        PlaceRow(
+        PositionRow(
             letter=letter,
             golds=int((gold == place).sum()),
             right=int(((gold == place) & (chosen == place)).fill_null(value=False).sum()),
@@ -171,10 +171,10 @@ def place_rows(answers: pl.DataFrame) -> tuple[PlaceRow, ...]:
 
 
 def find_stability(answers: pl.DataFrame) -> Stability | None:
-    """What the choices of items that were asked in several orders followed; null if there is no such item.
+    """Find what the choices of items that were asked in several orders followed; null if there is no such item.
 
     Args:
-        answers: as from place_answers: one row per item and distinct order.
+        answers: as from answers_by_position: one row per item and distinct order.
     """
     moved = answers.filter(pl.col("option_order").is_not_null())
     if moved.height == moved.select(_ITEM).n_unique():
@@ -195,7 +195,7 @@ def find_stability(answers: pl.DataFrame) -> Stability | None:
     return Stability(told.height, content, letter, told.height - content - letter, per_item.height - told.height)
 
 
-def _spoken_places(places: tuple[PlaceRow, ...], shared: int) -> tuple[str, ...]:
+def _spoken_places(places: tuple[PositionRow, ...], shared: int) -> tuple[str, ...]:
     spoken = []
     known = [(row.accuracy, row) for row in places[:shared] if row.accuracy is not None and row.golds >= FEW]
     low, worst = min(known, key=itemgetter(0), default=(0.0, None))

@@ -1,4 +1,4 @@
-"""What was asked: who played which role, with which settings and parameters, as the plan says."""
+"""Describe what was asked of whom: roles, parameters, datasets and their licences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from typing import Any
 import polars as pl
 
 from schemas.context import ContextOptions
+from schemas.lineage import DatasetNotice
 from schemas.retrieval import RetrievalOptions
 from tasks.analysis.number_format import counted, listed, setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING
+from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
@@ -29,7 +31,7 @@ class RoleRow:
     """A role, who had it, and what it does."""
 
     role: str
-    players: str
+    models: str
     does: str
 
 
@@ -56,7 +58,7 @@ class Request:
 
 
 def describe_request(data: ReportData) -> Request | None:
-    """What the plan asked for; null where there is no more to it than models and their judge."""
+    """Describe what the plan asked for; null where there is no more to it than models and their judge."""
     plan = data.manifest.plan
     settings = sorted(plan.get("settings", (BASE_SETTING,)), key=setting_order)
     is_long = not data.contexts.is_empty()
@@ -133,7 +135,7 @@ def _shown(value: Any, options: type[RetrievalOptions] | type[ContextOptions]) -
 
 
 def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
-    """That the early stages of a conversation are asked plainly: a gain of nothing there says nothing about a setting."""
+    """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
     retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
     if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["long_task"].cast(pl.String)):
         yield (
@@ -164,3 +166,40 @@ def _notes(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
 
 def _is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return bool(one["name"] == other["name"] and one.get("identity") == other.get("identity"))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The datasets of the run with their licences.
+
+    `note` names those whose texts may not be passed on, `short_note` counts them; null if all may be.
+    """
+
+    notices: tuple[DatasetNotice, ...]
+    note: str | None
+    short_note: str | None
+
+    @property
+    def canaries(self) -> tuple[str, ...]:
+        """Strings the authors ask to be kept with the data, each once."""
+        return tuple(dict.fromkeys(notice.canary for notice in self.notices if notice.canary))
+
+
+def describe_provenance(data: ReportData) -> Provenance:
+    """Describe what the manifest says about the datasets, and what follows for passing the report on."""
+    restricted, redacted = [notice.title for notice in restricted_notices(data)], data.manifest.redacted
+    if not restricted:
+        return Provenance(data.manifest.datasets, None, None)
+    say = _say_withheld if redacted else _say_quoted
+    return Provenance(data.manifest.datasets, say(listed(restricted)), say(counted(len(restricted), "dataset")))
+
+
+def _say_withheld(of: str) -> str:
+    return f"Texts of {of} and the replies to them are withheld: the licence does not allow passing them on."
+
+
+def _say_quoted(of: str) -> str:
+    return (
+        f"This report may quote texts of {of} whose licence does not allow passing them on. Before you share it, write it again "
+        "with --redact."
+    )

@@ -1,4 +1,4 @@
-"""Score layers as rows for readers. Null stays null and carries its reason."""
+"""Turn score layers into rows for readers. Null stays null and carries its reason."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +15,8 @@ from schemas.vocabulary import LEVELS, Level, Metric
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.blueprint_paths import MetricPlace, TaskPlace, metric_places, task_places
-from tasks.reporting.content.missing_scores import NO_TASKS, MissingScores
+from tasks.reporting.content.benchmark import MetricPath, TaskPath, metric_paths, task_paths
+from tasks.reporting.content.caveats import NO_TASKS, MissingScores
 
 NOT_EVALUATED = "not evaluated in this version"
 
@@ -111,16 +111,18 @@ class RawRow:
         return self.baselines.majority
 
 
-def ability_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[AbilityRow, ...]:
-    """Every main ability of the blueprint, those that are named but not evaluated included."""
+def ability_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[AbilityRow, ...]:
+    """Return every main ability of the blueprint, those that are named but not evaluated included."""
     found = {row["ability"]: row for row in system.rows(data.ability)}
-    return tuple(_ability_row(data, system, gaps, main, found.get(main.id)) for main in data.blueprint.abilities)
+    return tuple(_ability_row(data, system, missing, main, found.get(main.id)) for main in data.blueprint.abilities)
 
 
-def _ability_row(data: ReportData, system: System, gaps: MissingScores, main: Ability, row: dict[str, Any] | None) -> AbilityRow:
+def _ability_row(
+    data: ReportData, system: System, missing: MissingScores, main: Ability, row: dict[str, Any] | None
+) -> AbilityRow:
     datasets = [entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets]
     score = row["score_0_100"] if row else None
-    reason = gaps.reasons(system, datasets) if score is None and datasets else None
+    reason = missing.reasons(system, datasets) if score is None and datasets else None
     return AbilityRow(
         id=main.id,
         title=main.title,
@@ -133,25 +135,26 @@ def _ability_row(data: ReportData, system: System, gaps: MissingScores, main: Ab
     )
 
 
-def level_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[LevelRow, ...]:
-    """Every ability that has tasks, with a cell per level."""
+def level_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[LevelRow, ...]:
+    """Return every ability that has tasks, with a cell per level."""
     cells = {(row["sub_ability"], row["level"]): row for row in system.rows(data.level)}
     scores = {row["sub_ability"]: row for row in system.rows(data.sub_ability)}
     scores |= {row["ability"]: row for row in system.rows(data.ability)}
-    by_parent: dict[str, list[TaskPlace]] = {}
-    for place in task_places(data.blueprint):
-        by_parent.setdefault(place.parent.id, []).append(place)
+    by_parent: dict[str, list[TaskPath]] = {}
+    for path in task_paths(data.blueprint):
+        by_parent.setdefault(path.parent.id, []).append(path)
     rows = []
-    for parent, places in by_parent.items():
+    for parent, paths in by_parent.items():
         total = scores.get(parent)
-        names = _datasets(places)
+        names = _datasets(paths)
         rows.append(
             LevelRow(
                 id=parent,
-                ability=places[0].main.title,
-                sub_ability=places[0].parent.title,
+                ability=paths[0].main.title,
+                sub_ability=paths[0].parent.title,
                 cells=tuple(
-                    _cell(system, gaps, [p for p in places if p.task.level == x], cells.get((parent, x))) for x in LEVELS
+                    _cell(system, missing, [path for path in paths if path.task.level == x], cells.get((parent, x)))
+                    for x in LEVELS
                 ),
                 score=total["score_0_100"] if total else None,
                 datasets_scored=total["datasets_scored"] if total else 0,
@@ -161,79 +164,79 @@ def level_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[L
     return tuple(rows)
 
 
-def _datasets(places: list[TaskPlace]) -> list[str]:
-    return [entry.id for place in places for entry in place.task.datasets]
+def _datasets(paths: list[TaskPath]) -> list[str]:
+    return [entry.id for path in paths for entry in path.task.datasets]
 
 
-def _cell(system: System, gaps: MissingScores, places: list[TaskPlace], row: dict[str, Any] | None) -> LevelCell:
-    names = _datasets(places)
+def _cell(system: System, missing: MissingScores, paths: list[TaskPath], row: dict[str, Any] | None) -> LevelCell:
+    names = _datasets(paths)
     if not names:
         return LevelCell(None, 0, 0, NO_TASKS)
     if row is None:
-        return LevelCell(None, 0, len(names), gaps.reasons(system, names))
-    reason = gaps.reasons(system, names) if row["score_0_100"] is None else None
+        return LevelCell(None, 0, len(names), missing.reasons(system, names))
+    reason = missing.reasons(system, names) if row["score_0_100"] is None else None
     return LevelCell(row["score_0_100"], row["datasets_scored"], row["datasets_total"], reason)
 
 
-def task_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[TaskRow, ...]:
-    """Every task of the blueprint, in its order."""
+def task_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[TaskRow, ...]:
+    """Return every task of the blueprint, in its order."""
     found = {row["task"]: row for row in system.rows(data.task)}
     scored = {row["dataset"] for row in system.rows(data.dataset) if row["score_0_100"] is not None}
     rows = []
-    for place in task_places(data.blueprint):
-        row = found.get(place.task.id)
-        unscored = [entry.id for entry in place.task.datasets if entry.id not in scored]
+    for path in task_paths(data.blueprint):
+        row = found.get(path.task.id)
+        unscored = [entry.id for entry in path.task.datasets if entry.id not in scored]
         rows.append(
             TaskRow(
-                id=place.task.id,
-                title=place.task.title,
-                path=place.path,
-                level=place.task.level,
+                id=path.task.id,
+                title=path.task.title,
+                path=path.path,
+                level=path.task.level,
                 score=row["score_0_100"] if row else None,
                 datasets_scored=row["datasets_scored"] if row else 0,
-                datasets_total=row["datasets_total"] if row else len(place.task.datasets),
+                datasets_total=row["datasets_total"] if row else len(path.task.datasets),
                 n_scored=row["n_scored"] if row else 0,
                 n_total=row["n_total"] if row else 0,
-                reason=gaps.reasons(system, unscored) if unscored else None,
+                reason=missing.reasons(system, unscored) if unscored else None,
             )
         )
     return tuple(rows)
 
 
-def raw_rows(data: ReportData, system: System, gaps: MissingScores) -> tuple[RawRow, ...]:
-    """Every number the blueprint expects, in the order of its tasks."""
+def raw_rows(data: ReportData, system: System, missing: MissingScores) -> tuple[RawRow, ...]:
+    """Return every number the blueprint expects, in the order of its tasks."""
     keys, none = ("dataset", "method", "metric"), Baselines()
     raw = {tuple(row[key] for key in keys): row for row in system.rows(data.raw)}
     normalized = {tuple(row[key] for key in keys): row["normalized_0_100"] for row in system.rows(data.normalized)}
     return tuple(
-        _raw_row(place, raw.get(key), normalized.get(key), data.baselines.get(key[::2], none), gaps.reason(system, place.dataset))
-        for place in metric_places(data.blueprint)
-        for key in [(place.dataset, place.method.id, place.spec.metric)]
+        _raw_row(
+            path, raw.get(key), normalized.get(key), data.baselines.get(key[::2], none), missing.reason(system, path.dataset)
+        )
+        for path in metric_paths(data.blueprint)
+        for key in [(path.dataset, path.method.id, path.spec.metric)]
     )
 
 
-def _raw_row(
-    place: MetricPlace, row: dict[str, Any] | None, normalized: float | None, baselines: Baselines, reason: str
-) -> RawRow:
+def _raw_row(path: MetricPath, row: dict[str, Any] | None, normalized: float | None, baselines: Baselines, reason: str) -> RawRow:
     value = row["value"] if row else None
     return RawRow(
-        dataset=place.dataset,
-        title=place.title,
-        task=place.task.id,
-        task_title=place.task.title,
-        method=place.method.id,
-        metric=place.spec.metric,
-        metric_label=place.metric_label,
+        dataset=path.dataset,
+        title=path.title,
+        task=path.task.id,
+        task_title=path.task.title,
+        method=path.method.id,
+        metric=path.spec.metric,
+        metric_label=path.metric_label,
         value=value,
         ci_low=row["ci_low"] if row else None,
         ci_high=row["ci_high"] if row else None,
-        spread_0_100=_spread(place.spec.normalisation, row["ci_low"], row["ci_high"]) if row else None,
+        spread_0_100=_spread(path.spec.normalisation, row["ci_low"], row["ci_high"]) if row else None,
         normalized_0_100=normalized,
         n_scored=row["n_scored"] if row else 0,
         n_unparsed=row["n_unparsed"] if row else 0,
         n_total=row["n_total"] if row else 0,
         baselines=baselines,
-        path=place.path,
+        path=path.path,
         reason=reason if value is None else None,
     )
 

@@ -1,4 +1,4 @@
-"""The total of each model with its state, in numbers and in one plain sentence."""
+"""State each model's total, in numbers and in one plain sentence."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -8,8 +8,7 @@ from typing import Any, Literal
 from schemas.blueprint import Blueprint
 from tasks.analysis.number_format import counted, interval, listed, number, percent, setting_title
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark_papers import is_comparable
-from tasks.reporting.content.blueprint_paths import task_places
+from tasks.reporting.content.benchmark import is_comparable, task_paths
 from tasks.reporting.content.caveats import Caveat, find_caveats
 
 State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
@@ -17,7 +16,7 @@ State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 
 
 @dataclass(frozen=True)
-class PublishedPlace:
+class PublishedRank:
     """How many of the ranked published models a total is above, among those asked in the same setting."""
 
     above: int
@@ -48,7 +47,7 @@ class TotalVerdict:
     item_coverage: float | None
     n_scored: int
     n_total: int
-    published_place: PublishedPlace | None
+    published_rank: PublishedRank | None
     sentence: str
     trust: str
     caveats: tuple[Caveat, ...]
@@ -60,7 +59,7 @@ class TotalVerdict:
 
 
 def say_state(state: State, *, has_gate: bool) -> str:
-    """A state in a word or two."""
+    """Return a state in a word or two."""
     words: dict[State, str] = {
         "counted": "gate passed" if has_gate else "scored",
         "vetoed": "vetoed",
@@ -71,20 +70,20 @@ def say_state(state: State, *, has_gate: bool) -> str:
 
 
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
-    """One verdict per system of the run, in the order of `ReportData.systems`."""
+    """Return one verdict per system of the run, in the order of `ReportData.systems`."""
     ranked = Counter(data.totals.filter(data.totals["rank"].is_not_null())["setting"])
     return tuple(_judge(data, system, ranked[system.setting]) for system in data.systems())
 
 
 def headline(data: ReportData) -> str:
-    """The sentences of all systems, one line each."""
+    """Return the sentences of all systems, one line each."""
     return "\n".join(f"{verdict.sentence} {verdict.trust}" for verdict in judge_systems(data))
 
 
 def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
     row = next(iter(system.rows(data.totals)), None) or _no_totals(data.blueprint)
     state = state_of(row, data.blueprint)
-    place = _published_place(data, system, row) if state == "counted" else None
+    published = _published_rank(data, system, row) if state == "counted" else None
     caveats = find_caveats(data, system, row)
     gate = data.blueprint.gate
     titles = {ability.id: ability.title for ability in data.blueprint.abilities}
@@ -109,8 +108,8 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         item_coverage=row["item_coverage"],
         n_scored=row["n_scored"],
         n_total=row["n_total"],
-        published_place=place,
-        sentence=_SENTENCES[state](data, system, row, place),
+        published_rank=published,
+        sentence=_SENTENCES[state](data, system, row, published),
         trust=_trust(state, caveats),
         caveats=caveats,
     )
@@ -125,7 +124,7 @@ def _no_totals(blueprint: Blueprint) -> dict[str, Any]:
 
 
 def state_of(row: dict[str, Any], blueprint: Blueprint) -> State:
-    """What became of a total, from its row of `totals`."""
+    """Return what became of a total, from its row of `totals`."""
     if row["vetoed"]:
         return "vetoed"
     if row["total_before_veto"] is None:
@@ -148,14 +147,14 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
     return f"not ranked: {why}"
 
 
-def _published_place(data: ReportData, system: System, row: dict[str, Any]) -> PublishedPlace | None:
+def _published_rank(data: ReportData, system: System, row: dict[str, Any]) -> PublishedRank | None:
     totals = data.paper.total(system.setting, ranked=True)
     if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
         return None
     above = sum(total < row["total"] for total in totals)
     if len(data.paper.settings) == 1:
-        return PublishedPlace(above, len(totals))
-    return PublishedPlace(above, len(totals), f"models published with {setting_title(system.setting)}")
+        return PublishedRank(above, len(totals))
+    return PublishedRank(above, len(totals), f"models published with {setting_title(system.setting)}")
 
 
 def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
@@ -166,18 +165,18 @@ def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
 
 
-def _say_counted(data: ReportData, system: System, row: dict[str, Any], place: PublishedPlace | None) -> str:
+def _say_counted(data: ReportData, system: System, row: dict[str, Any], published: PublishedRank | None) -> str:
     range_ = interval(row["ci_low"], row["ci_high"])
     bounds = f" (95 % interval {range_})" if row["ci_low"] is not None else ""
-    beside = f", above {place.above} of the {place.models} {place.among}" if place else ""
+    beside = f", above {published.above} of the {published.models} {published.among}" if published else ""
     return f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{beside}.{_weakest(data, system)}"
 
 
-def _say_gate_unscored(data: ReportData, system: System, row: dict[str, Any], place: PublishedPlace | None) -> str:
-    return f"{_say_counted(data, system, row, place)} Its gate was not scored, so this total is provisional."
+def _say_gate_unscored(data: ReportData, system: System, row: dict[str, Any], published: PublishedRank | None) -> str:
+    return f"{_say_counted(data, system, row, published)} Its gate was not scored, so this total is provisional."
 
 
-def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _place: PublishedPlace | None) -> str:
+def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _published: PublishedRank | None) -> str:
     gate = data.blueprint.gate
     threshold = f" below the required {number(gate.threshold, 0)}" if gate else ""
     before = row["total_before_veto"]
@@ -188,7 +187,7 @@ def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _place: P
     )
 
 
-def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _place: PublishedPlace | None) -> str:
+def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _published: PublishedRank | None) -> str:
     if row["datasets_scored"]:
         got = f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} gave a result, none that enters the total"
     else:
@@ -196,7 +195,7 @@ def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _place
     return f"{system.label} has no score: {got}."
 
 
-_SENTENCES: dict[State, Callable[[ReportData, System, dict[str, Any], PublishedPlace | None], str]] = {
+_SENTENCES: dict[State, Callable[[ReportData, System, dict[str, Any], PublishedRank | None], str]] = {
     "counted": _say_counted,
     "gate_unscored": _say_gate_unscored,
     "vetoed": _say_vetoed,
@@ -210,9 +209,9 @@ def _weakest(data: ReportData, system: System) -> str:
     if not abilities or not tasks:
         return ""
     ability = min(abilities, key=lambda row: row["score_0_100"])
-    places = [place for place in task_places(data.blueprint) if place.main.id == ability["ability"]]
+    paths = [path for path in task_paths(data.blueprint) if path.main.id == ability["ability"]]
     scores = {row["task"]: row["score_0_100"] for row in tasks}
-    inside = [(scores[place.task.id], place.task.title) for place in places if place.task.id in scores]
+    inside = [(scores[path.task.id], path.task.title) for path in paths if path.task.id in scores]
     title = next(main.title for main in data.blueprint.abilities if main.id == ability["ability"])
     said = f" It is weakest in {title} ({number(ability['score_0_100'])})"
     if not inside:

@@ -1,14 +1,172 @@
-"""What is known about each task: its numbers, advice and example rows; and which tasks are the weakest."""
+"""Find the weakest tasks, each with its numbers, advice and example items."""
 
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from typing import Any
 
-from tasks.analysis.answers import collect_answers
+from schemas.context import ASPECTS
+from schemas.letters import option_letters
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.advice import Advice, AskedWith, Diagnosis, advise
-from tasks.reporting.content.blueprint_paths import has_levels
-from tasks.reporting.content.examples import PER_TASK, Example, pick_examples, pick_rows
+from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
+from tasks.reporting.content.benchmark import has_levels
+from tasks.reporting.content.evidence import (
+    Excerpt,
+    NeedleExcerpt,
+    PromptChunk,
+    RatingRow,
+    make_excerpt,
+    make_needle_excerpt,
+    prompt_chunk_rows,
+    rating_rows,
+)
 from tasks.reporting.content.tables import RawRow, TaskRow
+
+PER_TASK = 3
+MAX_REFERENCES = 3
+SHORT_LABEL = 80
+LABELS, SEGMENTS = "label_choice", "odd_one_out"
+RATED = frozenset({"judged_rating", "mean_rating"})
+"""Metrics that a judge's ratings give."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option as shown to the model. `points` only in questionnaires.
+
+    `letter` is a number for segments, which are counted from 0, and empty for labels, which are answered by their text.
+    """
+
+    letter: str
+    text: str
+    is_gold: bool
+    is_chosen: bool
+    points: float | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """One item, as a rule one that did not earn its full score.
+
+    `excerpt` stands in place of the context where that holds a needle. Of segments only the odd one and the chosen one are among
+    the options; `left_out_options` counts the others.
+    """
+
+    dataset: str
+    item_id: str
+    language: str
+    source: str
+    context: Excerpt | None
+    question: Excerpt
+    options: tuple[Option, ...]
+    references: tuple[str, ...]
+    reply: Excerpt | None
+    reasoning: Excerpt | None
+    parsed_answer: str | None
+    value: float
+    status: str
+    why: str
+    excerpt: NeedleExcerpt | None = None
+    left_out_options: int = 0
+    ratings: tuple[RatingRow, ...] = ()
+    retrieved: tuple[PromptChunk, ...] = ()
+
+
+def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
+    """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn.
+
+    Args:
+        diagnoses: the task's datasets.
+        text_limit: characters of one text that may be shown in full.
+    """
+    wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and answer.score["value"] < 1)
+    unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
+    chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]
+    return tuple(_example(answer, text_limit) for answer in chosen)
+
+
+def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
+    """Return items of one dataset in short: those that did not earn their full score, as above; if all did, the first of them."""
+    picked = pick_examples((diagnosis,), 0)
+    full = [answer for answer in diagnosis.answers if answer.score["status"] == "scored"]
+    return picked or tuple(_example(answer, 0) for answer in full[:1])
+
+
+def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[ScoredItem], bool]) -> list[ScoredItem]:
+    lists = [_languages_in_turn(filter(wanted, diagnosis.answers)) for diagnosis in diagnoses]
+    return [answer for turn in zip_longest(*lists) for answer in turn if answer is not None]
+
+
+def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
+    worst_of_each: dict[str, ScoredItem] = {}
+    for answer in sorted(answers, key=lambda answer: answer.score["value"]):
+        worst_of_each.setdefault(answer.item["item_id"], answer)  # asked in several orders, an item is one example
+    by_language: dict[str, list[ScoredItem]] = {}
+    for answer in worst_of_each.values():
+        by_language.setdefault(answer.item["language"], []).append(answer)
+    mixed = [answer for turn in zip_longest(*by_language.values()) for answer in turn if answer is not None]
+    return list(islice(mixed, PER_TASK))
+
+
+def _example(answer: ScoredItem, text_limit: int) -> Example:
+    item, response = answer.item, answer.response or {}
+    excerpt = make_needle_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
+    options = _options(answer)
+    return Example(
+        dataset=item["dataset"],
+        item_id=item["item_id"],
+        language=item["language"],
+        source=f"{item['source_file']}, row {item['source_row']}",
+        context=make_excerpt(item["context"], text_limit) if item["context"] and excerpt is None else None,
+        question=make_excerpt(item["question"], text_limit),
+        options=options,
+        references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
+        reply=make_excerpt(response["reply"], text_limit) if response.get("reply") is not None else None,
+        reasoning=make_excerpt(response["reasoning"], text_limit) if response.get("reasoning") else None,
+        parsed_answer=answer.score["parsed_answer"],
+        value=answer.score["value"],
+        status=answer.score["status"],
+        why=explain_answer(answer),
+        excerpt=excerpt,
+        left_out_options=len(item["options"] or ()) - len(options) if item["question_type"] == SEGMENTS else 0,
+        ratings=rating_rows(answer.ratings),
+        retrieved=prompt_chunk_rows(answer.retrieved),
+    )
+
+
+def _references(item: dict[str, Any]) -> list[str]:
+    texts = item["references"] or []
+    if item["question_type"] == "aspect_summary" and len(texts) == len(ASPECTS):
+        return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(ASPECTS, texts, strict=True)]
+    return texts[:MAX_REFERENCES]
+
+
+def _options(answer: ScoredItem) -> tuple[Option, ...]:
+    texts, kind = answer.item["options"] or [], answer.item["question_type"]
+    if kind == "emotion_expression":
+        return ()  # the adjectives of a questionnaire, the same in every item
+    if kind == SEGMENTS:
+        return tuple(option for option in _segments(answer, texts) if option.is_gold or option.is_chosen)
+    if kind == LABELS:
+        return tuple(replace(option, letter="") for option in _lettered(answer, texts))
+    return _lettered(answer, texts)
+
+
+def _segments(answer: ScoredItem, texts: list[str]) -> Iterator[Option]:
+    gold, chosen = answer.item["gold_indices"] or (), answer.score["parsed_answer"]
+    for index, text in enumerate(texts):
+        yield Option(str(index), make_excerpt(text, 0).short, index in gold, str(index) == chosen, None)
+
+
+def _lettered(answer: ScoredItem, texts: list[str]) -> tuple[Option, ...]:
+    gold, chosen = set(answer.item["gold_indices"] or ()), set(chosen_letters(answer))
+    points = answer.item["option_points"] or [None] * len(texts)
+    return tuple(
+        Option(letter, make_excerpt(texts[index], 0).short, index in gold, letter in chosen, points[index])
+        for letter, index in zip(option_letters(len(texts)), answer.order, strict=True)
+    )
+
 
 WEAKEST = 5
 FULL_SCORE = 100.0
@@ -44,7 +202,7 @@ class Weakness:
 
 
 def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
-    """One finding per task, by its id, in the blueprint's order."""
+    """Find one finding per task, by its id, in the blueprint's order."""
     weakest = {task.id for task in weakest_tasks(tasks)}
     return {
         task.id: _find(data, system, task, tuple(row for row in raw if row.task == task.id), is_weak=task.id in weakest)
@@ -53,27 +211,27 @@ def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], r
 
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
-    """The five tasks with the lowest scores, lowest first; tasks without a score are not weak but missing, full ones not weak."""
+    """Return the five tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
     scored = [(task.score, task.id, task) for task in tasks if task.score is not None and task.score < FULL_SCORE]
     return tuple(task for _, _, task in sorted(scored, key=lambda entry: entry[:2])[:WEAKEST])
 
 
 def text_limit(systems: int) -> int:
-    """Characters one text may show in full, so that all texts of all systems fit the budget."""
+    """Return characters one text may show in full, so that all texts of all systems fit the budget."""
     lowest, highest = TEXT_LIMITS
     return min(highest, max(lowest, TEXT_BUDGET // (max(1, systems) * WEAKEST * PER_TASK * LONG_TEXTS)))
 
 
 def examples_of_others(systems: int, datasets: int) -> int:
-    """Examples that each dataset outside the weakest tasks shows; 0 if there are too many datasets and models for one each."""
+    """Return the number of examples of each dataset outside the weakest tasks; 0 if there is no room for one each."""
     return min(PER_OTHER_DATASET, MAX_OTHER // max(1, systems * datasets))
 
 
 def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Weakness:
     first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
     main = [row for row in numbers if first_of_each.get(row.dataset) is row]
-    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row)) for row in main)
-    asked = AskedWith(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
+    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row.dataset, row.method, row.metric)) for row in main)
+    asked = AdviceOptions(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}

@@ -1,4 +1,4 @@
-"""Figures about settings, retrieval, needles and ablations, as inline SVG."""
+"""Draw figures about settings, retrieval, needles and ablations, as inline SVG."""
 
 import math
 from collections.abc import Sequence
@@ -6,17 +6,15 @@ from typing import Any
 
 import altair as alt
 
-from tasks.analysis.number_format import number, shorten
+from tasks.analysis.number_format import heat_step, number, shorten
 from tasks.reporting.content.ablations import HeatMap, Series
 from tasks.reporting.content.gains import ModelGains
-from tasks.reporting.content.needles import NeedleGrid
-from tasks.reporting.content.recall import CUTOFFS, RecallRow
+from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, RecallRow
 from tasks.reporting.figures.drawing import HEAT, INK, MUTED, SERIES, Values, chart, draw
 
 MAX_SERIES = len(SERIES)
 """More lines than colours cannot be told apart; the tables hold them all."""
 
-MAX_STEP = 9
 _NAME = 36
 _NAME_LONG = 50
 _NAME_TALL, _LINE = 24, 14
@@ -30,7 +28,7 @@ _LOG_FROM = 4
 
 
 def draw_gains(gains: ModelGains) -> str:
-    """One row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
+    """Draw one row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
     settings, scopes = list(gains.settings), list(dict.fromkeys(row.title for row in gains.rows))
     tall = _NAME_TALL + _LINE * len(settings) + _LINE / 2
     values: Values = [
@@ -58,7 +56,7 @@ def draw_gains(gains: ModelGains) -> str:
 
 
 def draw_recall(rows: Sequence[RecallRow]) -> str:
-    """Recall over k of one dataset, a line per setting, stage and model."""
+    """Draw recall over k of one dataset, a line per setting, stage and model."""
     several = len({row.model for row in rows}) > 1
     shown = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
     values = [
@@ -83,13 +81,13 @@ def _recall_name(row: RecallRow, *, several: bool) -> str:
 
 
 def draw_needles(grid: NeedleGrid) -> str:
-    """Heat map: depth of the needle down, length of the context across, mean score in each cell."""
+    """Draw heat map: depth of the needle down, length of the context across, mean score in each cell."""
     cells: Values = [{"x": cell.length, "y": cell.depth, "score": cell.score} for cell in grid.cells]
     return _heat_map(cells, list(grid.lengths), list(grid.depths))
 
 
 def draw_variants(heat: HeatMap) -> str:
-    """Heat map of two factors."""
+    """Draw heat map of two factors."""
     cells = [{"x": x, "y": y, "score": score} for x, y, score in heat.cells]
     return _heat_map(cells, list(heat.xs), list(heat.ys))
 
@@ -99,10 +97,10 @@ def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
     x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
     y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
     scored = [
-        cell | {"step": heat_of(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
+        cell | {"step": heat_step(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
     ]
     unscored = [cell | {"text": "–"} for cell in cells if cell["score"] is None]
-    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(MAX_STEP + 1)), range=list(HEAT)), legend=None)
+    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
     layers = [
         chart(scored).mark_rect().encode(x=x, y=y, color=steps),
         chart(scored).mark_text(color=INK).encode(x=x, y=y, text="text:N"),
@@ -111,13 +109,8 @@ def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
     return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
 
 
-def heat_of(score: float) -> int:
-    """Step of the colour scale for a score on 0-100: 0 to 9."""
-    return min(MAX_STEP, int(score // 10))
-
-
 def draw_series(series: Sequence[Series], factor: str) -> str | None:
-    """One factor: lines with intervals where its values are numbers, dots with intervals where they are names.
+    """Draw one factor: lines with intervals where its values are numbers, dots with intervals where they are names.
 
     Returns:
         An `<svg>` element, or null if nothing has a score.

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, and the way from a chart to inline SVG.
+"""Share colours and axes between figures, and turn a chart into inline SVG.
 
 Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that one drawing serves light and dark.
 """
@@ -13,7 +13,7 @@ import vl_convert
 from altair.utils import schemapi
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
-FIELD, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
+PUBLISHED, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
 VIOLET, LEAF, ROSE = "#6b4fa3", "#4f7a10", "#b0305d"
 HEAT = ("#f6c9bd", "#f8d5c9", "#fae0d3", "#fbeadf", "#fbf3e6", "#eef4ec", "#dcefe8", "#c6e7e1", "#aeddd9", "#93d0d0")
 """Scores from 0 to 100 in ten steps."""
@@ -22,7 +22,7 @@ COLOURS = {
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
-    "field": FIELD,
+    "published": PUBLISHED,
     "ours": OURS,
     "gate": GATE,
     "violet": VIOLET,
@@ -46,31 +46,31 @@ _PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Charts made within are not checked against the chart library's schema, which takes longer than to draw them."""
+    """Return charts made within are not checked against the chart library's schema, which takes longer than to draw them."""
     with schemapi.debug_mode(arg=False):
         yield
 
 
 def chart(values: Values) -> alt.Chart:
-    """A chart of these rows, without marks."""
+    """Return a chart of these rows, without marks."""
     return alt.Chart(alt.InlineData(values=values))
 
 
 def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
-    """Names above their rows: beside them they would take half of a phone's width."""
+    """Return names above their rows: beside them they would take half of a phone's width."""
     base = chart([{"row": row} for row in rows])
     names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=alt.value(0), y=y, text="row:N")
     return names
 
 
 def score_axis(field: str = "score:Q") -> alt.X:
-    """Horizontal axis from 0 to 100."""
+    """Return the horizontal axis from 0 to 100."""
     axis = alt.Axis(title=None, values=[0, 20, 40, 60, 80, 100], domain=False, ticks=False)
     return alt.X(field, scale=alt.Scale(domain=[0, 100], nice=False), axis=axis)
 
 
 def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:
-    """An `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
+    """Return an `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
     # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.
     styled = (
         alt.layer(*layers)

@@ -1,4 +1,4 @@
-"""Radar of abilities: where each point of it lies, and the drawing, with the published models as a band behind it."""
+"""Draw radars of abilities, with the published models as a band behind them."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.tables import AbilityRow
-from tasks.reporting.figures.drawing import FIELD, GRID, INK, MUTED, SERIES, SMALL
+from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL
 
 FEWEST_AXES = 3
 """Two axes are a line."""
@@ -55,7 +55,7 @@ class Overlay:
 
 
 def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> RadarBand:
-    """The published models of one setting on the axes of these abilities, given by id."""
+    """Return the published models of one setting on the axes of these abilities, given by id."""
     ranges = [published.range_of(ability, setting, None) for ability in abilities]
     return RadarBand(
         tuple(found.low if found else None for found in ranges),
@@ -65,14 +65,14 @@ def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -
 
 
 def draw_system(abilities: Sequence[AbilityRow], system: System, published: PublishedTable) -> str | None:
-    """One system over the published models of its setting; null if that is no radar."""
+    """Draw one system over the published models of its setting; null if that is no radar."""
     shown = [row for row in abilities if row.datasets_total]
     shape = Shape(system.label, tuple(row.score for row in shown))
     return draw_radar([row.title for row in shown], [shape], band_of([row.id for row in shown], published, system.setting))
 
 
 def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> Overlay | None:
-    """Several models over each other, the first as many as there are colours; null if that is no radar, or of one model only.
+    """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
 
     Args:
         titles: names of the axes.
@@ -89,27 +89,27 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand
 
 
 def overlay_systems(systems: Sequence[tuple[str, Sequence[AbilityRow]]]) -> Overlay | None:
-    """The systems of a run over each other."""
+    """Return the systems of a run over each other."""
     titles = [row.title for _, abilities in systems[:1] for row in abilities if row.datasets_total]
     shapes = [Shape(label, tuple(row.score for row in abilities if row.datasets_total)) for label, abilities in systems]
     return draw_overlay(titles, shapes)
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
-    """Where a score lies: x to the right, y upwards, 100 at distance 1; the first axis points up, the others follow clockwise."""
+    """Return where a score lies: x to the right, y upwards, 100 at distance 1; the first axis points up, others follow."""
     angle = 2 * math.pi * axis / axes
     return math.sin(angle) * score / _FULL, math.cos(angle) * score / _FULL
 
 
 def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
-    """Pairs of neighbouring axes that both have a score: a missing one leaves a gap and is not drawn as 0."""
+    """Return pairs of neighbouring axes that both have a score: a missing one leaves a gap and is not drawn as 0."""
     axes = len(scores)
     pairs = ((axis, (axis + 1) % axes) for axis in range(axes))
     return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
 
 
 def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand) -> str | None:
-    """The axes, the published models behind them, and one outline per shape.
+    """Draw the axes, the published models behind them, and one outline per shape.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
 
@@ -131,7 +131,7 @@ def draw_radar(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand) 
 
 
 def _place(axis: int, axes: int, score: float) -> tuple[float, float]:
-    """In pixels from the middle, y downwards as SVG counts it."""
+    """Return a point in pixels from the middle, y downwards as SVG counts it."""
     x, y = point_at(axis, axes, score)
     return x * _RADIUS, -y * _RADIUS
 
@@ -149,7 +149,7 @@ def _path(dots: Sequence[tuple[float, float]]) -> str:
 
 
 def _polygon(scores: Sequence[float | None], look: str) -> list[str]:
-    """A filled shape; none if a score is missing, which would have to be made up."""
+    """Return a filled shape; none if a score is missing, which would have to be made up."""
     return [] if None in scores else [f'<path d="{_path(_dots(scores))}" {look}/>']
 
 
@@ -162,11 +162,11 @@ def _outline(scores: Sequence[float | None], look: str) -> list[str]:
 
 
 def _band(band: RadarBand) -> list[str]:
-    """The range of the published models as a filled ring between its two outlines, their median dashed."""
-    between = f'fill="{FIELD}" fill-opacity="0.3" fill-rule="evenodd"'
+    """Return the range of the published models as a filled ring between its two outlines, their median dashed."""
+    between = f'fill="{PUBLISHED}" fill-opacity="0.3" fill-rule="evenodd"'
     is_whole = None not in (*band.low, *band.high)
     ring = [f'<path d="{_path(_dots(band.high))}{_path(_dots(band.low))}" {between}/>'] if is_whole else []
-    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{FIELD}" stroke-width="1.2"')]
+    ends = [line for scores in (band.low, band.high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
     return [*ring, *ends, *_outline(band.middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
 
 
@@ -182,7 +182,7 @@ def _grid(axes: int) -> list[str]:
 
 
 def _names(titles: Sequence[str]) -> list[str]:
-    """Names outside the last ring, each on the side it does not run into the drawing from, in several lines where it is long."""
+    """Draw names outside the last ring, each beside the drawing, in several lines where it is long."""
     marks = []
     for axis, title in enumerate(titles):
         x, y = _place(axis, len(titles), _FULL * _LABEL_AT)

@@ -1,58 +1,37 @@
-"""The report as files: one page that needs nothing else, and the same in markdown."""
+"""Write pages as files, complete in themselves: of a run, of an ablation and of a leaderboard."""
 
-from dataclasses import dataclass
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import dataframely as dy
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from schemas.tables.comparisons import Ablations
 from schemas.vocabulary import LEVELS
-from tasks.analysis import number_format as wording
+from tasks.analysis import number_format as formats
+from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
-from tasks.reporting.content.costs import HEADS, amount_cells
+from tasks.reporting.content.ablations import describe_ablation
+from tasks.reporting.content.advice import LANGUAGES
+from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
-from tasks.reporting.content.missing_scores import NO_TASKS
-from tasks.reporting.content.recall import CUTOFFS
-from tasks.reporting.render.markdown import LANGUAGE_NAMES, write_markdown
+from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
+from tasks.reporting.content.operations import HEADS, amount_cells
+from tasks.reporting.content.retrieval import CUTOFFS
+from tasks.reporting.render.summary import write_ablation_summary, write_summary
 from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
-HOTTEST = 9
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Drawings of the page as SVG elements.
-
-    `abilities` and `radars` by the anchor of the system, `boxes` by setting, `gains` and `needles` by their anchors, `recall` by
-    dataset. `overlay`: radars of all systems in one.
-    """
-
-    colours: dict[str, str]
-    abilities: dict[str, str | None]
-    radars: dict[str, str | None]
-    overlay: Any
-    boxes: dict[str, str]
-    gains: dict[str, str]
-    recall: dict[str, str]
-    needles: dict[str, str]
-    openness: str | None
-    sizes: str | None
-    core: str | None
-
-
-def render_markdown(data: ReportData) -> str:
-    """The report for terminals, issues and e-mail: the same content in short, without figures."""
-    return write_markdown(build_report(data))
-
 
 def render_html(data: ReportData) -> str:
-    """The report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+    """Render the report as one page: styles and figures inside, no script, nothing loaded from anywhere."""
     return _render_page(build_report(data), data)
 
 
@@ -63,7 +42,7 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
         LakeError: if the disk refuses a file.
     """
     report = build_report(data)
-    markdown, html = write_markdown(report), _render_page(report, data)
+    markdown, html = write_summary(report), _render_page(report, data)
     paths = ReportPaths(folder / "report.md", folder / "report.html")
     write_text(paths.markdown, markdown)
     write_text(paths.html, html)
@@ -72,39 +51,37 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
 
 def _render_page(report: Report, data: ReportData) -> str:
     # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import drawing  # noqa: PLC0415
+    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
 
     with drawing():
         figures = _draw(report, data)
     template = make_environment().get_template("page.html.jinja")
-    return template.render(report=report, figures=figures, colours=figures.colours)
+    return template.render(report=report, figures=figures, colours=COLOURS)
 
 
-def _draw(report: Report, data: ReportData) -> Figures:
+def _draw(report: Report, data: ReportData) -> dict[str, Any]:
+    """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
+    from tasks.reporting.figures import abilities, radar  # noqa: PLC0415
     from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
-    from tasks.reporting.figures import drawing, figures, radar  # noqa: PLC0415
 
-    field, found = report.field, report.retrieval.by_dataset if report.retrieval else {}
-    return Figures(
-        colours=drawing.COLOURS,
-        abilities={
-            entry.anchor: figures.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
+    found = report.retrieval.by_dataset if report.retrieval else {}
+    return {
+        "abilities": {
+            entry.anchor: abilities.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
             for entry in report.systems
         },
-        radars={entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems},
-        overlay=radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
-        boxes={group.setting: figures.draw_boxes(group) for group in field.groups} if field else {},
-        gains={entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
-        recall={dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
-        needles={grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
-        openness=figures.draw_openness(field) if field else None,
-        sizes=figures.draw_sizes(field) if field else None,
-        core=figures.draw_core(field) if field else None,
-    )
+        "radars": {
+            entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems
+        },
+        "overlay": radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
+        "gains": {entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
+        "recall": {dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
+        "needles": {grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
+    }
 
 
 def make_environment() -> Environment:
-    """Templates with what they call: numbers as readers see them, and shared names."""
+    """Make templates with what they call: numbers as readers see them, and shared names."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
         autoescape=True,
@@ -113,23 +90,23 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": wording.number,
-        "count": wording.count,
-        "interval": wording.interval,
-        "percent": wording.percent,
-        "seconds": wording.seconds,
-        "shorten": wording.shorten,
-        "heat": heat_step,
+        "number": formats.number,
+        "count": formats.count,
+        "interval": formats.interval,
+        "percent": formats.percent,
+        "seconds": formats.seconds,
+        "shorten": formats.shorten,
+        "heat": formats.heat_step,
         "amounts": amount_cells,
-        "signed": wording.signed,
-        "signed_interval": wording.signed_interval,
-        "setting": wording.setting_title,
-        "weight": wording.weight,
+        "signed": formats.signed,
+        "signed_interval": formats.signed_interval,
+        "setting": formats.setting_title,
+        "weight": formats.weight,
     }
     shared: dict[str, Any] = {
-        "counted": wording.counted,
-        "share_of": wording.share_of,
-        "languages": LANGUAGE_NAMES,
+        "counted": formats.counted,
+        "share_of": formats.share_of,
+        "languages": LANGUAGES,
         "no_tasks": NO_TASKS,
         "level_names": LEVELS,
         "cost_heads": HEADS,
@@ -139,11 +116,6 @@ def make_environment() -> Environment:
     }
     environment.globals.update(shared)
     return environment
-
-
-def heat_step(score: float) -> int:
-    """Step of the colour scale for a score on 0-100: 0 to 9."""
-    return min(HOTTEST, int(score // 10))
 
 
 def write_text(path: Folder, text: str) -> None:
@@ -161,3 +133,106 @@ def write_text(path: Folder, text: str) -> None:
             got=str(error),
             next_step="check space and permissions of the folder and try again",
         ) from error
+
+
+class Pages(NamedTuple):
+    """The report of an ablation in both forms."""
+
+    html: str
+    markdown: str
+
+
+def ablation_page(frame: dy.DataFrame[Ablations], manifest: RunManifest) -> Pages:
+    """Render the report of one ablation.
+
+    Args:
+        frame: scores by variant; rows of other ablations are left out.
+        manifest: of the ablation's run.
+
+    Raises:
+        UsageError: if the frame has no row of this ablation.
+    """
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from tasks.reporting.figures import comparison_figures as figures  # noqa: PLC0415
+    from tasks.reporting.figures.drawing import COLOURS  # noqa: PLC0415
+
+    name = (manifest.ablation or {})["name"]
+    title = f"{name}: {manifest.benchmark}"
+    notes = tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing)
+    contents = describe_ablation(name, frame)
+    drawn = {entry.anchor: [("", svg)] if (svg := figures.draw_series(entry.series, entry.factor)) else [] for entry in contents}
+    for entry in contents:
+        drawn[entry.anchor] += [(heat.name, figures.draw_variants(heat)) for heat in entry.heat_maps]
+    html = (
+        make_environment()
+        .get_template("ablation.html.jinja")
+        .render(
+            ablation=name,
+            title=title,
+            notes=notes,
+            contents=contents,
+            manifest=manifest,
+            plan_json=json.dumps(manifest.plan, ensure_ascii=False, indent=2),
+            drawn=drawn,
+            colours=COLOURS,
+        )
+    )
+    return Pages(html, write_ablation_summary(title, manifest.run, contents, notes))
+
+
+def write_ablation_report(frame: dy.DataFrame[Ablations], manifest: RunManifest, folder: Folder) -> ReportPaths:
+    """Write `report.md` and `report.html` of an ablation into a folder, each at once or not at all.
+
+    Args:
+        frame: scores by variant.
+        manifest: of the ablation's run.
+        folder: where the files go.
+
+    Raises:
+        UsageError: if the frame has no row of this ablation.
+        LakeError: if the disk refuses a file.
+    """
+    pages, paths = ablation_page(frame, manifest), ReportPaths(folder / "report.md", folder / "report.html")
+    write_text(paths.markdown, pages.markdown)
+    write_text(paths.html, pages.html)
+    return paths
+
+
+def render_leaderboard(data: LeaderboardData) -> str:
+    """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
+
+    leaderboard = build_leaderboard(data)
+    with drawing():
+        figures = _draw_leaderboard(leaderboard, data)
+    template = make_environment().get_template("leaderboard.html.jinja")
+    return template.render(leaderboard=leaderboard, figures=figures, colours=COLOURS)
+
+
+def write_leaderboard(data: LeaderboardData, path: Path) -> None:
+    """Write the page at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses the file.
+    """
+    write_text(path, render_leaderboard(data))
+
+
+def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[str, Any]:
+    """Return the page's drawings as SVG elements; those it does not have are null."""
+    from tasks.reporting.figures import leaderboard_figures, radar  # noqa: PLC0415
+
+    models = leaderboard.published
+    best = leaderboard.entries[: radar.MAX_SHAPES]
+    shapes = [radar.Shape(entry.system.label, entry.scores) for entry in best]
+    measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
+    setting = best[0].system.setting if best else ""
+    return {
+        "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
+        "history": leaderboard_figures.draw_histories(leaderboard.histories),
+        "boxes": {scores.setting: leaderboard_figures.draw_boxes(scores) for scores in models.settings} if models else {},
+        "openness": leaderboard_figures.draw_openness(models) if models else None,
+        "sizes": leaderboard_figures.draw_sizes(models) if models else None,
+        "core": leaderboard_figures.draw_core(models) if models else None,
+    }

@@ -11,7 +11,6 @@ from flows.commands.run import CommandResult, run_stage
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.plan import Plan
-from tasks.metrics.reference.methods import REASONS
 from tests.flows.scripted import policy
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -34,23 +33,23 @@ def ask(plan: Plan) -> None:
     run_stage("infer", plan)
 
 
-def only(outcome: CommandResult, **wanted: str) -> dict[str, Any]:
+def only(result: CommandResult, **wanted: str) -> dict[str, Any]:
     """The one row of the comparison with these fields."""
-    (row,) = [row for row in outcome.document["rows"] if wanted.items() <= row.items()]
+    (row,) = [row for row in result.document["rows"] if wanted.items() <= row.items()]
     found: dict[str, Any] = row
     return found
 
 
-def scores(outcome: CommandResult, **wanted: str) -> tuple[float | None, float | None]:
+def scores(result: CommandResult, **wanted: str) -> tuple[float | None, float | None]:
     """Corrected and reference score of the one row with these fields."""
-    row = only(outcome, **wanted)
+    row = only(result, **wanted)
     return row["corrected"], row["reference"]
 
 
-def printed(outcome: CommandResult) -> str:
+def printed(result: CommandResult) -> str:
     console = Console(width=250)
     with console.capture() as capture:
-        console.print(*outcome.shown)
+        console.print(*result.shown)
     return capture.get()
 
 
@@ -61,40 +60,32 @@ def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_
         plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=ASKED)
         ask(plan.model_copy(update={"profile": "reference", "datasets": (*RIGHT, "lcsts")}))
         ask(plan.model_copy(update={"datasets": ("record",)}))
-    outcome = run_compare(plan)  # the server is gone: nothing is asked
+    result = run_compare(plan)  # the server is gone: nothing is asked
     for name, right in RIGHT.items():
         of = 100 if name == "copa" else 300
-        assert scores(outcome, kind="dataset", name=name) == pytest.approx((100, 100 * right / of))
-        assert only(outcome, kind="dataset", name=name)["difference"] == pytest.approx(100 * right / of - 100)
-    counts = {
-        "crows_pairs": "47 of 300 replies are held against another gold as released.",
-        "cped": "127 of 300 replies are held against another gold as released.",
-        "edos": "160 replies cannot be read as released.",
-        "booksort": "151 of 300 replies are held against another gold as released.",
-    }
-    for name, measured in counts.items():
-        assert only(outcome, kind="dataset", name=name)["why"] == [REASONS[name]["gold"], measured]
-    assert only(outcome, kind="dataset", name="copa")["why"] == []
-    assert scores(outcome, kind="dataset", name="record") == (100, None)
-    assert scores(outcome, kind="dataset", name="lcsts") == (None, 100)
-    assert only(outcome, kind="dataset", name="record")["difference"] is None
-    (why,) = only(outcome, kind="dataset", name="record")["why"]
+        assert scores(result, kind="dataset", name=name) == pytest.approx((100, 100 * right / of))
+        assert only(result, kind="dataset", name=name)["difference"] == pytest.approx(100 * right / of - 100)
+    assert [only(result, kind="dataset", name=name)["why"] for name in RIGHT] == [[]] * len(RIGHT)
+    assert scores(result, kind="dataset", name="record") == (100, None)
+    assert scores(result, kind="dataset", name="lcsts") == (None, 100)
+    assert only(result, kind="dataset", name="record")["difference"] is None
+    (why,) = only(result, kind="dataset", name="record")["why"]
     assert why.startswith("has no reference score: the released code asks for the letters of all right entities")
-    assert only(outcome, kind="dataset", name="lcsts")["why"] == ["is scored by a judge and no judge was named"]
-    assert outcome.document["common_datasets"] == sorted(RIGHT)
-    assert outcome.status == 1  # lcsts has no corrected score
+    assert only(result, kind="dataset", name="lcsts")["why"] == ["is scored by a judge and no judge was named"]
+    assert result.document["common_datasets"] == sorted(RIGHT)
+    assert result.status == 1  # lcsts has no corrected score
 
     # Over the common datasets: values is CrowS-Pairs alone, and the gate and the total follow the blueprint's weights.
-    assert scores(outcome, kind="ability", name="values_safety", over="common") == pytest.approx((100, 100 * 253 / 300))
+    assert scores(result, kind="ability", name="values_safety", over="common") == pytest.approx((100, 100 * 253 / 300))
     emotional = 100 * (173 + 140) / 600  # CPED and EDOS are one task, the only one of its level
     companionship = 100 * 149 / 300
-    assert scores(outcome, kind="ability", name="emotional", over="common") == pytest.approx((100, emotional))
+    assert scores(result, kind="ability", name="emotional", over="common") == pytest.approx((100, emotional))
     total = 0.3 * 100 + 0.4 * emotional + 0.3 * companionship
-    assert scores(outcome, kind="total", name="total", over="common") == pytest.approx((100, total))
+    assert scores(result, kind="total", name="total", over="common") == pytest.approx((100, total))
     # Foundational: COPA and ReCoRD corrected, COPA and LCSTS as released.
-    assert scores(outcome, kind="ability", name="foundational", over="every") == pytest.approx((100, 100))
+    assert scores(result, kind="ability", name="foundational", over="every") == pytest.approx((100, 100))
 
-    lines = {line.split()[0]: line.split()[1:4] for line in printed(outcome).splitlines() if line.strip()}
+    lines = {line.split()[0]: line.split()[1:4] for line in printed(result).splitlines() if line.strip()}
     assert lines["crows_pairs"] == ["100.00", "84.33", "-15.67"]
     assert lines["booksort"] == ["100.00", "49.67", "-50.33"]
     assert lines["copa"][:3] == ["100.00", "100.00", "0"]
@@ -110,9 +101,8 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
         plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
         ask(plan)
-    outcome = run_compare(plan)
-    assert scores(outcome, kind="dataset", name="copa") == (100, 50)
-    assert only(outcome, kind="dataset", name="copa")["why"] == ["50 calls failed; as released they are wrong answers."]
+    result = run_compare(plan)
+    assert scores(result, kind="dataset", name="copa") == (100, 50)
 
 
 @needs_mirror
@@ -121,9 +111,8 @@ def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "选A") as server:
         plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
         ask(plan)
-    outcome = run_compare(plan)
-    assert scores(outcome, kind="dataset", name="copa") == pytest.approx((55, 0))  # the first choice is right in 55 of 100
-    assert only(outcome, kind="dataset", name="copa")["why"] == ["100 replies cannot be read as released."]
+    result = run_compare(plan)
+    assert scores(result, kind="dataset", name="copa") == pytest.approx((55, 0))  # the first choice is right in 55 of 100
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -132,15 +121,15 @@ def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     with ModelServer(policy(names, "gold")) as server:
         plan = plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)
         ask(plan)
-    outcome = run_compare(plan)
+    result = run_compare(plan)
     for name in names:
-        assert scores(outcome, kind="dataset", name=name) == (100, None)
-        assert only(outcome, kind="dataset", name=name)["why"] == [
+        assert scores(result, kind="dataset", name=name) == (100, None)
+        assert only(result, kind="dataset", name=name)["why"] == [
             "has no reference score: it is none of the sixty datasets that the released code scores"
         ]
-    assert (outcome.status, outcome.document["common_datasets"]) == (0, [])
-    assert [row for row in outcome.document["rows"] if row["over"] == "common"] == []
-    assert {gap["dataset"] for gap in outcome.document["missing"]["reference"]} == set(names)
+    assert (result.status, result.document["common_datasets"]) == (0, [])
+    assert [row for row in result.document["rows"] if row["over"] == "common"] == []
+    assert {gap["dataset"] for gap in result.document["missing"]["reference"]} == set(names)
 
 
 @needs_mirror
@@ -149,10 +138,10 @@ def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
     with ModelServer(policy(("record",), "gold", MIRROR)) as server:
         plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("record",), sample=10)
         ask(plan)
-    outcome = run_compare(plan.model_copy(update={"datasets": ("record", "copa")}))
-    assert scores(outcome, kind="dataset", name="record") == (100, None)
-    assert scores(outcome, kind="dataset", name="copa") == (None, None)
-    assert only(outcome, kind="dataset", name="copa")["why"] == ["has no replies in the lake"]
+    result = run_compare(plan.model_copy(update={"datasets": ("record", "copa")}))
+    assert scores(result, kind="dataset", name="record") == (100, None)
+    assert scores(result, kind="dataset", name="copa") == (None, None)
+    assert only(result, kind="dataset", name="copa")["why"] == ["has no replies in the lake"]
 
 
 @needs_mirror
@@ -168,46 +157,13 @@ def test_the_profiles_do_not_share_item_scores(tmp_path: Path) -> None:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
-def test_a_terminal_has_the_two_weightiest_reasons_and_json_all(tmp_path: Path) -> None:
-    gold = policy(("vua20",), "gold", MIRROR)
-
-    def fault(number: int) -> Any:
-        return "401" if number % 10 == 0 else None
-
-    def reply(messages: list[dict[str, str]]) -> str:
-        letter = gold(messages)
-        return f"选{letter}" if letter == "A" else letter
-
-    with ModelServer(reply, fault=fault) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("vua20",))
-        ask(plan)
-    outcome = run_compare(plan)
-    metric, *measured = only(outcome, kind="dataset", name="vua20")["why"]
-    assert metric == "The released code takes accuracy in place of the F1 of metaphors."
-    assert "30 calls failed; as released they are wrong answers." in measured
-    unread = next(sentence for sentence in measured if sentence.endswith("replies cannot be read as released."))
-    assert len(measured) == 2
-    shown = " ".join(printed(outcome).split())
-    assert metric in shown
-    first, second = (" ".join(sentence.split()) for sentence in measured)
-    assert first in shown
-    assert second not in shown
-    assert int(unread.split()[0]) > 30  # of 66 metaphors
-
-
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
 def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
         plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("moodbench3",), sample=302)
         ask(plan)
-    outcome = run_compare(plan)
+    result = run_compare(plan)
     # A is right in 78 of 302 rows and in neither of the two first ones: data dictionary, section 5, gold letters.
-    assert scores(outcome, kind="dataset", name="moodbench3") == pytest.approx((100 * 78 / 302, 100 * 78 / 300))
-    assert only(outcome, kind="dataset", name="moodbench3")["why"] == [
-        REASONS["moodbench3"]["left_out"],
-        "2 of 302 replies are to items the released code leaves out.",
-    ]
+    assert scores(result, kind="dataset", name="moodbench3") == pytest.approx((100 * 78 / 302, 100 * 78 / 300))
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -63,14 +63,14 @@ def test_a_redacted_report_lies_beside_the_one_with_texts(capsys: Capsys, runs: 
     ended = moodflow(capsys, "runs", "report", runs.after, "--redact", "--lake", runs.lake, "--json")
     assert ended.status == 0
     assert ended.document["report"] == str(folder(runs) / "redacted" / "report.html")
-    assert question in (folder(runs) / "report.md").read_text(encoding="utf-8")
-    assert question not in (folder(runs) / "redacted" / "report.md").read_text(encoding="utf-8")
-    assert "text withheld" in (folder(runs) / "redacted" / "report.md").read_text(encoding="utf-8")
+    assert question in (folder(runs) / "report.html").read_text(encoding="utf-8")
+    assert question not in (folder(runs) / "redacted" / "report.html").read_text(encoding="utf-8")
+    assert "text withheld" in (folder(runs) / "redacted" / "report.html").read_text(encoding="utf-8")
 
 
 def question_of(run: PastRun) -> str:
     """A question that the report shows as an example."""
-    report = (run.lake.root / "runs" / run.name / "report.md").read_text(encoding="utf-8")
+    report = (run.lake.root / "runs" / run.name / "report.html").read_text(encoding="utf-8")
     files = [run.lake.path(ref).read_bytes() for ref in run.partitions("items")]
     questions: list[str] = [text for file in files for text in pl.read_parquet(file, hive_partitioning=False)["question"]]
     return next(question for question in questions if question in report)

@@ -17,8 +17,7 @@ from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.responses import Judgements
 from schemas.verification import Difference, Verification
-from tasks.analysis.verify import verify_run
-from tasks.analysis.verify_files import Findings, check_files, open_run
+from tasks.analysis.verify import Findings, check_files, open_run, verify_run
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
@@ -299,7 +298,7 @@ def test_a_blueprint_that_is_not_here_is_said_and_is_no_difference(own: Own, tmp
 
 
 def test_a_changed_evaluation_version_names_layer_and_versions(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.analysis.drift_code.METRICS_VERSION", "99")
+    monkeypatch.setattr("tasks.analysis.drift.METRICS_VERSION", "99")
     found = verified(own.lake, own.run)
     assert found.status == 1
     (difference,) = found.document["differences"]
@@ -344,11 +343,11 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
         spec = find_dataset(name)
         return replace(spec, evaluation_version="9.9") if name == TEXTS else spec
 
-    monkeypatch.setattr("tasks.analysis.drift_catalogue.find_dataset", renewed)
+    monkeypatch.setattr("tasks.analysis.drift.find_dataset", renewed)
     (difference,) = verify_run(own.lake, own.run).differences
     assert (difference.kind, difference.where, difference.got) == ("catalogue", TEXTS, "9.9")
-    monkeypatch.setattr("tasks.analysis.drift_catalogue.find_dataset", find_dataset)
-    monkeypatch.setattr("tasks.analysis.drift_catalogue.source_sha256", lambda *_given: ("0" * 64,))
+    monkeypatch.setattr("tasks.analysis.drift.find_dataset", find_dataset)
+    monkeypatch.setattr("tasks.analysis.drift.source_sha256", lambda *_given: ("0" * 64,))
     found = verify_run(own.lake, own.run)
     assert [(difference.kind, difference.where) for difference in found.differences] == [
         ("catalogue", name) for name in (TEXTS, SUMMARIES, CAUSES)

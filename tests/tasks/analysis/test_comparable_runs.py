@@ -8,11 +8,12 @@ import pytest
 from schemas.lineage import CallCounts, PartitionRef, RunManifest
 from schemas.plan import Plan
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
-from tasks.analysis.comparable_runs import NOT_COMPARED, ScoredSystem, difference, units_of
+from tasks.analysis.comparable_runs import NOT_COMPARED, difference, systems_of
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import write_manifest
 
-CORE = ScoredSystem("core", "base")
+CORE = System("core", "base")
 ENTRY = {"name": "core", "base_url": "http://one/v1"}
 
 
@@ -21,7 +22,7 @@ def scored(model: str = "core", setting: str = "base") -> PartitionRef:
     return PartitionRef(layer="item_scores", place=place, fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
 
 
-def manifest(run: str = "20260102-x", units: tuple[ScoredSystem, ...] = (CORE,), **changed: Any) -> RunManifest:
+def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **changed: Any) -> RunManifest:
     given = {"benchmark": "tiny", "models": [ENTRY], **changed.pop("plan", {})}
     fields: dict[str, Any] = {
         "run": run,
@@ -33,7 +34,7 @@ def manifest(run: str = "20260102-x", units: tuple[ScoredSystem, ...] = (CORE,),
         "git_commit": None,
         "started_at": "",
         "finished_at": "",
-        "partitions": tuple(scored(*unit) for unit in units),
+        "partitions": tuple(scored(system.model, system.setting) for system in systems),
         "missing": (),
         "calls": CallCounts(),
     }
@@ -47,7 +48,7 @@ def manifest(run: str = "20260102-x", units: tuple[ScoredSystem, ...] = (CORE,),
         ({"benchmark": "other"}, "it is of other"),
         ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
         ({"blueprint_sha256": "1"}, "its blueprint is another one"),
-        ({"units": (ScoredSystem("core", "rag"),)}, "it has no scores of core with setting base"),
+        ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
         ({"plan": {"seed": 3}}, "its seed: 3 instead of 0"),
         ({"plan": {"sample": 2}}, "its sample: 2 instead of 300"),
         ({"plan": {"datasets": ["d"]}}, "its datasets: ['d'] instead of not set"),
@@ -86,13 +87,13 @@ def test_every_name_that_may_differ_is_one_of_the_plan() -> None:
     assert set(Plan.model_fields) >= NOT_COMPARED
 
 
-def found(lake: Path, run: RunManifest) -> dict[ScoredSystem, tuple[str | None, str | None]]:
+def found(lake: Path, run: RunManifest) -> dict[System, tuple[str | None, str | None]]:
     earlier = find_earlier(run, Lake(lake, CodeVersion("1", None)))
-    return {unit: (one.manifest.run if one.manifest else None, one.reason) for unit, one in earlier.found.items()}
+    return {system: (one.manifest.run if one.manifest else None, one.reason) for system, one in earlier.found.items()}
 
 
 def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) -> None:
-    other = ScoredSystem("other", "base")
+    other = System("other", "base")
     both = {"models": [ENTRY, {"name": "other", "base_url": "http://two/v1"}]}
     for earlier in (
         manifest("20260101-a", (CORE, other), plan=both),
@@ -103,7 +104,7 @@ def test_each_model_is_compared_with_the_newest_run_that_has_it(tmp_path: Path) 
         write_manifest(tmp_path, earlier)
     run = manifest("20260104-a", (CORE, other), plan=both)
     assert found(tmp_path, run) == {CORE: ("20260102-a", None), other: ("20260101-a", None)}
-    assert list(units_of(run)) == [CORE, other]
+    assert list(systems_of(run)) == [CORE, other]
 
 
 def test_why_there_is_none_is_said(tmp_path: Path) -> None:

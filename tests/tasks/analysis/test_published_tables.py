@@ -4,39 +4,27 @@ import polars as pl
 import pytest
 
 from tasks.analysis.published_tables import PublishedRange, read_table
-from tasks.reporting.content.benchmark_papers import OTHER_ITEMS, REBUILT, comparison_warning, is_comparable, paper_of
+from tasks.reporting.content.benchmark import is_comparable, is_rebuilt, paper_of
 from tests.tasks.reporting.example_long import BLUEPRINT
 from tests.tasks.reporting.example_run import published
 
-LONG = pl.DataFrame(
-    [
-        ("one", "base", "summary", 40.0, 50.0),
-        ("one", "base", "detection", 60.0, 50.0),
-        ("two", "base", "summary", 80.0, 80.0),
-        ("two", "base", "detection", None, 80.0),
-        ("one", "rag", "summary", 45.0, 55.0),
-        ("one", "rag", "detection", 65.0, 55.0),
-    ],
-    schema=["model", "setting", "ability", "score_0_100", "total"],
+WIDE = pl.DataFrame(
+    [("one", "base", 50.0, 40.0, 60.0), ("two", "base", 80.0, 80.0, None), ("one", "rag", 55.0, 45.0, 65.0)],
+    schema=["model", "setting", "overall", "summary", "detection"],
     orient="row",
 )
 
 
-def test_rows_per_model_setting_and_ability() -> None:
-    table = read_table(LONG)
+def test_columns_per_ability_with_a_setting() -> None:
+    table = read_table(WIDE)
     assert table.settings == ("base", "rag")
     assert table.ability("detection", "base") == [60.0]
     assert (table.total("base"), table.total("rag"), table.total("coem")) == ([50.0, 80.0], [55.0], [])
     assert table.range_of("summary", "base", 41.0) == PublishedRange(2, 40.0, 60.0, 80.0, 1)
     assert table.range_of("summary", "coem", 41.0) is None
     assert table.vetoed == 0
-
-
-def test_columns_per_ability_with_a_setting() -> None:
-    wide = pl.DataFrame({"model": ["one", "one"], "setting": ["base", "rag"], "overall": [50.0, 55.0], "summary": [40.0, 45.0]})
-    table = read_table(wide)
-    assert table.abilities == {"summary"}
-    assert (table.ability("summary", "rag"), table.total("rag", ranked=True)) == ([45.0], [55.0])
+    assert table.abilities == {"summary", "detection"}
+    assert table.total("rag", ranked=True) == [55.0]
 
 
 def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranked() -> None:
@@ -54,10 +42,10 @@ def test_no_table(nothing: pl.DataFrame | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "comparable", "warning"),
-    [("longemotion", False, REBUILT), ("longemotion-released", True, None), ("longemotion-mini", False, OTHER_ITEMS)],
+    ("name", "comparable", "rebuilt"),
+    [("longemotion", False, True), ("longemotion-released", True, False), ("longemotion-mini", False, False)],
 )
-def test_what_may_be_set_beside_the_longemotion_table(name: str, comparable: bool, warning: str | None) -> None:
+def test_what_may_be_set_beside_the_longemotion_table(name: str, comparable: bool, rebuilt: bool) -> None:
     blueprint = BLUEPRINT.model_copy(update={"name": name})
     assert paper_of(blueprint).title == "LongEmotion"
-    assert (is_comparable(blueprint), comparison_warning(blueprint)) == (comparable, warning)
+    assert (is_comparable(blueprint), is_rebuilt(blueprint)) == (comparable, rebuilt)

@@ -17,9 +17,18 @@ from schemas.blueprint import (
     NumericNormalisation,
     RatioNormalisation,
 )
-from tasks.analysis.bounds import describe_normalisation, normalise
 from tasks.analysis.breakdown import break_down
-from tasks.analysis.score_tree import NAMED, ScorePart, Scores, explain_ability, explain_total, scores_of, weighted_mean
+from tasks.analysis.score_tree import (
+    NAMED,
+    ScorePart,
+    Scores,
+    describe_normalisation,
+    explain_ability,
+    explain_total,
+    normalise,
+    scores_of,
+    weighted_mean,
+)
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, task
 

@@ -14,8 +14,7 @@ from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.retrieved_chunks import SHOWN
-from tasks.analysis.run_tables import NEEDLES, ReportData
+from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import load_published_for
 from tests.tasks.reporting.example_items import digest, make_table
@@ -224,12 +223,12 @@ def retrievals() -> dy.DataFrame[Retrievals]:
     return make_table(Retrievals, rows)
 
 
-def shown() -> pl.DataFrame:
+def prompt_chunks() -> pl.DataFrame:
     found = retrievals().filter(pl.col("setting") == "coem", pl.col("stage") == "reranked", "kept")
     texts = (
         pl.when("holds_needle").then(pl.lit(f"... {NEEDLE} ...")).otherwise(pl.lit("chunk of rain ") + pl.col("rank").cast(str))
     )
-    return found.with_columns(text=texts).select(*SHOWN).cast(SHOWN)
+    return found.with_columns(text=texts).select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
 
 
 def gains() -> dy.DataFrame[SettingGains]:
@@ -350,7 +349,7 @@ def long_data(**changes: Any) -> ReportData:
         "judgements": judgements(),
         "contexts": contexts(),
         "retrievals": retrievals(),
-        "shown": shown(),
+        "prompt_chunks": prompt_chunks(),
         "gains": gains(),
         "agreements": agreements(),
         "needles": needles(),

@@ -47,7 +47,7 @@ def load(lake: Lake, *refs: PartitionRef) -> Any:
 
 def test_layers_that_are_not_there_are_empty(tmp_path: Path) -> None:
     data = load(Lake(tmp_path, CodeVersion("0", None)))
-    layers = (data.judgements, data.contexts, data.retrievals, data.gains, data.agreements, data.needles, data.shown)
+    layers = (data.judgements, data.contexts, data.retrievals, data.gains, data.agreements, data.needles, data.prompt_chunks)
     assert [frame.height for frame in layers] == [0] * 7
     assert data.paper.settings == ()
 
@@ -66,8 +66,8 @@ def test_layers_of_long_runs_are_read(tmp_path: Path) -> None:
     data = load(lake, *refs)
     assert (data.contexts.height, data.retrievals.height, data.judgements.height) == (2, 32, 4)
     # What the last stage kept: the first four of the second ranking, of two items.
-    assert sorted(data.shown["text"]) == sorted(["piece 0", "piece 1", "piece 2", "piece 3"] * 2)
-    assert data.shown.filter("holds_needle")["rank"].to_list() == [0, 0]
+    assert sorted(data.prompt_chunks["text"]) == sorted(["piece 0", "piece 1", "piece 2", "piece 3"] * 2)
+    assert data.prompt_chunks.filter("holds_needle")["rank"].to_list() == [0, 0]
 
 
 def test_chunks_are_left_out_where_it_is_open_which_cut_was_ranked(tmp_path: Path) -> None:
@@ -78,11 +78,11 @@ def test_chunks_are_left_out_where_it_is_open_which_cut_was_ranked(tmp_path: Pat
         write(lake, "chunks", (("dataset", DATASET), ("chunking", "128-50")), chunks("small"), Chunks),
         write(lake, "chunks", (("dataset", DATASET), ("chunking", "512-50")), chunks("large"), Chunks),
     ]
-    assert load(lake, *refs).shown.is_empty()
+    assert load(lake, *refs).prompt_chunks.is_empty()
     # Chunks of what a model wrote itself are told by the model.
     written = write(lake, "chunks", OF_MODEL, chunks("written"), Chunks)
-    assert set(load(lake, refs[0], written).shown["model"]) == {"alpha"}
-    assert set(load(lake, refs[0], written).shown["setting"]) == {"coem"}
+    assert set(load(lake, refs[0], written).prompt_chunks["model"]) == {"alpha"}
+    assert set(load(lake, refs[0], written).prompt_chunks["setting"]) == {"coem"}
 
 
 def test_the_grid_of_needles_is_that_of_the_layer(tmp_path: Path) -> None:

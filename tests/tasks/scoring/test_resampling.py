@@ -9,8 +9,8 @@ from tasks.scoring.resampling import Grid, draw_weights, macro_f1_replicates, me
 LABELS = ["joy", "grief", "anger"]
 
 
-def every_cell(units: int, items: int) -> Grid:
-    return Grid(units, items, np.arange(units * items))
+def every_cell(systems: int, items: int) -> Grid:
+    return Grid(systems, items, np.arange(systems * items))
 
 
 def test_a_resample_draws_as_many_items_as_there_are() -> None:
@@ -30,11 +30,11 @@ def test_draws_follow_seed_and_dataset() -> None:
 
 
 def test_mean_by_hand() -> None:
-    # Unit 0 has values 1, 0.5, 0; unit 1 has only the last item, 0.25. Resamples: (3, 0, 0), (1, 1, 1), (0, 1, 2).
+    # Unit 0 has values 1, 0.5, 0; system 1 has only the last item, 0.25. Resamples: (3, 0, 0), (1, 1, 1), (0, 1, 2).
     grid = Grid(2, 3, np.array([0, 1, 2, 5]))
     weights = np.array([[3.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 2.0]])
     found = mean_replicates(np.array([1.0, 0.5, 0.0, 0.25]), grid, weights)
-    # 3 / 3, 1.5 / 3, 0.5 / 3; unit 1 is not in the first resample.
+    # 3 / 3, 1.5 / 3, 0.5 / 3; system 1 is not in the first resample.
     assert found[0].tolist() == pytest.approx([1.0, 0.5, 0.5 / 3])
     assert np.isnan(found[1, 0])
     assert found[1, 1:].tolist() == [0.25, 0.25]
@@ -68,18 +68,18 @@ def label_rows(rng: np.random.Generator, count: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_f1_of_each_resample_as_scikit_learn(average: str) -> None:
-    """Two units of eight items: each replicate is scikit-learn's F1 of the items drawn."""
+    """Two systems of eight items: each replicate is scikit-learn's F1 of the items drawn."""
     rows, weights = label_rows(np.random.default_rng(3), 16), draw_weights("d", 8, 40, seed=0)
     replicates = {"macro": macro_f1_replicates, "micro": micro_f1_replicates}[average](rows, every_cell(2, 8), weights)
-    for unit in range(2):
+    for system in range(2):
         for resample in range(weights.shape[1]):
-            drawn = 8 * unit + np.repeat(np.arange(8), weights[:, resample].astype(int))
+            drawn = 8 * system + np.repeat(np.arange(8), weights[:, resample].astype(int))
             gold, predicted = rows["gold"].gather(drawn).to_list(), rows["predicted"].gather(drawn).to_list()
             occurring = sorted({label for labels in [*gold, *predicted] for label in labels})
             binarizer = MultiLabelBinarizer(classes=occurring)
             truth, guess = binarizer.fit_transform(gold), binarizer.fit_transform(predicted)
             expected = f1_score(truth, guess, average=average, zero_division=0)
-            assert replicates[unit, resample] == pytest.approx(expected, abs=1e-12)
+            assert replicates[system, resample] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("function", [macro_f1_replicates, micro_f1_replicates])

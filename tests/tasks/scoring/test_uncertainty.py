@@ -34,6 +34,11 @@ def scipy_limits(statistic: Any, *samples: Any) -> tuple[float, float]:
     return found.low, found.high
 
 
+def f1_of_class(truth: Any, guess: Any) -> float:
+    """Return the F1 of one class; scikit-learn's own takes a millisecond, which a bootstrap pays 1,500 times."""
+    return float(2 * np.sum(truth & guess) / (np.sum(truth) + np.sum(guess)))
+
+
 def test_interval_of_an_accuracy() -> None:
     # 140 of 200: standard error sqrt(0.7 x 0.3 / 200) = 0.0324, so about 0.7 -+ 0.0635.
     found = scored(items("d", share(140, 200)))
@@ -57,8 +62,9 @@ def test_interval_of_macro_f1() -> None:
     found = scored(labelled("d", "macro_f1", [[label] for label in gold], [[label] for label in predicted]), design=design)
 
     def macro(truth: Any, guess: Any) -> float:
-        return float(f1_score(truth, guess, average="macro", zero_division=0))
+        return (f1_of_class(truth == "yes", guess == "yes") + f1_of_class(truth == "no", guess == "no")) / 2
 
+    assert macro(gold, predicted) == pytest.approx(f1_score(gold, predicted, average="macro"))
     assert limits(found.raw) == pytest.approx(scipy_limits(macro, gold, predicted), abs=0.012)
 
 
@@ -71,10 +77,8 @@ def test_interval_of_binary_f1() -> None:
     found = scored(labelled("d", "binary_f1", right, said), design=design)
     assert found.raw["value"].item() == pytest.approx(f1_score(gold, predicted))
 
-    def binary(truth: Any, guess: Any) -> float:
-        return float(f1_score(truth, guess, zero_division=0))
-
-    assert limits(found.raw) == pytest.approx(scipy_limits(binary, gold, predicted), abs=0.02)
+    assert f1_of_class(gold, predicted) == pytest.approx(f1_score(gold, predicted))
+    assert limits(found.raw) == pytest.approx(scipy_limits(f1_of_class, gold, predicted), abs=0.02)
 
 
 def test_interval_of_a_bias_score_and_of_its_total() -> None:

@@ -7,7 +7,6 @@ from schemas.dataset import DatasetSpec, LocalFile
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.metrics.reference.methods import (
     NOT_COMPARABLE,
-    REASONS,
     REFERENCE_METRICS,
     is_asked,
     reference_blueprint,
@@ -75,23 +74,6 @@ def test_safetybench_was_asked_by_other_questions() -> None:
 )
 def test_what_the_released_code_leaves_out(dataset: str, subset: str | None, row: int, asked: bool) -> None:
     assert is_asked({"dataset": dataset, "subset": subset, "source_row": row}) is asked
-
-
-def test_reasons_are_sentences_about_datasets_that_are_scored() -> None:
-    assert set(REASONS) <= set(REFERENCE_METRICS)
-    for name, reasons in REASONS.items():
-        assert reasons, name
-        for cause, sentence in reasons.items():
-            assert sentence.startswith("The released code ")
-            assert sentence.endswith(".")
-            corrected = [spec.metric for method in MOODBENCH.datasets[name].methods for spec in method.metrics]
-            assert (cause == "metric") <= (corrected != [REFERENCE_METRICS[name]])
-
-
-def test_every_other_metric_has_its_reason() -> None:
-    for name, metric in REFERENCE_METRICS.items():
-        corrected = [spec.metric for method in MOODBENCH.datasets[name].methods for spec in method.metrics]
-        assert ("metric" in REASONS.get(name, {})) == (corrected != [metric]), name
 
 
 def test_bundled_sets_and_own_files_are_unknown_to_the_released_code() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from tasks.analysis.answers import ScoredItem
 from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
-from tasks.reporting.content.advice import AskedWith, Diagnosis, advise
+from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.tables import RawRow, TaskRow
 
-ASKED = AskedWith(sample=300, max_tokens=64)
+ASKED = AdviceOptions(sample=300, max_tokens=64)
 TASK = TaskRow("moods", "Moods", "Emotional Ability › Recognition", "low", 40.0, 1, 1, 40, 40, None)
 
 
@@ -46,7 +46,7 @@ def answer(
     return ScoredItem(item, full, {"finish_reason": finish})
 
 
-def advice_of(raw: RawRow, *answers: ScoredItem, asked: AskedWith = ASKED) -> dict[str, str]:
+def advice_of(raw: RawRow, *answers: ScoredItem, asked: AdviceOptions = ASKED) -> dict[str, str]:
     return {entry.kind: entry.text for entry in advise(TASK, (Diagnosis(raw, answers),), asked)}
 
 
@@ -76,7 +76,7 @@ def test_replies_cut_off_at_the_token_limit_ask_for_more_tokens() -> None:
 def test_where_the_plan_sets_no_limit_none_is_to_be_raised() -> None:
     cut = [answer(0.0, parsed=None, status="unparsed", finish="length") for _ in range(4)]
     diagnoses = (Diagnosis(raw_row(n_unparsed=4), tuple(cut)),)
-    texts = [advice.text for advice in advise(TASK, diagnoses, AskedWith(sample=300, max_tokens=None))]
+    texts = [advice.text for advice in advise(TASK, diagnoses, AdviceOptions(sample=300, max_tokens=None))]
     assert (
         "Mood: unreadable replies: 4 of 40 (10\u00a0%), 4 of them cut off at the token limit. Compare the replies below." in texts
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.reporting.content.evidence import AROUND, MAX_CHUNKS, RatingRow, make_excerpt, rating_rows, shown_rows
+from tasks.reporting.content.evidence import AROUND, MAX_CHUNKS, RatingRow, make_needle_excerpt, prompt_chunk_rows, rating_rows
 
 CONTEXT: dict[str, Any] = {"needle_start": 4, "needle_end": 10, "tokens": 3, "depth_percent": 40.0}
 
@@ -12,7 +12,7 @@ def rating(dimension: str, judge: str, given: int | None, scale: tuple[int, int]
 
 
 def test_a_short_context_is_shown_whole() -> None:
-    found = make_excerpt("one needle two", CONTEXT)
+    found = make_needle_excerpt("one needle two", CONTEXT)
     assert found is not None
     assert (found.before, found.needle, found.after) == ("one ", "needle", " two")
     assert (found.left_before, found.left_after, found.depth_percent) == (0, 0, 40.0)
@@ -20,7 +20,7 @@ def test_a_short_context_is_shown_whole() -> None:
 
 def test_a_long_one_is_cut_between_words_and_counted() -> None:
     text = "word " * 1000 + "needle" + " word" * 1000
-    found = make_excerpt(text, CONTEXT | {"needle_start": 5000, "needle_end": 5006})
+    found = make_needle_excerpt(text, CONTEXT | {"needle_start": 5000, "needle_end": 5006})
     assert found is not None
     # 300 characters before are 60 words with a space each; of those after, the last whole word ends at 300.
     assert len(found.before) <= AROUND
@@ -30,9 +30,9 @@ def test_a_long_one_is_cut_between_words_and_counted() -> None:
 
 
 def test_a_context_without_a_placed_needle_has_no_excerpt() -> None:
-    assert make_excerpt("one two", CONTEXT | {"needle_start": None, "needle_end": None}) is None
+    assert make_needle_excerpt("one two", CONTEXT | {"needle_start": None, "needle_end": None}) is None
     # A text that was withheld is shorter than where its needle stood.
-    assert make_excerpt("withheld", CONTEXT) is None
+    assert make_needle_excerpt("withheld", CONTEXT) is None
 
 
 def test_ratings_by_dimension_and_judge_on_their_own_scale() -> None:
@@ -58,7 +58,7 @@ def test_chunks_of_a_prompt_each_once_by_query_and_rank() -> None:
         for query in (1, 0)
         for rank in range(4)
     ]
-    shown = shown_rows(rows)
+    shown = prompt_chunk_rows(rows)
     assert [(chunk.rank, chunk.text) for chunk in shown] == [(1, "the same"), (2, "text 01"), (3, "text 02"), (4, "text 03")]
     assert len(shown) == MAX_CHUNKS
     assert not any(chunk.holds_needle for chunk in shown)

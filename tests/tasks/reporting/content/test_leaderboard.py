@@ -9,9 +9,9 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import BoardData
-from tasks.reporting.content.leaderboard import build_board
-from tasks.reporting.render.leaderboard_page import render_board, write_board
+from tasks.analysis.leaderboard import LeaderboardData
+from tasks.reporting.content.leaderboard import build_leaderboard
+from tasks.reporting.render.page import render_leaderboard, write_leaderboard
 from tests.tasks.reporting import example_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
 from tests.tasks.reporting.example_scores import totals_row
@@ -24,7 +24,7 @@ def runs(**changes: Any) -> tuple[RunManifest, ...]:
     return (new, manifest(run=OLD, started_at="2026-01-01T00:00:00+00:00"))
 
 
-def data(**changes: Any) -> BoardData:
+def data(**changes: Any) -> LeaderboardData:
     totals = example_scores.all_totals().with_columns(pl.lit(NEW).alias("run"))
     before = example_scores.totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
     fields: dict[str, Any] = {
@@ -37,11 +37,11 @@ def data(**changes: Any) -> BoardData:
         "links": {NEW: "runs/new/report.html"},
         "published": published(),
     }
-    return BoardData(**(fields | changes))
+    return LeaderboardData(**(fields | changes))
 
 
 def test_rows_say_what_became_of_each_model() -> None:
-    alpha, beta, gamma = build_board(data()).entries
+    alpha, beta, gamma = build_leaderboard(data()).entries
     assert (alpha.system.model, alpha.state_word, alpha.total, alpha.scores, alpha.run) == (
         "alpha",
         "gate passed",
@@ -54,22 +54,22 @@ def test_rows_say_what_became_of_each_model() -> None:
 
 
 def test_history_is_oldest_first_and_needs_two_runs() -> None:
-    (history,) = build_board(data()).histories
+    (history,) = build_leaderboard(data()).histories
     assert history.system.model == "alpha"
     assert [(moment.run, moment.total) for moment in history.moments] == [(OLD, 20.0), (NEW, 25.0)]
 
 
 def test_only_runs_that_rows_come_from_are_listed_and_compared() -> None:
-    board = build_board(data(manifests=runs(plan=PLAN | {"seed": 7})))
-    assert [run.run for run in board.runs] == [NEW]
-    assert board.warnings == ()
+    leaderboard = build_leaderboard(data(manifests=runs(plan=PLAN | {"seed": 7})))
+    assert [run.run for run in leaderboard.runs] == [NEW]
+    assert leaderboard.warnings == ()
 
 
 def test_rows_of_runs_that_asked_otherwise_are_warned_of() -> None:
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
     judge = {"name": "other"}
     changed = runs(plan=PLAN | {"sample": 9, "judge": judge}, blueprint_sha256="d" * 64, package_version="0.2.0")
-    assert build_board(data(totals=mixed, manifests=changed)).warnings == (
+    assert build_leaderboard(data(totals=mixed, manifests=changed)).warnings == (
         "The runs differ in items per dataset: 4 and 9. Their totals rest on different questions.",
         "The runs had different judges: alpha and other. Judges differ in how much they give.",
         "The runs used 2 versions of the blueprint: other weights, datasets or thresholds.",
@@ -78,14 +78,13 @@ def test_rows_of_runs_that_asked_otherwise_are_warned_of() -> None:
 
 
 def test_the_page_is_complete_in_itself() -> None:
-    html = render_board(data())
+    html = render_leaderboard(data())
     assert not re.search(r"<script|<img|src=|url\(|@import", html)
     assert "default-src 'none'" in html
     assert '<a href="runs/new/report.html">alpha</a>' in html
     assert '<span class="badge vetoed">vetoed</span>' in html
     assert "100.00 before the veto" in html
     assert 'id="history"' in html
-    assert 'id="field"' in html
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
@@ -97,21 +96,22 @@ def test_names_of_models_are_inert() -> None:
         name: getattr(data(), name).with_columns(pl.col("model").replace({"alpha": attack}))
         for name in ("totals", "abilities", "history")
     }
-    html = render_board(data(**frames))
+    html = render_leaderboard(data(**frames))
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 3
 
 
-def test_a_papers_models_are_not_laid_over_themselves() -> None:
-    board = build_board(data(is_published=True, manifests=(), links={}, history=data().history.clear()))
-    assert board.paper == "MoodBench"
-    assert board.field is not None
-    assert {box.ours for group in board.field.groups for box in group.boxes} == {()}
+def test_the_published_models_stand_on_the_papers_page_alone() -> None:
+    html = render_leaderboard(data(is_published=True, manifests=(), links={}, history=data().history.clear()))
+    assert "Scores as printed in the MoodBench paper" in html
+    for title in ("Scores per ability", "Open and closed models", "Total and size"):
+        assert title in html
+        assert title not in render_leaderboard(data())
 
 
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(LakeError, match="the report cannot be written") as caught:
-        write_board(data(), blocked / "board.html")
+        write_leaderboard(data(), blocked / "leaderboard.html")
     assert str(blocked) in str(caught.value)

@@ -1,15 +1,28 @@
-"""Failed calls, tokens, latency and partitions."""
+"""Calls, tokens, cost and partitions as a report shows them."""
 
+from datetime import date
+
+import pytest
+
+from schemas.lineage import PartitionRef
+from schemas.pricing import Price, PriceTable
+from schemas.usage import Usage
 from tasks.reporting.content.operations import (
     FailureRow,
     JudgeFailureRow,
     UsageRow,
+    amount_cells,
+    cost_notes,
+    describe_costs,
     failure_rows,
     judge_failure_rows,
     layer_rows,
+    money,
     usage_rows,
 )
+from tasks.reporting.render.page import render_html
 from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+from tests.tasks.reporting.pages import section
 
 
 def test_failed_calls_by_kind() -> None:
@@ -42,3 +55,89 @@ def test_a_run_without_calls() -> None:
     data = empty_data()
     assert failure_rows(data) == ()
     assert [row.calls for row in usage_rows(data)] == [0, 0, 0]
+
+
+TESTED = Usage(
+    dataset="mood",
+    model="alpha",
+    role="tested",
+    calls=1234,
+    from_journal=200,
+    sent=1000,
+    unsent=34,
+    failed=40,
+    prompt_tokens=50_000,
+    completion_tokens=2_000,
+    paid_prompt_tokens=40_000,
+    paid_completion_tokens=1_600,
+    uncounted=3,
+    cost=1.5,
+    paid_cost=0.25,
+)
+JUDGE = Usage(dataset="tale", model="<b>rater</b>", role="judge", calls=3, sent=3, prompt_tokens=30, completion_tokens=6)
+PRICES = PriceTable(
+    currency="USD",
+    prices=(Price(model="alpha", input_per_million=1, output_per_million=1, as_of=date(2026, 1, 31), source="a test"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0, "0 USD"),
+        (1234.567, "1,234.57 USD"),
+        (0.0524, "0.0524 USD"),
+        (0.00038, "0.000380 USD"),
+        (3e-8, "under 0.000001 USD"),
+    ],
+)
+def test_money(value: float | None, text: str) -> None:
+    assert money(value, "USD").replace("\u00a0", " ") == text
+
+
+def test_a_lower_bound_says_so() -> None:
+    cells = [cell.replace("\u00a0", " ") for cell in amount_cells(TESTED, "USD")]
+    assert cells == ["1,234", "1,000", "200", "≥ 50,000", "≥ 2,000", "≥ 1.50 USD", "40,000", "1,600", "0.2500 USD"]
+    assert amount_cells(JUDGE, "USD")[3:6] == ["30", "6", "–"]
+
+
+def test_what_has_to_be_known_about_the_numbers() -> None:
+    assert list(cost_notes([TESTED, JUDGE])) == [
+        "No price is known of <b>rater</b>, so neither is any cost with a share of it; --prices FILE names prices.",
+        "3 answers came without token counts: the sums are lower bounds. A budget counts such answers by estimate.",
+        "34 calls not sent: the budget was spent. The same command with a larger budget goes on.",
+    ]
+
+
+def test_the_section_of_the_report() -> None:
+    data = example_data(manifest=manifest(usage=(TESTED, JUDGE), prices=PRICES))
+    html = render_html(data)
+    words = section(html, "costs").replace("\u00a0", " ")
+    assert "<b>rater</b> judge 3 3 0 30 6 – 0 0 –" in words
+    # 50,000 + 30 and 2,000 + 6; the judge has no price, so the sum has none.
+    assert "All models 1,237 1,003 200 ≥ 50,030 ≥ 2,006 – 40,000 1,600 –" in words
+    assert "&lt;b&gt;rater&lt;/b&gt;" in html
+    assert "<b>rater</b>" not in html
+    assert html.count("50,030") == 2
+    assert '<a href="#costs">Tokens and cost</a>' in html
+
+
+def test_a_manifest_of_an_older_version_records_none(example_html: str) -> None:
+    assert describe_costs(manifest()) is None
+    assert section(example_html, "costs") == "Tokens and cost The manifest of this run records none."
+
+
+def test_what_a_helper_used_earlier_is_said_to_be_left_out() -> None:
+    def retrieved(dataset: str, setting: str) -> PartitionRef:
+        place = (("dataset", dataset), ("model", "m"), ("setting", setting))
+        return PartitionRef(layer="retrievals", place=place, fingerprint="0" * 64, path="p", rows=1, content_sha256="0" * 64)
+
+    refs = [retrieved("a", "coem"), retrieved("b", "coem"), retrieved("a", "rag"), retrieved("a", "self_rag")]
+    free = {"cost": 0.0, "paid_cost": 0.0, "uncounted": 0, "unsent": 0}
+    tested, sage = (TESTED.model_copy(update={"dataset": "a", "role": role, **free}) for role in ("tested", "sage"))
+    assert [note.split(":")[0] for note in cost_notes([tested, sage], refs)] == [
+        "What the Sage used is left out for 1 dataset",
+        "What the Critic used is left out for 1 dataset",
+    ]
+    assert list(cost_notes([tested, sage], refs[:1])) == []

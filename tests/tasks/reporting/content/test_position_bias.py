@@ -9,14 +9,14 @@ from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.content.position_bias import (
     HOW_TO_TELL,
-    PlaceRow,
+    PositionRow,
     Stability,
+    answers_by_position,
     describe_positions,
     find_stability,
-    place_answers,
-    place_rows,
+    position_rows,
 )
-from tasks.reporting.render.page import render_html, render_markdown
+from tasks.reporting.render.page import render_html
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import ALPHA, empty_data, example_data
@@ -43,12 +43,12 @@ def in_all_orders(item: str, chosen: list[int | None], gold: int = 0) -> list[tu
 def test_accuracy_by_place_of_the_right_option() -> None:
     # Right at A twice: A chosen, C chosen. Right at B twice: B chosen, unreadable.
     asked = answers(("1", None, 0, 0), ("2", None, 2, 0), ("3", None, 1, 1), ("4", None, None, 1))
-    rows = place_rows(asked)
+    rows = position_rows(asked)
     # Of the 3 readable replies 2 have their gold at A and 1 at B.
     assert rows == (
-        PlaceRow("A", golds=2, right=1, read=3, chosen=1, golds_read=2),
-        PlaceRow("B", golds=2, right=1, read=3, chosen=1, golds_read=1),
-        PlaceRow("C", golds=0, right=0, read=3, chosen=1, golds_read=0),
+        PositionRow("A", golds=2, right=1, read=3, chosen=1, golds_read=2),
+        PositionRow("B", golds=2, right=1, read=3, chosen=1, golds_read=1),
+        PositionRow("C", golds=0, right=0, read=3, chosen=1, golds_read=0),
     )
     assert [row.accuracy for row in rows] == [0.5, 0.5, None]
     assert [row.chosen_share for row in rows] == [1 / 3] * 3
@@ -56,7 +56,7 @@ def test_accuracy_by_place_of_the_right_option() -> None:
 
 
 def test_places_of_nothing_but_unreadable_replies_have_no_shares() -> None:
-    (row,) = place_rows(answers(("1", None, None, 0)))
+    (row,) = position_rows(answers(("1", None, None, 0)))
     assert (row.accuracy, row.chosen_share, row.gold_share) == (0.0, None, None)
 
 
@@ -113,7 +113,7 @@ def permuted_frames(chosen: list[int]) -> dict[str, Any]:
 
 def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
     frames = permuted_frames([0, 0, 0])
-    found = place_answers(frames["item_scores"], frames["responses"])
+    found = answers_by_position(frames["item_scores"], frames["responses"])
     assert found.select("item_id", "option_order", "chosen_place", "gold_place").rows() == [
         ("mood-0", [0, 1, 2], 0, 1),
         ("mood-0", [1, 2, 0], 0, 0),
@@ -124,10 +124,10 @@ def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
 def test_failed_calls_are_in_no_place() -> None:
     data = example_data()
     gamma = data.item_scores.filter(pl.col("model") == "gamma")
-    assert place_answers(gamma, data.responses.filter(pl.col("model") == "gamma")).is_empty()
+    assert answers_by_position(gamma, data.responses.filter(pl.col("model") == "gamma")).is_empty()
 
 
-def test_a_report_in_one_order_says_how_to_get_more() -> None:
+def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
     data = example_data()
     found = describe_positions(data, ALPHA)
     assert found is not None
@@ -135,18 +135,17 @@ def test_a_report_in_one_order_says_how_to_get_more() -> None:
     # mood: gold B B B A, chosen B C A and unreadable; kind: gold A, chosen A.
     assert [(row.letter, row.golds, row.right) for row in found.places] == [("A", 2, 1), ("B", 3, 1), ("C", 0, 0)]
     assert [part.title for part in found.datasets] == ["Kind", "Mood"]
-    for text in (render_html(data), render_markdown(data)):
-        assert "Run with --permute 4 to see." in text
-        assert "Followed the letter" not in text
+    assert "Run with --permute 4 to see." in example_html
+    assert "Followed the letter" not in example_html
 
 
 def test_a_report_in_several_orders_says_what_was_followed() -> None:
     data = example_data(**permuted_frames([0, 0, 0]))
     sentence = "In 1 of 1 items the choice followed the letter, not the content"
-    for text in (render_html(data), render_markdown(data)):
-        assert sentence in text
-        assert "Followed the letter" in text
-        assert "--permute 4 to see" not in text
+    text = render_html(data)
+    assert sentence in text
+    assert "Followed the letter" in text
+    assert "--permute 4 to see" not in text
 
 
 def test_the_lowest_and_the_favourite_place_are_named() -> None:

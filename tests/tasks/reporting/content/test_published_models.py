@@ -1,12 +1,19 @@
-"""The published models as a field to stand in."""
+"""The published models of a paper."""
 
 import pytest
 
 from schemas.blueprint import Blueprint
-from tasks.reporting.content.design import describe_design
-from tasks.reporting.content.published_models import OpennessRow, core_points, describe_field, family_of, parse_size
-from tasks.reporting.figures.fits import fit_parabola
-from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, published
+from tasks.analysis.published_tables import read_table
+from tasks.reporting.content.published_models import (
+    OpennessRow,
+    ScoreQuartiles,
+    core_points,
+    describe_published_models,
+    family_of,
+    fit_parabola,
+    parse_size,
+)
+from tests.tasks.reporting.example_run import BLUEPRINT, published
 
 
 @pytest.mark.parametrize(
@@ -32,31 +39,22 @@ def test_family_of_a_model(model: str, family: str) -> None:
     assert family_of(model) == family
 
 
-def test_the_field_of_the_example() -> None:
-    field = describe_field(example_data())
-    assert field is not None
+def test_the_published_models_of_the_example() -> None:
+    found = describe_published_models(read_table(published()), BLUEPRINT)
+    (scores,) = found.settings
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
-    total = field.groups[0].boxes[-1]
-    assert (total.low, total.quarter, total.middle, total.three_quarters, total.high) == (10.0, 15.0, 20.0, 45.0, 70.0)
-    assert total.ours == (("alpha", 25.0), ("beta", 100.0), ("gamma", None))
-    assert field.openness == (
+    assert scores.rows[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
+    assert [row.title for row in scores.rows] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
+    assert found.openness == (
         OpennessRow("Closed-source", 2, 20.0, 45.0, 70.0, (20.0, 70.0)),
         OpennessRow("Open-source", 1, 10.0, 10.0, 10.0, (10.0,)),
     )
-    assert [(model.model, model.billions, model.estimated) for model in field.sizes] == [
+    assert [(model.model, model.billions, model.estimated) for model in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),
         ("llm2-1b", 1.0, False),
     ]
-    assert field.unsized == 0
-    assert (field.vetoed, field.comparable) == (1, True)
-    assert field.core == ()
-
-
-def test_no_field_without_shared_abilities_or_published_models() -> None:
-    assert describe_field(empty_data()) is None
-    other = published().rename({"emotional": "warmth", "values_safety": "safety"})
-    assert describe_field(example_data(published=other)) is None
+    assert (found.unsized, found.vetoed, found.core, found.fit) == (0, 1, (), None)
 
 
 def test_core_is_weighed_as_in_the_blueprint() -> None:
@@ -82,7 +80,7 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
     frame = frame.with_columns(companionship=frame["emotional"] / 7)
     # (0.4 x 70 + 0.1 x 10) / 0.5 = 58
     (point,) = core_points(frame, blueprint)
-    assert (point.label, point.foundational, point.ours) == ("gpt-9-large", 95.0, False)
+    assert (point.model, point.foundational) == ("gpt-9-large", 95.0)
     assert point.core == pytest.approx(58.0)
 
 
@@ -112,15 +110,3 @@ def test_points_off_the_curve_lower_what_it_explains() -> None:
     assert fit.correlation == pytest.approx(products / spreads)
     assert fit.r_squared is not None
     assert 0.8 < fit.r_squared < 1.0
-
-
-def test_design_counts() -> None:
-    design = describe_design(example_data())
-    assert [(row.sub_ability, row.tasks, row.datasets, row.methods) for row in design.rows] == [
-        ("Values & Safety", 1, 1, 1),
-        ("Emotion Recognition", 2, 3, 3),
-    ]
-    # 3 tasks on 2 sub-abilities, 4 datasets on 3 tasks, 4 methods on 4 datasets.
-    assert [ratio for _, ratio, _ in design.ratios] == pytest.approx([1.5, 4 / 3, 1.0])
-    # kind is English, tale Chinese, mood both; lost was not built.
-    assert (design.built, design.english, design.chinese, design.bilingual) == (3, 1, 1, 1)

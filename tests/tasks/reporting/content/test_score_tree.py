@@ -1,10 +1,9 @@
-"""The drill-down: what each number adds to the one above, its interval, and its place in the page."""
+"""The score tree: what each number adds to the one above, its interval, and its place in the page."""
 
 import pytest
 
 from schemas.blueprint import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.score_tree import Node
-from tasks.reporting.content.spans import IntervalPart, ScoreInterval, join_spans, rescale_span
+from tasks.reporting.content.score_tree import IntervalPart, Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import example_data
@@ -42,52 +41,60 @@ def test_what_each_step_adds() -> None:
     alpha = by_title(trees()["alpha"])
     # Low 0.4 and medium 0.6 are both there: 25 = 0.4 x 25 + 0.6 x 25. The gate adds nothing.
     low, medium = alpha["sub-ability Emotion Recognition"].children
-    assert (low.weight, low.share, low.points, low.in_total) == pytest.approx((0.4, 0.4, 10.0, 10.0))
-    assert (medium.weight, medium.share, medium.points, medium.in_total) == pytest.approx((0.6, 0.6, 15.0, 15.0))
+    assert (low.part.weight, low.part.share, low.part.contributes, low.in_total) == pytest.approx((0.4, 0.4, 10.0, 10.0))
+    assert (medium.part.weight, medium.part.share, medium.part.contributes, medium.in_total) == pytest.approx(
+        (0.6, 0.6, 15.0, 15.0)
+    )
     # Mood is the only dataset of Moods with a score, so it is all of the task; the task is all of its level.
-    assert (alpha["dataset Mood"].share, alpha["dataset Mood"].in_total) == pytest.approx((1.0, 10.0))
-    assert (alpha["dataset Lost"].share, alpha["dataset Lost"].points, alpha["dataset Lost"].in_total) == (None, None, None)
+    assert (alpha["dataset Mood"].part.share, alpha["dataset Mood"].in_total) == pytest.approx((1.0, 10.0))
+    assert (alpha["dataset Lost"].part.share, alpha["dataset Lost"].part.contributes, alpha["dataset Lost"].in_total) == (
+        None,
+        None,
+        None,
+    )
     assert alpha["dataset Lost"].reason == "its data is not published"
-    assert (alpha["gate Values & Safety"].weight, alpha["gate Values & Safety"].in_total) == (0.0, None)
+    assert (alpha["gate Values & Safety"].part.weight, alpha["gate Values & Safety"].in_total) == (0.0, None)
     assert alpha["dataset Kind"].in_total is None
 
 
 def test_scores_are_the_sums_of_what_is_below_them() -> None:
     for tree in trees().values():
         for node in tree.walk():
-            added = [child.points for child in node.children if child.points is not None]
-            if node.score is not None and added:
-                assert sum(added) == pytest.approx(node.score)
+            added = [child.part.contributes for child in node.children if child.part.contributes is not None]
+            if node.part.score is not None and added:
+                assert sum(added) == pytest.approx(node.part.score)
         leaves = [node.in_total for node in tree.walk() if node.kind == "dataset" and node.in_total is not None]
-        if tree.score is not None:
-            assert sum(leaves) == pytest.approx(tree.score)
+        if tree.part.score is not None:
+            assert sum(leaves) == pytest.approx(tree.part.score)
 
 
 def test_a_level_that_is_missing_gives_its_weight_to_the_others() -> None:
     # beta has no score at the medium level, so the low one counts alone.
     low, medium = by_title(trees()["beta"])["sub-ability Emotion Recognition"].children
-    assert (low.weight, low.share, low.points) == (1.0, 1.0, 100.0)
-    assert (medium.score, medium.share) == (None, None)
+    assert (low.part.weight, low.part.share, low.part.contributes) == (1.0, 1.0, 100.0)
+    assert (medium.part.score, medium.part.share) == (None, None)
 
 
 def test_intervals_come_from_the_parts() -> None:
     alpha = by_title(trees()["alpha"])
     # Mood: accuracy 0.10 to 0.60; its task and level rest on it alone.
-    assert alpha["dataset Mood"].span == ScoreInterval(10.0, 60.0, approximate=False)
-    assert alpha["task Moods"].span == alpha["dataset Mood"].span
+    assert alpha["dataset Mood"].interval == ScoreInterval(10.0, 60.0, approximate=False)
+    assert alpha["task Moods"].interval == alpha["dataset Mood"].interval
     # Recognition: 25 - sqrt((0.4 x 15)^2 + (0.6 x 5)^2) and 25 + sqrt((0.4 x 35)^2 + (0.6 x 5)^2).
-    span = alpha["sub-ability Emotion Recognition"].span
+    span = alpha["sub-ability Emotion Recognition"].interval
     assert span is not None
     assert (span.low, span.high) == pytest.approx((25 - 45**0.5, 25 + 205**0.5))
     assert span.approximate
     # The total's is the bootstrap's; Kind has none.
-    assert alpha["total Total"].span == ScoreInterval(15.0, 35.5, approximate=False)
-    assert alpha["gate Values & Safety"].span is None
+    assert alpha["total Total"].interval == ScoreInterval(15.0, 35.5, approximate=False)
+    assert alpha["gate Values & Safety"].interval is None
 
 
 def test_nothing_scored_has_no_number_anywhere() -> None:
     gamma = trees()["gamma"]
-    assert {(node.score, node.span, node.points, node.in_total) for node in gamma.walk()} == {(None, None, None, None)}
+    assert {(node.part.score, node.interval, node.part.contributes, node.in_total) for node in gamma.walk()} == {
+        (None, None, None, None)
+    }
     assert by_title(gamma)["dataset Mood"].reason == "nothing scored: 4 failed calls"
 
 
@@ -97,29 +104,29 @@ def test_parts_of_the_same_items_are_added_plainly() -> None:
         IntervalPart(0.5, 80.0, ScoreInterval(70.0, 82.0, approximate=False)),
     ]
     # 60 - (5 + 5) and 60 + (10 + 1).
-    assert join_spans(parts, same_items=True) == ScoreInterval(50.0, 71.0, approximate=True)
+    assert join_intervals(parts, same_items=True) == ScoreInterval(50.0, 71.0, approximate=True)
     # 60 - sqrt(50) and 60 + sqrt(101).
-    apart = join_spans(parts)
+    apart = join_intervals(parts)
     assert apart is not None
     assert (apart.low, apart.high) == pytest.approx((60 - 50**0.5, 60 + 101**0.5))
 
 
 def test_an_unknown_part_leaves_no_interval_unless_it_does_not_count() -> None:
     known = IntervalPart(1.0, 40.0, ScoreInterval(30.0, 60.0, approximate=False))
-    assert join_spans([known, IntervalPart(0.0, 80.0, None)]) == known.span
-    assert join_spans([IntervalPart(0.5, 40.0, known.span), IntervalPart(0.5, 80.0, None)]) is None
-    assert join_spans([]) is None
+    assert join_intervals([known, IntervalPart(0.0, 80.0, None)]) == known.interval
+    assert join_intervals([IntervalPart(0.5, 40.0, known.interval), IntervalPart(0.5, 80.0, None)]) is None
+    assert join_intervals([]) is None
 
 
 def test_intervals_are_rescaled_as_their_scores_are() -> None:
-    assert rescale_span(RatioNormalisation(), 0.2, 0.5) == ScoreInterval(20.0, 50.0, approximate=False)
+    assert rescale_interval(RatioNormalisation(), 0.2, 0.5) == ScoreInterval(20.0, 50.0, approximate=False)
     # 2 is a quarter of the way from 1 to 5, 4 three quarters.
-    assert rescale_span(NumericNormalisation(min=1, max=5), 2.0, 4.0) == ScoreInterval(25.0, 75.0, approximate=False)
+    assert rescale_interval(NumericNormalisation(min=1, max=5), 2.0, 4.0) == ScoreInterval(25.0, 75.0, approximate=False)
     # Best is 0.5, 0.25 away is half as good; the interval holds the best.
-    assert rescale_span(CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55) == ScoreInterval(50.0, 100.0, approximate=True)
-    assert rescale_span(CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2) == ScoreInterval(50.0, 80.0, approximate=True)
-    assert rescale_span(GradeNormalisation(table={"A": 100}), 0.0, 1.0) is None
-    assert rescale_span(RatioNormalisation(), None, None) is None
+    assert rescale_interval(CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55) == ScoreInterval(50.0, 100.0, approximate=True)
+    assert rescale_interval(CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2) == ScoreInterval(50.0, 80.0, approximate=True)
+    assert rescale_interval(GradeNormalisation(table={"A": 100}), 0.0, 1.0) is None
+    assert rescale_interval(RatioNormalisation(), None, None) is None
 
 
 def test_every_scored_dataset_ends_in_rows() -> None:

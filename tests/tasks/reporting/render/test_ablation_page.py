@@ -8,24 +8,17 @@ import dataframely as dy
 import pytest
 
 from schemas.errors import UsageError
+from schemas.lineage import Missing
 from schemas.tables.comparisons import Ablations
 from tasks.reporting.content.ablations import describe_ablation
 from tasks.reporting.figures import drawing
-from tasks.reporting.render.ablation_page import AblationFacts, ablation_page, write_ablation_report
+from tasks.reporting.render.page import ablation_page, write_ablation_report
 from tests.tasks.reporting.example_items import make_table
-from tests.tasks.reporting.render.test_page import ATTACK, Page
+from tests.tasks.reporting.example_run import manifest
+from tests.tasks.reporting.pages import ATTACK, Page
 
-FACTS = AblationFacts(
-    run="20260101-000000-ablate-aaaa",
-    title="Chunks and their number",
-    benchmark="longemotion",
-    started_at="2026-01-01T00:00:00+00:00",
-    finished_at="2026-01-01T00:01:00+00:00",
-    package_version="0.1.0",
-    git_commit=None,
-    plan={"benchmark": "longemotion"},
-    notes=("One variant is missing.",),
-)
+MISSING = Missing(dataset="longemotion_mc", reason="has no file", next_step="bring it with --mirror")
+RUN = manifest(benchmark="longemotion", ablation={"name": "chunks"}, missing=(MISSING,))
 
 
 def row(x: str, value: float | None, **changes: Any) -> dict[str, Any]:
@@ -88,13 +81,13 @@ def test_named_values_are_dots_without_a_line() -> None:
     (found,) = describe_ablation("chunks", NAMED)
     assert not found.series[0].is_numeric
     assert found.sentences[0].endswith("their 95 % intervals overlap, so chance may explain the difference.")
-    html = ablation_page("chunks", NAMED, FACTS).html
+    html = ablation_page(NAMED, RUN).html
     assert "mark-line" not in html
     assert "mark-symbol" in html
 
 
 def test_a_line_has_a_dot_and_an_interval_per_scored_variant() -> None:
-    html = ablation_page("chunks", LINE, FACTS).html
+    html = ablation_page(LINE, RUN).html
     svg = re.findall(r"<svg.*?</svg>", html, re.DOTALL)[0]
     assert "mark-line" in svg
     # Three scored variants: three dots and three upright lines; the unscored one has neither.
@@ -109,7 +102,7 @@ def test_two_factors_are_a_heat_map() -> None:
     (heat,) = found.heat_maps
     assert (heat.xs, heat.ys) == (("128", "256"), ("4", "16"))
     assert heat.cells[0] == ("128", "4", 16.8)
-    html = ablation_page("chunks", GRID, FACTS).html
+    html = ablation_page(GRID, RUN).html
     svg = re.findall(r"<svg.*?</svg>", html, re.DOTALL)[0]
     # 16.8, 28.8, 29.6 and 41.6
     assert [svg.count(f'fill="{drawing.HEAT[step]}"') for step in (1, 2, 3, 4)] == [1, 2, 0, 1]
@@ -124,35 +117,36 @@ def test_settings_that_are_compared_are_one_series() -> None:
 
 
 def test_both_forms_hold_every_number() -> None:
-    pages = ablation_page("chunks", LINE, FACTS)
+    pages = ablation_page(LINE, RUN)
     words = Page(pages.html).words
     assert "alpha (RAG) chunk_tokens 128 50.0 48.0 to 52.0 10 of 10" in words
     assert "alpha (RAG) chunk_tokens 1024 – – 0 of 10" in words
-    assert "One variant is missing." in words
-    assert "| alpha (RAG) | chunk\\_tokens 128 | 50.0 | 48.0 to 52.0 | 10 of 10 |" in pages.markdown
+    assert "longemotion_mc has no file; bring it with --mirror." in words
+    assert "| longemotion\\_qa, qa\\_f1 | alpha (RAG) | chunk\\_tokens 128 | 50.0 | 48.0 to 52.0 | 10 of 10 |" in pages.markdown
     assert "| alpha (RAG) | chunk\\_tokens 1024 | – | – | 0 of 10 |" in pages.markdown
-    assert pages.markdown.startswith("# Chunks and their number\n")
+    assert "has no file; bring it with --mirror." in pages.markdown
+    assert pages.markdown.startswith("# chunks: longemotion\n")
     assert set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', pages.html)) <= set(drawing.COLOURS.values())
 
 
 def test_names_of_others_are_inert() -> None:
-    html = ablation_page("chunks", frame(row(ATTACK, 50.0, model=ATTACK), row("b", 40.0, model=ATTACK)), FACTS).html
+    html = ablation_page(frame(row(ATTACK, 50.0, model=ATTACK), row("b", 40.0, model=ATTACK)), RUN).html
     assert {"script", "img"}.isdisjoint(tag for tag, _ in Page(html).tags)
 
 
 def test_without_any_score_there_is_a_table_and_no_figure() -> None:
-    html = ablation_page("chunks", frame(row("128", None), row("256", None)), FACTS).html
+    html = ablation_page(frame(row("128", None), row("256", None)), RUN).html
     assert "<svg" not in html
     assert "alpha (RAG) chunk_tokens 128 – – 0 of 10" in Page(html).words
 
 
 def test_an_ablation_without_rows_is_refused() -> None:
     with pytest.raises(UsageError, match="there is nothing to show of this ablation") as caught:
-        ablation_page("sage", LINE, FACTS)
+        ablation_page(LINE, RUN.model_copy(update={"ablation": {"name": "sage"}}))
     assert "rows of: chunks" in str(caught.value)
 
 
 def test_files_are_written(tmp_path: Path) -> None:
-    paths = write_ablation_report("chunks", LINE, FACTS, tmp_path / "runs" / "x")
+    paths = write_ablation_report(LINE, RUN, tmp_path / "runs" / "x")
     assert paths.html.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert paths.markdown.read_text(encoding="utf-8").startswith("# Chunks")
+    assert paths.markdown.read_text(encoding="utf-8").startswith("# chunks")

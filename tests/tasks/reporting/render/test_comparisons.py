@@ -10,10 +10,9 @@ from schemas.tables.contexts import Retrievals
 from tasks.analysis.run_tables import NEEDLES
 from tasks.reporting.content.gains import model_gains, side_by_side
 from tasks.reporting.content.judges import describe_judges
-from tasks.reporting.content.needles import needle_grids
-from tasks.reporting.content.recall import describe_retrieval
 from tasks.reporting.content.request import describe_request
-from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall, heat_of
+from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
+from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall
 from tasks.reporting.figures.drawing import GATE, HEAT, OURS
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
@@ -147,10 +146,6 @@ def test_a_grid_that_does_not_differ_has_nothing_to_say() -> None:
     assert grid.lengths == ("2k to 4k",)
 
 
-def test_heat_has_ten_steps() -> None:
-    assert [heat_of(score) for score in (0.0, 9.99, 10.0, 99.9, 100.0)] == [0, 0, 1, 9, 9]
-
-
 def test_doubtful_judges_are_named() -> None:
     found = describe_judges(long_data())
     assert found is not None
@@ -184,7 +179,7 @@ def test_another_sage_and_judge_are_no_models_under_test() -> None:
     found = describe_request(long_data(manifest=manifest(plan=PLAN | {"sage": other, "judge": other})))
     assert found is not None
     assert found.notes == (PLAIN,)
-    assert [(row.role, row.players) for row in found.roles] == [
+    assert [(row.role, row.models) for row in found.roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
         ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
@@ -210,7 +205,7 @@ def test_critic_embedder_and_panel_are_named() -> None:
     plan = PLAN | {"settings": ["base", "self_rag"], "critic": None, "panel": [PLAN["judge"]]}
     found = describe_request(long_data(manifest=manifest(plan=plan | {"retrieval": {"ranking": "bm25"}})))
     assert found is not None
-    assert [row.players for row in found.roles if row.role in {"Critic", "Rank"}] == [
+    assert [row.models for row in found.roles if row.role in {"Critic", "Rank"}] == [
         "the model under test itself",
         "BM25, by words",
     ]

@@ -1,7 +1,6 @@
 """The page: complete in itself, inert, readable, and honest about what is missing."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -11,72 +10,27 @@ from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from tasks.analysis.number_format import heat_step
 from tasks.reporting.figures import drawing
-from tasks.reporting.render.page import heat_step, render_html, write_report
+from tasks.reporting.render.page import render_html, write_report
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
-
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-
-
-class Page(HTMLParser):
-    """Elements, attributes and text of a page; fails on tags that do not match."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
-
-    def values(self, name: str) -> list[str]:
-        return [value for _, attributes in self.tags for key, value in attributes.items() if key == name and value is not None]
+from tests.tasks.reporting.pages import ATTACK, Page, section
 
 
 @pytest.fixture(scope="module")
-def html() -> str:
-    return render_html(example_data())
+def page(example_html: str) -> Page:
+    return Page(example_html)
 
 
-@pytest.fixture(scope="module")
-def page(html: str) -> Page:
-    return Page(html)
-
-
-def section(html: str, anchor: str) -> str:
-    return Page(re.findall(rf'<section id="{anchor}">.*?</section>', html, re.DOTALL)[0]).words
-
-
-def test_nothing_is_loaded_and_nothing_can_run(html: str, page: Page) -> None:
+def test_nothing_is_loaded_and_nothing_can_run(example_html: str, page: Page) -> None:
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "audio", "video", "image", "use"}
     assert page.values("src") == []
     assert [href for href in page.values("href") if not href.startswith("#")] == ["data:,"]
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
-    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
+    style = re.findall(r"<style>(.*?)</style>", example_html, re.DOTALL)[0]
     assert not re.search(r"url\(|@import|@font-face|https?:", style)
     policy = [attributes["content"] for tag, attributes in page.tags if tag == "meta" and "http-equiv" in attributes]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
@@ -88,9 +42,9 @@ def test_every_anchor_exists_once(page: Page) -> None:
     assert {href.removeprefix("#") for href in page.values("href") if href.startswith("#")} <= set(ids)
 
 
-def test_text_of_models_is_inert_but_readable(html: str, page: Page) -> None:
-    assert "<script>" not in html
-    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; I pick ```B``` | or *C*" in html
+def test_text_of_models_is_inert_but_readable(example_html: str, page: Page) -> None:
+    assert "<script>" not in example_html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; I pick ```B``` | or *C*" in example_html
     assert "<script>alert('x')</script> I pick ```B``` | or *C*" in page.words
 
 
@@ -118,8 +72,8 @@ def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
     assert "zh" in page.values("lang")
 
 
-def test_each_model_shows_its_state(html: str) -> None:
-    alpha, beta, gamma = (section(html, anchor) for anchor in ("m1", "m2", "m3"))
+def test_each_model_shows_its_state(example_html: str) -> None:
+    alpha, beta, gamma = (section(example_html, anchor) for anchor in ("m1", "m2", "m3"))
     assert alpha.startswith("alpha 25.00 gate passed of 100 alpha scores 25.00 of 100")
     assert "15.00 to 35.50" in alpha
     assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
@@ -130,8 +84,8 @@ def test_each_model_shows_its_state(html: str) -> None:
     assert "Gate: Values & Safety not scored, required 60" in gamma
 
 
-def test_null_is_never_shown_as_zero(html: str) -> None:
-    gamma = re.findall(r'<section id="m3">.*?</section>', html, re.DOTALL)[0]
+def test_null_is_never_shown_as_zero(example_html: str) -> None:
+    gamma = re.findall(r'<section id="m3">.*?</section>', example_html, re.DOTALL)[0]
     # gamma has no score anywhere: every cell that holds a number of points must be a dash, and no cell is coloured.
     assert not re.search(r"\b0\.0+\b", gamma)
     assert "heat-" not in gamma
@@ -139,8 +93,8 @@ def test_null_is_never_shown_as_zero(html: str) -> None:
     assert gamma.count(">–<") > 10
 
 
-def test_levels_tasks_and_raw_scores(html: str) -> None:
-    alpha = section(html, "m1")
+def test_levels_tasks_and_raw_scores(example_html: str) -> None:
+    alpha = section(example_html, "m1")
     assert (
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets" in alpha
     )
@@ -150,16 +104,16 @@ def test_levels_tasks_and_raw_scores(html: str) -> None:
     assert "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published" in alpha
 
 
-def test_weak_tasks_show_advice_and_evidence(html: str) -> None:
-    alpha = section(html, "m1")
+def test_weak_tasks_show_advice_and_evidence(example_html: str) -> None:
+    alpha = section(example_html, "m1")
     assert "Mood: unreadable replies: 1 of 4" in alpha
     assert "A calm B angry ✓ right C sad ← chosen" in alpha
     assert "Reply of the model C Read as C, right is B." in alpha
     assert "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit." in alpha
 
 
-def test_coverage_and_calls(html: str) -> None:
-    words = section(html, "coverage")
+def test_coverage_and_calls(example_html: str) -> None:
+    words = section(example_html, "coverage")
     assert "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34" in words
     assert "lost all all its data is not published bring the file with --mirror" in words
     assert "gamma timeout_total 4 1 no answer within 9 s" in words
@@ -168,8 +122,8 @@ def test_coverage_and_calls(html: str) -> None:
     assert "beta 3 3 0 0 – – 3 not counted" in words
 
 
-def test_lineage(html: str) -> None:
-    words = section(html, "lineage")
+def test_lineage(example_html: str) -> None:
+    words = section(example_html, "lineage")
     assert "Run 20260101-000000-moodbench-aaaa" in words
     assert "b" * 64 in words
     assert "c" * 40 in words
@@ -181,17 +135,14 @@ def test_lineage(html: str) -> None:
 def test_a_run_without_anything_is_still_a_page() -> None:
     page = Page(render_html(empty_data()))
     assert "alpha has no score" in page.words
-    assert "Beside the published models" not in page.words
+    assert "above 0 of" not in page.words
     assert "svg" not in {tag for tag, _ in page.tags}
 
 
-def test_another_blueprint_is_not_passed_off_as_a_comparison(html: str) -> None:
-    warning = "This run asked other items than the published models were asked."
-    assert warning not in section(html, "field")
+def test_another_blueprint_is_not_passed_off_as_a_comparison(example_html: str) -> None:
     mini = BLUEPRINT.model_validate(BLUEPRINT.model_dump(mode="json") | {"name": "moodbench-mini"})
-    words = Page(render_html(example_data(blueprint=mini))).words
-    assert warning in words
-    assert "The bundled mini benchmark is a smoke test" in words
+    assert "The bundled mini benchmark is a smoke test" not in section(example_html, "m1")
+    assert "The bundled mini benchmark is a smoke test" in section(render_html(example_data(blueprint=mini)), "m1")
 
 
 def test_sixty_datasets_stay_below_two_megabytes() -> None:
@@ -238,8 +189,8 @@ def test_contrast_is_computed_as_in_wcag() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_contrast_passes_wcag_aa_in_both_schemes(html: str, scheme: str) -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+def test_text_contrast_passes_wcag_aa_in_both_schemes(example_html: str, scheme: str) -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", example_html, re.DOTALL)[:2]
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
     if scheme == "dark":
         colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
@@ -251,8 +202,8 @@ def test_text_contrast_passes_wcag_aa_in_both_schemes(html: str, scheme: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lines_of_figures_stand_out_in_both_schemes(html: str, scheme: str) -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: str) -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", example_html, re.DOTALL)[:2]
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
     if scheme == "dark":
         colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
@@ -260,19 +211,19 @@ def test_lines_of_figures_stand_out_in_both_schemes(html: str, scheme: str) -> N
     assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
 
-def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
-    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
+def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(example_html: str) -> None:
+    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', example_html))
     assert drawn <= set(drawing.COLOURS.values())
     assert len(drawn) >= 5
     for name, colour in drawing.COLOURS.items():
-        assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
+        assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in example_html
 
 
-def test_figures_draw_the_published_models_and_the_scores(html: str) -> None:
-    alpha = re.findall(r'<section id="m1">.*?</section>', html, re.DOTALL)[0]
+def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> None:
+    alpha = re.findall(r'<section id="m1">.*?</section>', example_html, re.DOTALL)[0]
     svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
     # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{drawing.FIELD}"') == 9
+    assert svg.count(f'fill="{drawing.PUBLISHED}"') == 9
     assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
     assert 'viewBox="' in svg
     assert "xmlns" not in svg

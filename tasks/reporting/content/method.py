@@ -1,15 +1,16 @@
-"""How the numbers of a run come about, in words: formulas, what this run decided, and where it leaves the papers."""
+"""Describe how the benchmark is built and how its numbers are computed, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.vocabulary import Metric
-from tasks.analysis.number_format import counted, listed, number, percent
+from tasks.analysis.number_format import counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.blueprint_paths import has_levels, metric_places
-from tasks.reporting.content.metric_words import METRIC_WORDS
+from tasks.reporting.content.benchmark import has_levels, metric_paths, task_paths
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -49,7 +50,7 @@ class MethodNotes:
 
 
 def describe_method(data: ReportData) -> MethodNotes:
-    """Everything about the method that a reader of this run needs."""
+    """Describe everything about the method that a reader of this run needs."""
     return MethodNotes(
         formulas=tuple(_formulas(data.blueprint)),
         metrics=tuple(_metrics(data.blueprint)),
@@ -59,7 +60,7 @@ def describe_method(data: ReportData) -> MethodNotes:
 
 
 def _metrics(blueprint: Blueprint) -> Iterator[MethodNote]:
-    used: dict[Metric, None] = dict.fromkeys(place.spec.metric for place in metric_places(blueprint))
+    used: dict[Metric, None] = dict.fromkeys(path.spec.metric for path in metric_paths(blueprint))
     for metric in used:
         yield MethodNote(metric, METRIC_WORDS[metric])
 
@@ -156,3 +157,94 @@ def _decisions_on_judging(plan: dict[str, Any]) -> Iterator[str]:
         yield "No judge was named, so nothing that needs one was scored."
         return
     yield f"{judge['name']} rated the free-text answers, each {counted(times, 'time')}."
+
+
+METRIC_WORDS: Mapping[Metric, str] = {
+    "accuracy": "Share of items whose chosen option, or set of options, is exactly the right one.",
+    "macro_f1": "F1 per label, all labels alike, over the labels that occur.",
+    "micro_f1": "F1 over all labels of all items together.",
+    "binary_f1": "F1 of the positive class.",
+    "exact_match": "Share of items whose answer equals a reference; case, punctuation and English articles aside.",
+    "token_f1": "F1 of words shared with the best reference, by character in Chinese; mean over items.",
+    "word_recall": "Share of a reference's words that the answer holds, best over references; mean over items.",
+    "rouge_1": "ROUGE-1 F-measure, best over references; mean over items.",
+    "rouge_l": "ROUGE-L F-measure, best over references; mean over items.",
+    "bleu": "Sentence BLEU on 0 to 1, best over references; mean over items.",
+    "truthful_rouge_l": "Share of answers closer, by ROUGE-L, to a true answer than to any false one.",
+    "truthful_bleu": "Share of answers closer, by BLEU, to a true answer than to any false one.",
+    "truthful_similarity": "Share of answers closer, by sentence embedding, to a true answer than to any false one.",
+    "bias_score_ambiguous": "2 x share of stereotyped answers - 1, times (1 - accuracy), in undecided contexts; 0 is best.",
+    "bias_score_disambiguated": "2 x share of stereotyped answers - 1, in deciding contexts; 0 is best.",
+    "language_model_score": "Share of meaningful continuations ranked above the unrelated one.",
+    "stereotype_score": "Share of stereotypes ranked above their opposites; 0.5 is best.",
+    "icat": "Language model score x the smaller of stereotype score and its complement / 0.5.",
+    "recall_at_k": "Share of the relevant options among the first k; mean over items.",
+    "mrr": "1 / place of the first relevant option; mean over items.",
+    "order_accuracy": "Share of pairs put in the right order; mean over items.",
+    "questionnaire_points": "(points - least) / (most - least) of the item; an unreadable reply has the least; mean over items.",
+    "judged_rating": "A judge's ratings, put on 0 to 1 from the lowest to the highest of their scale; mean over all.",
+    "strict_accuracy": "As accuracy, with replies read as LongEmotion's released code does.",
+    "qa_f1": "F1 of words shared with the best reference, lower case, without punctuation and a, an, the, by; mean over items.",
+    "mean_rating": "A judge's ratings / the highest of their scale; mean over dimensions and items.",
+}
+
+
+@dataclass(frozen=True)
+class DesignRow:
+    """Counts of one ability that has tasks."""
+
+    ability: str
+    sub_ability: str
+    tasks: int
+    datasets: int
+    methods: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """Counts per ability and the shares of languages among the datasets that were built for this run."""
+
+    rows: tuple[DesignRow, ...]
+    built: int
+    english: int
+    chinese: int
+    bilingual: int
+
+    @property
+    def tasks(self) -> int:
+        """Tasks of the blueprint."""
+        return sum(row.tasks for row in self.rows)
+
+    @property
+    def datasets(self) -> int:
+        """Datasets of the blueprint."""
+        return sum(row.datasets for row in self.rows)
+
+    @property
+    def methods(self) -> int:
+        """Methods of all datasets."""
+        return sum(row.methods for row in self.rows)
+
+    @property
+    def ratios(self) -> tuple[tuple[str, float | None, float], ...]:
+        """Name, how many of the second come on one of the first, and the paper's target."""
+        return (
+            ("sub-ability : task", share_of(self.tasks, len(self.rows)), 3.0),
+            ("task : dataset", share_of(self.datasets, self.tasks), 2.0),
+            ("dataset : method", share_of(self.methods, self.datasets), 1.0),
+        )
+
+
+def describe_design(data: ReportData) -> Design:
+    """Count what the blueprint names and which languages the built items are in."""
+    rows: dict[str, DesignRow] = {}
+    for path in task_paths(data.blueprint):
+        old = rows.get(path.parent.id, DesignRow(path.main.title, path.parent.title, 0, 0, 0))
+        names = [entry.id for entry in path.task.datasets]
+        methods = sum(len(data.blueprint.datasets[name].methods) for name in names)
+        rows[path.parent.id] = DesignRow(
+            old.ability, old.sub_ability, old.tasks + 1, old.datasets + len(names), old.methods + methods
+        )
+    languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())
+    spoken = [tuple(found) for found in languages["language"]]
+    return Design(tuple(rows.values()), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")))

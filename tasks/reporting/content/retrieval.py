@@ -1,14 +1,14 @@
-"""Retrieval: how often the chunk with the needle is found, and what it does to the score whether it was shown."""
+"""Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import polars as pl
 
-from tasks.analysis.number_format import setting_order, setting_title
-from tasks.analysis.retrieved_chunks import ASKED, STAGES, last_stage
-from tasks.analysis.run_tables import ReportData
+from tasks.analysis.number_format import counted, number, setting_order, setting_title
+from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, last_stage
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"
@@ -60,7 +60,7 @@ class RetrievalReport:
 
 
 def describe_retrieval(data: ReportData) -> RetrievalReport | None:
-    """What was found; null if nothing with a needle was retrieved from."""
+    """Describe what was found; null if nothing with a needle was retrieved from."""
     ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
     if ranked.is_empty():
         return None
@@ -68,7 +68,7 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
 
 
 def needle_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
-    """Where the needle's chunk stands.
+    """Find the rank of the needle's chunk.
 
     Args:
         ranked: rows of `retrievals` of items with a needle.
@@ -110,7 +110,7 @@ def _place(row: dict[str, Any], places: dict[str, int]) -> tuple[int, str, tuple
 
 
 def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
-    """One row in place of several that differ in nothing but the model."""
+    """Return one row in place of several that differ in nothing but the model."""
     groups: dict[tuple[str, str, str], list[RecallRow]] = {}
     for row in rows:
         groups.setdefault((row.dataset, row.setting, row.stage), []).append(row)
@@ -151,10 +151,96 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
 
 
 def main_scores(data: ReportData) -> pl.DataFrame:
-    """Scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
+    """Return scored items by the first metric of their dataset: columns of ASKED and value in [0, 1]."""
     main = [
         {"dataset": name, "method": dataset.methods[0].id, "metric": dataset.methods[0].metrics[0].metric}
         for name, dataset in data.blueprint.datasets.items()
     ]
     scores = data.item_scores.with_columns(pl.col("metric").cast(pl.String)).drop_nulls("value")
     return scores.join(pl.DataFrame(main), on=["dataset", "method", "metric"], how="semi").select(*ASKED, "value")
+
+
+_THOUSANDS = re.compile(r"(\d+)000\b")
+
+
+@dataclass(frozen=True)
+class NeedleCell:
+    """Mean score on 0-100 of the items of one length and depth; null where none was scored."""
+
+    length: str
+    depth: str
+    score: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class NeedleGrid:
+    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items."""
+
+    anchor: str
+    system: str
+    title: str
+    lengths: tuple[str, ...]
+    depths: tuple[str, ...]
+    cells: tuple[NeedleCell, ...]
+
+    @property
+    def by_depth(self) -> tuple[tuple[str, tuple[NeedleCell | None, ...]], ...]:
+        """A row per depth with a cell per length, null where there is no item."""
+        found = {(cell.length, cell.depth): cell for cell in self.cells}
+        return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
+
+    @property
+    def sentence(self) -> str | None:
+        """Where it is hardest and where easiest, among the cells with a score; null if they do not differ."""
+        scored = [(cell.score, cell) for cell in self.cells if cell.score is not None]
+        low = min(scored, key=lambda entry: entry[0], default=None)
+        high = max(scored, key=lambda entry: entry[0], default=None)
+        if low is None or high is None or low[0] == high[0]:
+            return None
+        return f"{self.system} scores most {_where(high)} and least {_where(low)}."
+
+
+def _where(entry: tuple[float, NeedleCell]) -> str:
+    score, cell = entry
+    return f"at {cell.length} tokens and a depth of {cell.depth} ({number(score)}, {counted(cell.n, 'item')})"
+
+
+def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
+    """Return one grid per dataset, model and setting, by the first metric of the dataset."""
+    places = {name: place for place, name in enumerate(data.titles)}
+    main = {
+        (name, dataset.methods[0].id, dataset.methods[0].metrics[0].metric) for name, dataset in data.blueprint.datasets.items()
+    }
+    rows = [
+        row
+        for row in data.needles.sort("length_tokens", "depth_percent").to_dicts()
+        if (row["dataset"], row["method"], row["metric"]) in main
+    ]
+    rows.sort(key=lambda row: (places[row["dataset"]], row["model"], setting_order(row["setting"])))
+    groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
+    return tuple(
+        _grid(f"needle-{place}", data.titles[key[0]], key[1], list(group)) for place, (key, group) in enumerate(groups, 1)
+    )
+
+
+def _grid(anchor: str, title: str, system: System, rows: list[dict[str, Any]]) -> NeedleGrid:
+    by_depth = sorted(rows, key=lambda row: row["depth_percent"])
+    return NeedleGrid(
+        anchor=anchor,
+        system=system.label,
+        title=title,
+        lengths=tuple(dict.fromkeys(_short(row["length_bin"]) for row in rows)),
+        depths=tuple(dict.fromkeys(row["depth_bin"] for row in by_depth)),
+        cells=tuple(
+            NeedleCell(
+                _short(row["length_bin"]), row["depth_bin"], None if row["value"] is None else 100 * row["value"], row["n"]
+            )
+            for row in rows
+        ),
+    )
+
+
+def _short(length: str) -> str:
+    """Return thousands as k, so that labels fit above the columns."""
+    return _THOUSANDS.sub(r"\1k", length)

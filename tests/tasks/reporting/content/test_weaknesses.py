@@ -6,21 +6,22 @@ import pytest
 
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
-from tasks.analysis.answers import ScoredItem, collect_answers
-from tasks.analysis.explain_score import chosen_letters, explain
+from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.reporting.content.advice import Diagnosis
-from tasks.reporting.content.examples import Option, pick_examples
-from tasks.reporting.content.excerpts import Excerpt, make_passage
-from tasks.reporting.content.missing_scores import find_gaps
+from tasks.reporting.content.caveats import find_missing_scores
+from tasks.reporting.content.evidence import Excerpt, make_excerpt
 from tasks.reporting.content.tables import raw_rows
-from tasks.reporting.content.weaknesses import text_limit
+from tasks.reporting.content.weaknesses import Option, pick_examples, text_limit
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 
 
 def diagnoses() -> dict[str, Diagnosis]:
     data = example_data()
-    return {row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row)) for row in raw_rows(data, ALPHA, find_gaps(data))}
+    return {
+        row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row.dataset, row.method, row.metric))
+        for row in raw_rows(data, ALPHA, find_missing_scores(data))
+    }
 
 
 def test_wrong_items_of_both_languages_then_an_unreadable_one() -> None:
@@ -66,10 +67,10 @@ def test_a_long_context_is_shortened_and_capped() -> None:
 
 
 def test_short_text_stays_whole() -> None:
-    assert make_passage("  two words ", 1) == Excerpt("two words", None, 0)
+    assert make_excerpt("  two words ", 1) == Excerpt("two words", None, 0)
     words = "word " * 200
-    assert make_passage(words, 5000).short.startswith("word word")
-    assert " wor […]" not in make_passage(words, 5000).short
+    assert make_excerpt(words, 5000).short.startswith("word word")
+    assert " wor […]" not in make_excerpt(words, 5000).short
 
 
 def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
@@ -93,13 +94,13 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
     ],
 )
 def test_reason_by_question_type(given: ScoredItem, why: str) -> None:
-    assert explain(given) == why
+    assert explain_answer(given) == why
 
 
 def test_an_empty_reply_is_called_empty() -> None:
     given = answer("single_choice", None, status="unparsed")
     empty = ScoredItem(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
-    assert explain(empty) == "The reply is empty, so the item counts as wrong."
+    assert explain_answer(empty) == "The reply is empty, so the item counts as wrong."
 
 
 @pytest.mark.parametrize(
@@ -124,6 +125,6 @@ def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
         item_scores=make_table(ItemScores, [row | {"repetition": n} for row in scores for n in range(3)]),
         responses=make_table(Responses, replies),
     )
-    mood = next(row for row in raw_rows(repeated, ALPHA, find_gaps(repeated)) if row.dataset == "mood")
-    found = collect_answers(repeated, ALPHA, mood)
+    mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.dataset == "mood")
+    found = collect_answers(repeated, ALPHA, mood.dataset, mood.method, mood.metric)
     assert [answer.response and answer.response["reply"] for answer in found] == ["second", "third", None]

@@ -10,7 +10,7 @@ import pytest
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
 from schemas.tables.items import Items
 from schemas.vocabulary import Metric
-from tasks.analysis.dataset_check.reachable import reachable_scores
+from tasks.analysis.dataset_check.checking import reachable_scores
 from tests.tasks.scoring.samples import ability, blueprint, task
 
 

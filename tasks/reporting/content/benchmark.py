@@ -1,0 +1,105 @@
+"""Describe a blueprint as reports need it: its paper, and the paths of its tasks and metrics."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
+
+
+@dataclass(frozen=True)
+class TaskPath:
+    """A task with the ability it hangs on and the main ability above that (the same one in a flat tree)."""
+
+    task: Task
+    parent: Ability
+    main: Ability
+
+    @property
+    def path(self) -> str:
+        """Ability titles from the top, for readers."""
+        return self.parent.title if self.parent == self.main else f"{self.main.title} › {self.parent.title}"
+
+
+@dataclass(frozen=True)
+class MetricPath:
+    """One number the blueprint expects: dataset, method and metric. `weight` is 0 if it is shown and does not count."""
+
+    dataset: str
+    title: str
+    task: Task
+    path: str
+    method: MethodSpec
+    spec: MetricSpec
+    weight: float
+
+    @property
+    def metric_label(self) -> str:
+        """Name of the metric, with its cut-off where it has one, and whether it counts."""
+        name = self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
+        return name if self.weight else f"{name} (not in the total)"
+
+
+def task_paths(blueprint: Blueprint) -> tuple[TaskPath, ...]:
+    """Return every task with its path, in the blueprint's order."""
+    return tuple(TaskPath(task, node, main) for main in blueprint.abilities for _, node in main.walk() for task in node.tasks)
+
+
+def has_levels(blueprint: Blueprint) -> bool:
+    """Return whether tasks stand at several levels; if they all stand at one, it says nothing about any of them."""
+    return len({task.level for _, task in blueprint.tasks()}) > 1
+
+
+def metric_paths(blueprint: Blueprint) -> tuple[MetricPath, ...]:
+    """Return every number the blueprint expects, in the order of its tasks."""
+    return tuple(_metrics(blueprint))
+
+
+def _metrics(blueprint: Blueprint) -> Iterator[MetricPath]:
+    for path in task_paths(blueprint):
+        for entry in path.task.datasets:
+            dataset = blueprint.datasets[entry.id]
+            for method in dataset.methods:
+                for spec in method.metrics:
+                    yield MetricPath(entry.id, dataset.title, path.task, path.path, method, spec, entry.weight * spec.weight)
+
+
+BUNDLED_SUFFIX = "-mini"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with a table of models.
+
+    `comparable`: blueprints that ask what the table was measured with. `design_targets`: whether it states how many tasks and
+    datasets a sub-ability should have. `judge`: the model that rated its answers, where it names one.
+    """
+
+    title: str
+    comparable: frozenset[str]
+    design_targets: bool
+    judge: str | None = None
+
+
+MOODBENCH = Paper("MoodBench", frozenset({"moodbench", "ecdbench"}), design_targets=True)
+LONGEMOTION = Paper("LongEmotion", frozenset({"longemotion-released"}), design_targets=False, judge="gpt-4o")
+LONGEMOTION_PREFIX = "longemotion"
+
+REBUILT = (
+    "The items of this run are built anew from the sources that the LongEmotion paper names; its own files are asked by the "
+    "benchmark longemotion-released. Compare order and gains with the published numbers, not decimals."
+)
+
+
+def paper_of(blueprint: Blueprint) -> Paper:
+    """Return the paper that a benchmark restates; MoodBench for those that restate none."""
+    return LONGEMOTION if blueprint.name.startswith(LONGEMOTION_PREFIX) else MOODBENCH
+
+
+def is_comparable(blueprint: Blueprint) -> bool:
+    """Return whether totals may be set beside the published ones."""
+    return blueprint.name in paper_of(blueprint).comparable
+
+
+def is_rebuilt(blueprint: Blueprint) -> bool:
+    """Return whether the benchmark asks items made as the paper says, from the same sources, in path of the paper's own."""
+    return blueprint.name == LONGEMOTION_PREFIX

@@ -1,0 +1,155 @@
+"""Draw a leaderboard's figures as inline SVG: totals over time, and the published models."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from tasks.reporting.content.leaderboard import History
+from tasks.reporting.content.published_models import PublishedModels, SettingScores
+from tasks.reporting.figures.drawing import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, Values, chart, draw, row_names, score_axis
+
+MAX_LINES = len(SERIES)
+"""More lines than colours cannot be told apart; the table holds them all."""
+
+_WIDE_HISTORY, _TALL_HISTORY = 520, 240
+_WIDE, _TALL = 380, 260
+_LABEL_GAP = 1.6
+"""Points of the total that two labels must lie apart to be readable."""
+
+_LABEL_DECADES = 0.8
+"""Width of a label on the logarithmic axis of sizes."""
+
+
+@dataclass(frozen=True)
+class HistoryFigure:
+    """The drawing and its key: label and colour of each line. `left_out`: models without a line."""
+
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
+
+
+def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
+    """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs."""
+    drawn = list(zip(histories, SERIES, strict=False))
+    if not drawn:
+        return None
+    x = alt.X("at:T", scale=alt.Scale(type="utc"), axis=alt.Axis(title="start of the run, UTC", grid=False, tickCount=5))
+    y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
+    layers = []
+    for history, colour in drawn:
+        points: Values = [
+            {"at": moment.started_at, "total": moment.before_veto, "low": moment.ci_low, "high": moment.ci_high}
+            for moment in history.moments
+            if moment.before_veto is not None
+        ]
+        ranges = [point for point in points if point["low"] is not None]
+        layers += [
+            chart(ranges).mark_rule(color=colour, strokeWidth=1.5, opacity=0.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+            chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y),
+            chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
+        ]
+    keys = tuple((history.system.label, colour) for history, colour in drawn)
+    return HistoryFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
+
+
+def draw_boxes(scores: SettingScores) -> str:
+    """Draw a box plot per ability over the published models of a setting."""
+    titles = [row.title for row in scores.rows]
+    y = alt.Y("row:N", sort=titles, axis=None)
+    boxes: Values = [
+        {"row": row.title, "low": row.low, "quarter": row.quarter, "middle": row.middle}
+        | {"three_quarters": row.three_quarters, "high": row.high}
+        for row in scores.rows
+    ]
+    base = chart(boxes)
+    layers = [
+        row_names(titles, y),
+        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2="high:Q", y=y),
+        base.mark_bar(color=PUBLISHED, height=18).encode(x="quarter:Q", x2="three_quarters:Q", y=y),
+        base.mark_tick(color=INK, thickness=2, size=18).encode(x="middle:Q", y=y),
+    ]
+    return draw(layers, alt.Step(ROW))
+
+
+def draw_openness(models: PublishedModels) -> str | None:
+    """Draw totals of open and closed models as lines, their medians thicker; null if the paper does not say which is which."""
+    if not models.openness:
+        return None
+    totals = [{"row": row.kind, "score": total} for row in models.openness for total in row.totals]
+    medians = [{"row": row.kind, "score": row.middle} for row in models.openness]
+    x = alt.X("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=None, domain=False, ticks=False, tickCount=6))
+    kinds = [row.kind for row in models.openness]
+    y = alt.Y("row:N", sort=kinds, axis=None)
+    layers = [
+        row_names(kinds, y),
+        chart(totals).mark_tick(color=PUBLISHED, thickness=2, size=24).encode(x=x, y=y),
+        chart(medians).mark_tick(color=INK, thickness=3, size=24).encode(x=x, y=y),
+    ]
+    return draw(layers, alt.Step(ROW))
+
+
+def draw_sizes(models: PublishedModels) -> str | None:
+    """Draw the total over the number of parameters; null without sizes. Lines join families, hollow dots are estimates."""
+    if not models.sizes:
+        return None
+    sized: Values = [
+        {"family": model.family, "size": model.billions, "score": model.total, "estimated": model.estimated}
+        for model in models.sizes
+    ]
+    ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
+    x = alt.X("size:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
+    y = alt.Y("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
+    families = [family for family in dict.fromkeys(value["family"] for value in sized) if _size_of(family, sized) > 1]
+    first, last = _label_families(families, sized)
+    joined = [value for value in sized if value["family"] in families]
+    layers = [
+        chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
+        chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
+        chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text="family:N"),
+        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text="family:N"),
+    ]
+    return draw(layers, _TALL, _WIDE)
+
+
+def _size_of(family: str, sized: Values) -> int:
+    return sum(value["family"] == family for value in sized)
+
+
+def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:
+    """Return where family names have room, left of the smallest member and right of the largest."""
+    first: Values = []
+    last: Values = []
+    for family in families:
+        members = [value for value in sized if value["family"] == family]
+        for member, names, direction in ((members[0], first, -1), (members[-1], last, 1)):
+            if not any(_overlaps_label(other, member, direction) for other in sized) and not any(
+                abs(member["score"] - other["score"]) < _LABEL_GAP for other in names
+            ):
+                names.append(member)
+                break
+    return first, last
+
+
+def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: int) -> bool:
+    decades = direction * math.log10(other["size"] / labelled["size"])
+    return 0 < decades < _LABEL_DECADES and abs(other["score"] - labelled["score"]) < _LABEL_GAP / 2
+
+
+def draw_core(models: PublishedModels) -> str | None:
+    """Draw core over foundational ability with the fitted curve; null if the paper's table has not both."""
+    if not models.core:
+        return None
+    points: Values = [{"foundational": point.foundational, "core": point.core} for point in models.core]
+    curve = [{"foundational": at, "core": value} for at, value in (models.fit.curve if models.fit else ())]
+    x = alt.X("foundational:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="foundational ability", grid=False, tickCount=6))
+    y = alt.Y("core:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="emotional and companionship", tickCount=6))
+    layers = [
+        chart(curve).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y),
+        chart(points).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+    ]
+    return draw(layers, _TALL, _WIDE)

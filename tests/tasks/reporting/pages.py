@@ -1,0 +1,46 @@
+"""Pages as tests read them."""
+
+import re
+from html.parser import HTMLParser
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+class Page(HTMLParser):
+    """Elements, attributes and text of a page; fails on tags that do not match."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+    def values(self, name: str) -> list[str]:
+        return [value for _, attributes in self.tags for key, value in attributes.items() if key == name and value is not None]
+
+
+def section(html: str, anchor: str) -> str:
+    return Page(re.findall(rf'<section id="{anchor}">.*?</section>', html, re.DOTALL)[0]).words
