@@ -7,8 +7,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
-from schemas.chat import ModelEntry
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Profile, Runner, Setting, TooLong
@@ -29,7 +30,7 @@ class Plan(Frozen):
     """What a run evaluates, with what, and where its files go."""
 
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
-    models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
+    models: tuple[ModelEntry, ...] = Field(description="models under test; none is enough to build items")
     judge: ModelEntry | None = Field(default=None, title="Judge", description="model that judges free-text answers")
     panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
     judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
@@ -72,8 +73,8 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
-            named = f"runner {self.runner} needs the address of its cluster, --runner-address"
-            raise ValueError("an address needs --runner dask or ray" if self.runner_address else named)
+            named = f"runner {self.runner} needs the address of its cluster, runner_address"
+            raise ValueError("runner_address needs runner dask or ray" if self.runner_address else named)
         return self
 
     @property
@@ -81,6 +82,17 @@ class Plan(Frozen):
         """Every model that may be called, each once: those under test first, then judges and helpers."""
         helpers = (entry for entry in (self.judge, *self.panel, self.sage, self.critic) if entry is not None)
         return tuple(dict.fromkeys((*self.models, *helpers)))
+
+    def require_models(self) -> None:
+        """Refuse a plan that names no model, for everything but a build.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if not self.models:
+            raise UsageError(
+                "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
+            )
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
         """The same plan with every model's entry changed."""
@@ -97,7 +109,8 @@ class Plan(Frozen):
     @property
     def title(self) -> str:
         """How the run is named in the Prefect UI: benchmark, models, settings."""
-        return f"{Path(self.benchmark).stem}: {shown_names(model.name for model in self.models)} ({', '.join(self.settings)})"
+        models = f": {shown_names(model.name for model in self.models)}" if self.models else ""
+        return f"{Path(self.benchmark).stem}{models} ({', '.join(self.settings)})"
 
     @property
     def tags(self) -> tuple[str, ...]:

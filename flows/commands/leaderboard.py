@@ -9,7 +9,7 @@ from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
 from schemas.folders import DEFAULT_LAKE
 
-Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated [default: the newest of each model]")]
+Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 
 

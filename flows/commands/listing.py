@@ -4,6 +4,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
+from flows.commands.plan_fields import plan_fields, roles
 from schemas.folders import DEFAULT_LAKE
 from tasks.lake.local_state import state_folder
 
@@ -117,3 +118,26 @@ def show_run(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = No
         title = f"{document['benchmark']}, {run}"
         board = outcome.leaderboard_table(title, document["models"]) if "models" in document else outcome.ablation_table(document)
         terminal().print(board, *outcome.usage_shown(document), f"Report: {document['report']}", sep="\n")
+
+
+def list_options(as_json: opt.AsJson = False) -> None:
+    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
+    from rich.box import SIMPLE  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Column, Table  # noqa: PLC0415
+
+    rows = [
+        {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
+        for one in plan_fields().values()
+    ]
+    if as_json:
+        print_json({"options": rows})
+        return
+    table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
+    for row in rows:
+        role, _, field = row["path"].partition(".")
+        if not (role in roles() and field):
+            table.add_row(*map(escape, row.values()))
+    shared = f"{', '.join(roles())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
+    terminal().print(table, escape(shared), how, sep="\n", highlight=False)

@@ -39,7 +39,12 @@ class EvalJob(NamedTuple):
 
 
 def eval_jobs(resolution: ResolvedPlan) -> Iterator[EvalJob]:
-    """Every dataset x model x setting of the run."""
+    """Yield every dataset x model x setting of the run.
+
+    Raises:
+        UsageError: the plan names no model.
+    """
+    resolution.plan.require_models()
     for chosen in resolution.chosen:
         for entry in resolution.plan.models:
             for setting in resolution.plan.settings:
