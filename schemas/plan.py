@@ -30,7 +30,9 @@ class Plan(Frozen):
     """What a run evaluates, with what, and where its files go."""
 
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
-    models: tuple[ModelEntry, ...] = Field(description="models under test; none is enough to build items")
+    models: tuple[ModelEntry, ...] = Field(
+        description="models under test; building items needs none", json_schema_extra={"minItems": 1}
+    )
     judge: ModelEntry | None = Field(default=None, title="Judge", description="model that judges free-text answers")
     panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
     judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")

@@ -223,14 +223,18 @@ def _places() -> dict[str, At | None]:
     return {name: next((mark for mark in found if isinstance(mark, At)), None) for name, found in marks.items()}
 
 
+@cache
+def _plan_params() -> list[Any]:
+    declared = typer.Typer(add_completion=False)
+    declared.command()(PlanOptions)
+    return list(typer.main.get_command(declared).params)
+
+
 class PlanCommand(TyperCommand):
     """A command with the options of a plan besides its own; its function finds them as `context.obj`."""
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **more: Any) -> None:
-        declared = typer.Typer(add_completion=False)
-        declared.command()(PlanOptions)
-        shared = typer.main.get_command(declared).params
-        options = sorted([*shared, *(params or ())], key=lambda one: _rank(getattr(one, "rich_help_panel", None)))
+        options = sorted([*_plan_params(), *(params or ())], key=lambda one: _rank(getattr(one, "rich_help_panel", None)))
         super().__init__(*args, params=options, **more)
 
     def get_help_option(self, ctx: Any) -> Any:

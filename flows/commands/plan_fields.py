@@ -163,7 +163,8 @@ def parse_value(field: PlanField, text: str) -> Any:
     if text.strip() in ("null", "~"):
         return None
     if text.lstrip()[:1] in ("[", "{") and (field.is_list or field.model is not None):
-        return _read_yaml(field.path, text)
+        value = _read_yaml(field.path, text)
+        return [value] if field.is_list and isinstance(value, dict) else value
     if field.model is ModelEntry:
         return [parse_entry(text)] if field.is_list else parse_entry(text)
     words = [word for part in _members(field.annotation) for word in _words(part)]

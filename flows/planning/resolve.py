@@ -95,7 +95,7 @@ def _require_distinct_judges(plan: Plan) -> None:
     if plan.panel and plan.judge is None:
         raise UsageError(
             "a panel is named and no judge, whose ratings would be the score",
-            where="--panel",
+            where="--role panel",
             got=", ".join(entry.name for entry in plan.panel),
             next_step="name one of them with --judge instead",
         )
@@ -103,7 +103,7 @@ def _require_distinct_judges(plan: Plan) -> None:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
-            where="--judge, --panel",
+            where="--judge, --role panel",
             expected="judges of different names, each once",
             got=", ".join(f"{entry.name} at {entry.identity}" for entry in plan.judges),
             next_step="leave one of them out, or have its server offer it under another name",
@@ -133,10 +133,10 @@ def _require_contexts(plan: Plan, chosen: Sequence[SelectedDataset]) -> None:
     if plan.permute and long:
         raise UsageError(
             f"the choices of {long[0]} are shown in one order only",
-            where="--permute",
+            where="--set permute",
             expected="datasets without long contexts",
             got=str(plan.permute),
-            next_step="leave --permute out, or name other datasets with --datasets",
+            next_step="leave permute out, or name other datasets with --datasets",
         )
     for one, setting, model in product(chosen, retrieving, plan.models):
         if task := one.spec.long_task:

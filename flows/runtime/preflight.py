@@ -57,5 +57,5 @@ def cut_short(resolution: ResolvedPlan) -> Iterator[str]:
         if entry.base_url is not None and entry.sampling.max_tokens < DEMANDED_TOKENS:
             yield (
                 f"emotion expression asks for more than {DEMANDED_TOKENS} tokens per stage and replies of {entry.name} end at "
-                f"{entry.sampling.max_tokens}; --max-tokens 8192 gives them room, --no-length-demand asks for no length"
+                f"{entry.sampling.max_tokens}; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )

@@ -25,7 +25,7 @@ def made(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple
     """A lake with a run, and with what is left of asking about another dataset, three days old: its folder and the run's name."""
     lake = tmp_path_factory.mktemp("made") / "lake"
     with ModelServer(policy((KEPT, OTHER), "gold")) as server:
-        model = ("--model", "m", "--base-url", server.base_url, "--bootstrap", "0", "--lake", lake, "--json")
+        model = ("--model", "m", "--base-url", server.base_url, "--set", "bootstrap=0", "--lake", lake, "--json")
         run = ended("run", "moodbench-mini", *model, "--datasets", KEPT).document["run"]
         for stage in ("build", "infer"):
             assert ended(stage, "moodbench-mini", *model, "--datasets", OTHER).status == 0

@@ -57,7 +57,7 @@ def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture(scope="module")
 def run(players: Troupe) -> str:
     """Two settings, an item with a needle, an answer that is rated twice: every layer but that of ablations."""
-    ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--judge-repeat", "2", "--bootstrap", "20")
+    ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--set", "judge_repeat=2", "--set", "bootstrap=20")
     assert ran.document["missing"] == [], ran.err
     return str(ran.document["run"])
 
@@ -91,7 +91,7 @@ def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  
 
     with ModelServer(reply) as server:
         model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
-        chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder / "lake", "--json")
+        chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder / "lake", "--json")
         ran = ended("run", file, *model, *chosen)
     return Own(file, folder / "lake", ran.document["run"])
 
@@ -431,7 +431,7 @@ def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_pat
     plan = read_manifest(folder, own.run).plan
     addresses = (plan["models"][0]["base_url"], plan["judge"]["base_url"])
     model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
-    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder, "--json")
+    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
     again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
     assert again.document["run"] != own.run, again.err
     assert verify_run(folder, own.run).verified
@@ -461,7 +461,9 @@ def test_an_ablation_is_computed_again(players: Troupe) -> None:
 def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
-        ran = ended("run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--profile", "reference", "--bootstrap", "20")
+        ran = ended(
+            "run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--set", "profile=reference", "--set", "bootstrap=20"
+        )
     found = verify_run(tmp_path, ran.document["run"])
     assert found.verified, found.differences
     assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}

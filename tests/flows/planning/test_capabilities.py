@@ -102,11 +102,11 @@ def test_nothing_is_probed_where_nothing_is_asked(capsys: pytest.CaptureFixture[
 
 @pytest.mark.usefixtures("prefect_server")
 def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    stated = ["--token-limit", "max_completion_tokens", "--unsent", "temperature,top_p", "--reasoning-effort", "low"]
-    more = ["--extra-body", '{"top_k": 1}', "--max-tokens", "2000"]
+    dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
+    stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
         command(capsys, "build", server, tmp_path)
-        assert command(capsys, "infer", server, tmp_path, *stated, *more).status == 0
+        assert command(capsys, "infer", server, tmp_path, *stated).status == 0
     assert len(server.bodies) == ITEMS
     for body in server.bodies:
         assert body.keys() == {"model", "messages", "max_completion_tokens", "reasoning_effort", "top_k"}

@@ -163,10 +163,10 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.
 
 def test_a_budget_in_money_without_a_price_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--lake", tmp_path / "lake")
-    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--budget", "1")
+    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--set", "budget=1")
     assert ended.status == 2
     assert "there is none for m" in ended.err
-    assert "--prices FILE" in ended.err
+    assert "--set prices=FILE" in ended.err
     assert not (tmp_path / "lake" / "items").exists()
 
 

@@ -136,7 +136,7 @@ def test_a_report_in_one_order_says_how_to_get_more() -> None:
     assert [(row.letter, row.golds, row.right) for row in found.places] == [("A", 2, 1), ("B", 3, 1), ("C", 0, 0)]
     assert [part.title for part in found.datasets] == ["Kind", "Mood"]
     for text in (render_html(data), render_markdown(data)):
-        assert "Run with --permute 4 to see." in text
+        assert "Run with --set permute=4 to see." in text
         assert "Followed the letter" not in text
 
 
@@ -146,7 +146,7 @@ def test_a_report_in_several_orders_says_what_was_followed() -> None:
     for text in (render_html(data), render_markdown(data)):
         assert sentence in text
         assert "Followed the letter" in text
-        assert "--permute 4 to see" not in text
+        assert "--set permute=4 to see" not in text
 
 
 def test_the_lowest_and_the_favourite_place_are_named() -> None:
