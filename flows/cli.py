@@ -20,6 +20,7 @@ from flows.commands.journal import journal_app
 from flows.commands.leaderboard import leaderboard
 from flows.commands.lineage import lineage
 from flows.commands.listing import datasets_app, list_options, models_app, runs_app
+from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import imports, leave
 from flows.commands.report import rewrite
 from flows.commands.serve import serve
@@ -69,15 +70,15 @@ def _stage_command(
     stage = context.info_name or "run"
     if dry_run:
         opt.require_asking(stage)
-    plan = opt.read_plan(benchmark, context.obj, needs_model=stage != "build")
+    plan = read_plan(benchmark, context.obj, needs_model=stage != "build")
     _execute("dry-run" if dry_run else stage, plan, as_json=as_json)
 
 
 for _name, _help in STAGES.items():
-    app.command(_name, cls=opt.PlanCommand, help=_help)(_stage_command)
+    app.command(_name, cls=PlanCommand, help=_help)(_stage_command)
 
 
-@app.command("compare", cls=opt.PlanCommand, help=comparison.HELP)
+@app.command("compare", cls=PlanCommand, help=comparison.HELP)
 def _compare_command(
     context: typer.Context,
     benchmark: comparison.First,
@@ -88,10 +89,10 @@ def _compare_command(
     if other is not None:
         comparison.print_runs((benchmark, other), flips, context.obj, as_json=as_json)
     comparison.require_runs(flips)
-    _execute("compare", opt.read_plan(benchmark, context.obj), as_json=as_json)
+    _execute("compare", read_plan(benchmark, context.obj), as_json=as_json)
 
 
-@app.command("ablate", cls=opt.PlanCommand, help="One or two factors varied, everything else equal: a layer and a figure.")
+@app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a figure.")
 def _ablation_command(
     context: typer.Context,
     name: ablation.Name,
@@ -99,7 +100,7 @@ def _ablation_command(
     vary: ablation.Vary = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    request = ablation.make_request(name, opt.read_plan(benchmark, context.obj), vary)
+    request = ablation.make_request(name, read_plan(benchmark, context.obj), vary)
     _execute("ablate", request, as_json=as_json)
 
 
@@ -110,10 +111,9 @@ def demo(
     as_json: opt.AsJson = False,
 ) -> None:
     """The main job on a model that comes with the install: all 41 tasks of MoodBench and all of LongEmotion, on bundled items."""
-    options = opt.PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
+    options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
     short, long = (
-        opt.read_plan(name, replace(options, **more | ({} if sample is None else {"sample": sample})))
-        for name, more in DEMO.items()
+        read_plan(name, replace(options, **more | ({} if sample is None else {"sample": sample}))) for name, more in DEMO.items()
     )
     _execute("run", short, long, as_json=as_json)
 

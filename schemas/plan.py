@@ -1,8 +1,8 @@
-"""The one parameter of every flow."""
+"""The plan of a run, the one parameter of every flow, and what each of its fields changes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -24,6 +24,60 @@ def shown_names(names: Iterable[str]) -> str:
     cut = [name if len(name) <= SHOWN_LENGTH else f"{name[: SHOWN_LENGTH - 1]}…" for name in short[:SHOWN_MODELS]]
     more = f" and {len(short) - SHOWN_MODELS} more" if len(short) > SHOWN_MODELS else ""
     return f"{', '.join(cut)}{more}"
+
+
+Kind = Literal["place", "limit", "system", "role", "evaluation"]
+"""What a field of a plan is about.
+
+`place`: where a run works and what its pages show; nothing of what is evaluated. `limit`: what it may cost, its intervals and
+ranks; no answer and no score of an item. `system`: what is paired before two runs are compared. `role`: a model besides those
+under test. `evaluation`: which items are asked, and how they are asked and scored.
+"""
+
+
+class Effect(NamedTuple):
+    """What a field of a plan changes."""
+
+    kind: Kind
+    difference: str | None = None
+    """What it means for the scores of two runs if they differ in it; null if it leaves the scores of common items as they are."""
+
+
+EFFECTS: Mapping[str, Effect] = {
+    "benchmark": Effect("system"),
+    "models": Effect("system"),
+    "settings": Effect("system"),
+    "datasets": Effect("evaluation"),
+    "seed": Effect("evaluation", "other items are drawn"),
+    "sample": Effect("evaluation"),
+    "profile": Effect("evaluation", "replies are scored in other ways"),
+    "judge": Effect("role", "answers are rated by another judge"),
+    "panel": Effect("role"),
+    "judge_repeat": Effect("evaluation", "answers are rated another number of times"),
+    "permute": Effect("evaluation", "options are shown in other orders"),
+    "repeat": Effect("evaluation", "items are asked another number of times"),
+    "too_long": Effect("evaluation", "items longer than the context are treated otherwise"),
+    "contexts": Effect("evaluation", "long contexts are built otherwise"),
+    "retrieval": Effect("evaluation", "chunks are made, ranked or chosen otherwise"),
+    "sage": Effect("role", "chunks are enriched by another model"),
+    "critic": Effect("role", "chunks are criticised by another model"),
+    "bootstrap": Effect("limit"),
+    "rank_incomplete": Effect("limit"),
+    "budget": Effect("limit"),
+    "budget_tokens": Effect("limit"),
+    "mirror": Effect("place"),
+    "lake": Effect("place"),
+    "prices": Effect("place"),
+    "redact": Effect("place"),
+    "runner": Effect("place"),
+    "runner_address": Effect("place"),
+}
+"""Every field of a plan, and what it changes; in the order in which differences are told."""
+
+
+def fields_of(*kinds: Kind) -> tuple[str, ...]:
+    """Return the fields of a plan that are of these kinds."""
+    return tuple(name for name, effect in EFFECTS.items() if effect.kind in kinds)
 
 
 class Plan(Frozen):

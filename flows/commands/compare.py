@@ -9,7 +9,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
-    from flows.commands.options import PlanOptions
+    from flows.commands.plan_options import PlanOptions
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "

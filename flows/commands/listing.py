@@ -4,7 +4,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
-from flows.commands.plan_fields import plan_fields, roles
+from flows.commands.plan_fields import ROLES, plan_fields
 from schemas.folders import DEFAULT_LAKE
 from tasks.lake.local_state import state_folder
 
@@ -136,8 +136,8 @@ def list_options(as_json: opt.AsJson = False) -> None:
     table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
     for row in rows:
         role, _, field = row["path"].partition(".")
-        if not (role in roles() and field):
+        if not (role in ROLES and field):
             table.add_row(*map(escape, row.values()))
-    shared = f"{', '.join(roles())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    shared = f"{', '.join(ROLES)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
     terminal().print(table, escape(shared), how, sep="\n", highlight=False)

@@ -17,7 +17,7 @@ from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.plan import Plan
+from schemas.plan import Plan, fields_of
 
 TYPE_NAMES: Mapping[Any, str] = {
     int: "whole number",
@@ -28,6 +28,9 @@ TYPE_NAMES: Mapping[Any, str] = {
     Folder: "folder or s3://BUCKET/PREFIX",
     ModelEntry: "model",
 }
+
+ROLES = fields_of("role")
+"""Fields of a plan that hold models besides those under test."""
 
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
@@ -93,12 +96,6 @@ def _walk(model: type[BaseModel], prefix: str) -> Iterator[PlanField]:
         yield field
         if field.model is not None:
             yield from _walk(field.model, f"{field.path}.")
-
-
-@cache
-def roles() -> tuple[str, ...]:
-    """Return the fields of a plan that hold models besides those under test."""
-    return tuple(name for name, field in plan_fields().items() if field.model is ModelEntry and name != "models")
 
 
 def find_field(path: str, option: str) -> PlanField:
@@ -209,7 +206,7 @@ def assign(values: dict[str, Any], path: str, value: Any, *, only_named: bool = 
         values[first] = value
     elif isinstance(values.get(first), list | tuple):
         values[first] = [_with(entry, rest, value) for entry in values[first]]
-    elif first in roles() and not values.get(first):
+    elif first in ROLES and not values.get(first):
         if not only_named:
             raise UsageError(
                 f"a {first} is described and none is named", where=f"--set {path}", next_step=f"add --role {first}=NAME"

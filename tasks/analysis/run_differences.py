@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from schemas.plan import EFFECTS
 from tasks.analysis.comparable_runs import HARMLESS
 from tasks.analysis.past_run import PastRun
 
 Row = dict[str, Any]
-
-MEANT = ("models", "settings", "datasets", "benchmark")
-"""Fields whose differences are told by what was paired, and by the items that both runs have."""
 
 CALL = (
     "concurrency",
@@ -22,26 +20,6 @@ CALL = (
     "api_key_env",
 )
 """Fields of a model's entry that change how it is called, not what it answers."""
-
-WHY = {
-    "seed": "other items are drawn",
-    "sample": "more or fewer items are drawn: only the common ones are compared",
-    "profile": "replies are scored in other ways",
-    "judge": "answers are rated by another judge",
-    "judge_repeat": "answers are rated another number of times",
-    "permute": "options are shown in other orders",
-    "repeat": "items are asked another number of times",
-    "too_long": "items longer than the context are treated otherwise",
-    "contexts": "long contexts are built otherwise",
-    "retrieval": "chunks are made, ranked or chosen otherwise",
-    "sage": "chunks are enriched by another model",
-    "critic": "chunks are criticised by another model",
-    "panel": "other judges are compared with the judge",
-}
-"""What it means if a field of the plan differs."""
-
-LEAVES_SCORES = ("panel", "sample")
-"""Fields that may differ: they change no score of the common items."""
 
 
 def find_differences(before: PastRun, after: PastRun) -> list[Row]:
@@ -68,10 +46,10 @@ def warnings(before: PastRun, after: PastRun) -> list[str]:
         found.append(
             "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
         )
-    for name, why in WHY.items():
+    for name, effect in EFFECTS.items():
         values = [_meaning(run.plan.get(name)) for run in (old, new)]
-        if name not in LEAVES_SCORES and values[0] != values[1]:
-            found.append(f"{name} differs, so {why}")
+        if effect.difference is not None and values[0] != values[1]:
+            found.append(f"{name} differs, so {effect.difference}")
     versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
     found += [
         f"dataset {name} is evaluated by version {versions[1][name]} after and by {versions[0][name]} before"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flows.commands.options import PlanOptions, read_plan
-from flows.commands.plan_fields import PlanField, plan_fields, roles
+from flows.commands.plan_fields import ROLES, PlanField, plan_fields
+from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
@@ -85,7 +85,7 @@ def value_at(plan: Plan, path: str) -> Any:
 @pytest.mark.parametrize("path", plan_fields())
 def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
     role = path.partition(".")[0]
-    named = [f"{role}={{name: smollm2}}"] if role in roles() else []
+    named = [f"{role}={{name: smollm2}}"] if role in ROLES else []
     named += ["judge=smollm2"] if role == "panel" else []
     named += ["runner_address=a:1"] if path == "runner" else ["runner=dask"] if path == "runner_address" else []
     named += [f"{role}.base_url={URL}"] if path.endswith(".name") else []
@@ -118,7 +118,7 @@ def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], capsys: py
     assert f"there is no option --{name}" in ended.err
     option, _, setting = ended.err.rpartition("next step: use ")[2].partition(" ")
     path = setting.partition("=")[0]
-    assert path in (roles() if option == "--role" else plan_fields())
+    assert path in (ROLES if option == "--role" else plan_fields())
 
 
 @pytest.mark.parametrize(
