@@ -6,23 +6,25 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from flows.commands import ablate as ablation
 from flows.commands import compare as comparison
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal
-from flows.commands.explain import explain
+from flows.commands.console import CommandResult
+from flows.commands.datasets import datasets_app
+from flows.commands.explain.command import explain
 from flows.commands.gc import gc
 from flows.commands.journal import journal_app
 from flows.commands.leaderboard import leaderboard
 from flows.commands.lineage import lineage
-from flows.commands.listing import datasets_app, list_options, models_app, runs_app
+from flows.commands.models import models_app
+from flows.commands.plan_fields import list_options
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import imports, leave
-from flows.commands.report import rewrite
+from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import start_early
@@ -31,9 +33,6 @@ from schemas.ablation import AblationRequest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError
 from schemas.plan import Plan
-
-if TYPE_CHECKING:
-    from flows.commands.run import CommandResult
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
@@ -44,7 +43,6 @@ app.command()(leaderboard)
 app.command()(verify)
 app.command()(gc)
 app.command()(explain)
-runs_app.command("report")(rewrite)
 app.command()(serve)
 app.command()(lineage)
 app.command("options")(list_options)
@@ -118,19 +116,14 @@ def demo(
     _execute("run", short, long, as_json=as_json)
 
 
-def _execute(stage: str, *asked: "Plan | AblationRequest", as_json: bool) -> None:
+def _execute(stage: str, *requests: "Plan | AblationRequest", as_json: bool) -> None:
     start_early()  # it starts while this process imports
-    outcome = _run_stage(stage, asked)
-    if as_json:
-        print_json(outcome.document)
-    else:
-        terminal().print(*outcome.shown, sep="\n")
-    raise typer.Exit(outcome.status)
+    _run_stage(stage, requests).finish(as_json=as_json)
 
 
-def _run_stage(stage: str, asked: "tuple[Plan | AblationRequest, ...]") -> "CommandResult":
+def _run_stage(stage: str, requests: "tuple[Plan | AblationRequest, ...]") -> CommandResult:
     """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
-    plan, *more = asked
+    plan, *more = requests
     if isinstance(plan, AblationRequest):
         with imports():
             from flows.commands.run import run_ablation  # noqa: PLC0415

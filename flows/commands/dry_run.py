@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.build import build_datasets
-from flows.commands.run import CommandResult
+from flows.commands.console import CommandResult
 from flows.planning.capabilities import unprobed
 from flows.planning.forecast import plan_long_requests
 from flows.planning.jobs import EvalJob, epochs_of, eval_jobs, find_items, judgements_partition, long_parts, responses_partition

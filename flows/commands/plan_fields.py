@@ -11,7 +11,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Column, Table
 
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
 from flows.commands.model_entries import parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
@@ -252,3 +257,19 @@ def _describe_type(annotation: Any) -> str:
         name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
         names.append(f"list of {name}" if get_origin(part) is tuple else name)
     return " or ".join(names)
+
+
+def list_options(as_json: opt.AsJson = False) -> None:
+    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
+    rows = [
+        {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
+        for one in plan_fields().values()
+    ]
+    table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
+    for row in rows:
+        role, _, field = row["path"].partition(".")
+        if not (role in ROLES and field):
+            table.add_row(*map(escape, row.values()))
+    shared = f"{', '.join(ROLES)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
+    CommandResult(0, {"options": rows}, [table, escape(shared), how]).finish(as_json=as_json)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.commands.tables import leaderboard_table
+from flows.commands.run_view import leaderboard_table
 from schemas.errors import UsageError
 from tasks.analysis.leaderboard import published_rows
 

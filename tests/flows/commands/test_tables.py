@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from flows.commands.tables import ablation_table, leaderboard_table
+from flows.commands.run_view import ablation_table, leaderboard_table
 
 
 def row(x: str, x_value: float | None, y: str | None = None, y_value: float | None = None, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.commands.verify import verify_shown
+from flows.commands.verify import verify_view
 from schemas.verification import CheckedFiles, CheckedLayer, Verification
 
 
@@ -33,4 +33,4 @@ def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said
         would_differ=(),
         notes=(),
     )
-    assert f"Run r is verified: {said}" in str(verify_shown(found)[-1])
+    assert f"Run r is verified: {said}" in str(verify_view(found)[-1])

@@ -1,4 +1,4 @@
-"""What commands print: JSON documents and tables made from a run's manifest and layers."""
+"""Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ MAX_COLUMNS = 3
 
 
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """The JSON document of `moodflow run --json`."""
+    """Return the JSON document of `moodflow run --json`."""
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
@@ -43,7 +43,7 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
 
 
 def changes_document(changes: RunChanges | None) -> dict[str, Any]:
-    """How the run ended, which run it was compared with and what regressed; null if nothing was compared when it was made."""
+    """Return how the run ended, which run it was compared with and what regressed; null if nothing was compared."""
     if changes is None:
         return dict.fromkeys(("state", "previous", "regressions"))
     regressions = [
@@ -55,7 +55,7 @@ def changes_document(changes: RunChanges | None) -> dict[str, Any]:
 
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """The JSON document of `moodflow ablate --json`."""
+    """Return the JSON document of `moodflow ablate --json`."""
     table = lake.read(manifest.partition("ablations"), Ablations)
     return {
         "run": manifest.run,
@@ -71,12 +71,12 @@ def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
 
 
 def ablation_table(document: dict[str, Any]) -> Table:
-    """An ablation for a terminal: one row per variant and score."""
+    """Return an ablation for a terminal: one row per variant and score."""
     heads = ("Score", "95 % interval", "Items")
     table = Table(
         "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
     )
-    for row in sorted(document["rows"], key=_place_of_variant):
+    for row in sorted(document["rows"], key=_variant_order):
         interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
         named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
@@ -84,7 +84,7 @@ def ablation_table(document: dict[str, Any]) -> Table:
     return table
 
 
-def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
+def _variant_order(row: dict[str, Any]) -> tuple[Any, ...]:
     """Where a score stands among others: variants of one score together, numbers as numbers and before words."""
     values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
     return (
@@ -94,7 +94,7 @@ def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
-    """Tokens and cost: by dataset and model, by model, and of the run.
+    """Return tokens and cost: by dataset and model, by model, and of the run.
 
     `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
     """
@@ -111,8 +111,8 @@ def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[P
     }
 
 
-def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
-    """Tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
+def usage_view(document: dict[str, Any]) -> list[RenderableType]:
+    """Return tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
     rows = [Usage.model_validate(row) for row in document["usage"]]
     if not rows:
         return []
@@ -121,25 +121,25 @@ def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
     table = Table("Model", "Role", *(Column(head, justify="right") for head in heads), title="Tokens and cost", box=SIMPLE)
     models = by_model(rows)
     for row in models:
-        table.add_row(escape(row.model), row.role, *_few(row, currency))
+        table.add_row(escape(row.model), row.role, *_usage_cells(row, currency))
     if len(models) > 1:
-        table.add_row("all", "", *_few(total(rows), currency))
+        table.add_row("all", "", *_usage_cells(total(rows), currency))
     return [table, *(escape(note) for note in document["cost"]["notes"])]
 
 
-def _few(row: Amounts, currency: str | None) -> list[str]:
+def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
     cells = amount_cells(row, currency)
     return [*cells[:6], cells[-1]]
 
 
 def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
-    """Whether something failed: a dataset without score, or items without one."""
+    """Return whether something failed: a dataset without score, or items without one."""
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
     return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
 
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    """The leaderboard for a terminal: one column per model while they fit, else one row per model."""
+    """Return the leaderboard for a terminal: one column per model while they fit, else one row per model."""
     return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
 
 

@@ -1,4 +1,4 @@
-"""What `moodflow explain` prints for a terminal, from its JSON document."""
+"""Show on a terminal how a score came about: the parts of a total with their arithmetic."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,8 +17,8 @@ MAX_COLUMNS = 4
 Row = dict[str, Any]
 
 
-def explained_shown(document: Row) -> list[RenderableType]:
-    """Everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
+def score_view(document: Row) -> list[RenderableType]:
+    """Return everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
     title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
