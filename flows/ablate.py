@@ -10,8 +10,7 @@ from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
 from flows.planning.jobs import eval_jobs, find_ready
-from flows.planning.resolve import resolve
-from flows.planning.run_id import name_run
+from flows.planning.resolve import name_run, resolve
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import publish_ablation

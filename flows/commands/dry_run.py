@@ -13,8 +13,17 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult
 from flows.planning.capabilities import unprobed
 from flows.planning.forecast import plan_long_requests
-from flows.planning.jobs import EvalJob, epochs_of, eval_jobs, find_items, judgements_partition, long_parts, responses_partition
-from flows.planning.long_parts import SELF_WRITTEN, helpers_of
+from flows.planning.jobs import (
+    SELF_WRITTEN,
+    EvalJob,
+    epochs_of,
+    eval_jobs,
+    find_items,
+    helpers_of,
+    judgements_partition,
+    long_parts,
+    responses_partition,
+)
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, run_to_end, silence_console

@@ -19,8 +19,7 @@ from flows.commands.run_view import (
     usage_view,
 )
 from flows.infer import run_inference
-from flows.planning.resolve import resolve
-from flows.planning.run_id import name_run
+from flows.planning.resolve import name_run, resolve
 from flows.planning.usage import complete_usage, priced, read_prices
 from flows.refresh import refresh
 from flows.report import report

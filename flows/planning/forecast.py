@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flows.planning.jobs import EvalJob
-from flows.planning.long_parts import LongParts, helpers_of
+from flows.planning.jobs import EvalJob, LongParts, helpers_of
 from schemas.chat import ChatReply, ChatRequest
 from schemas.plan import Plan
 from schemas.retrieval import Chunk, Ranked

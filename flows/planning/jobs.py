@@ -1,24 +1,38 @@
 """Where the partitions of a plan are: each stage finds its inputs in the lake by fingerprint, so each can run alone."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
-from flows.planning.long_parts import LongParts
 from flows.planning.resolve import ResolvedPlan, SelectedDataset
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.vocabulary import Setting, TooLong
+from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.datasets.keys import items_key, long_items_keys
 from tasks.judging.keys import judgements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.keys import item_scores_key
 from tasks.metrics.reference.keys import reference_scores_key
+from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.keys import responses_key
+from tasks.solvers.longemotion.context import SolverOptions
+from tasks.solvers.longemotion.longemotion_keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.longemotion_prompts import load_long_prompts
+from tasks.solvers.longemotion.longemotion_steps import ChunkJob, LongKeys
+from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
+from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.sources.locating import Locator, source_sha256
+
+IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
+"""Tasks whose contexts come in segments."""
+
+SELF_WRITTEN: frozenset[LongTask] = frozenset({"ee"})
+"""Tasks whose corpus is what the model wrote before."""
 
 
 class EvalJob(NamedTuple):
@@ -89,6 +103,89 @@ def find_contexts(resolution: ResolvedPlan, chosen: SelectedDataset) -> Partitio
         return resolution.lake.find(contexts_partition(resolution, chosen))
     except SourceMissingError:
         return None
+
+
+@dataclass(frozen=True)
+class LongParts:
+    """What one dataset, model and setting are asked with, and where its partitions are."""
+
+    items: PartitionRef
+    contexts: PartitionRef
+    how: SolverOptions
+    parameters: Parameters
+    long_task: LongTask
+    chunks: PartitionKey | None
+    keys: LongKeys
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        entry: ModelEntry,
+        setting: Setting,
+        long_task: LongTask,
+        built: tuple[PartitionRef, PartitionRef],
+        too_long: TooLong,
+    ) -> Self:
+        """Work out the parts of a cell.
+
+        Args:
+            plan: resolved.
+            entry: the model under test.
+            setting: how it is asked.
+            long_task: of the dataset.
+            built: items and contexts.
+            too_long: what becomes of items longer than the model's context.
+        """
+        items, contexts = built
+        how = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
+        parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
+        retrieves = parameters.retrieves
+        embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
+        texts = {
+            "prompts_sha256": load_long_prompts().sha256,
+            "solvers_version": SOLVERS_VERSION,
+            **({"ranking_version": RANKING_VERSION} if retrieves else {}),
+        }
+        settings = {
+            **long_settings(how, helpers_of(plan, entry, setting), embedder, texts),
+            **round_settings(plan.repeat, too_long),
+        }
+
+        def key(layer: str) -> PartitionKey:
+            return long_key(layer, entry, setting, settings, built)
+
+        own = long_task in SELF_WRITTEN
+        size = None if long_task in IN_SEGMENTS else parameters.chunk_tokens
+        return cls(
+            items=items,
+            contexts=contexts,
+            how=how,
+            parameters=parameters,
+            long_task=long_task,
+            chunks=chunks_key(items, size, plan.retrieval) if retrieves and not own else None,
+            keys=LongKeys(
+                responses=key("responses"),
+                retrievals=key("retrievals") if retrieves else None,
+                written=key("chunks") if retrieves and own else None,
+            ),
+        )
+
+    @property
+    def chunk_job(self) -> ChunkJob | None:
+        """How the contexts are split; None if the setting does not retrieve from them."""
+        if self.chunks is None:
+            return None
+        size = None if self.long_task in IN_SEGMENTS else self.parameters.chunk_tokens
+        overlap = self.how.options.overlap_tokens
+        return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
+
+
+def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[str, ModelEntry]:
+    """Models that take part besides the one under test, by role; where the plan names none, that one is asked itself."""
+    if setting == "coem":
+        return {"sage": plan.sage or entry}
+    return {"critic": plan.critic or entry} if setting == "self_rag" else {}
 
 
 def long_parts(resolution: ResolvedPlan, cell: EvalJob) -> LongParts | None:

@@ -1,17 +1,21 @@
 """What a plan means: blueprint, chosen datasets, and which of the blueprint's datasets cannot be had and why."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from itertools import product
+from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
-from schemas.plan import Plan
+from schemas.plan import Plan, fields_of
 from tasks.datasets.catalogue import find_dataset, local_dataset
+from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.metrics.reference.methods import reference_gap
@@ -20,6 +24,8 @@ from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
+
+MAX_MODELS_LENGTH = 40
 
 
 @dataclass(frozen=True)
@@ -181,3 +187,10 @@ def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
 
 def _specification(name: str, entry: BlueprintDataset) -> DatasetSpec:
     return local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
+
+
+def name_run(plan: Plan, started: datetime) -> str:
+    """Start time, benchmark, models and six digits of the plan's hash: sorts by time and is safe as a folder name."""
+    models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
+    digest = hash_settings(plan.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
+    return f"{started:%Y%m%dT%H%M%S%fZ}-{Path(plan.benchmark).stem}-{models}-{digest}"

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from flows.planning.jobs import EvalJob, long_parts, too_long_of
-from flows.planning.long_parts import helpers_of
+from flows.planning.jobs import EvalJob, helpers_of, long_parts, too_long_of
 from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.asking import InferResources, Results, judge_job
