@@ -167,7 +167,7 @@ def describe_ablation(
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
         report=f"runs/{run}/report.html",
-        datasets=notices(chosen.spec for chosen in resolution.chosen),
+        datasets=notices(chosen.spec for chosen in resolution.selected),
         usage=usage_of_variants(outcomes, resolution.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
         files={ref.path: resolution.lake.file_sha256(ref) for ref in (*refs, table)},

@@ -29,8 +29,8 @@ async def build_datasets(plan: Plan) -> StageResult:
     resolution = resolve(plan)
     resolution.lake.require_writable()
     locator = Locator.for_mirror(plan.mirror)
-    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolution.chosen)) as counter:
-        work = (counter.count(build_dataset(resolution, chosen, locator, run_step)) for chosen in resolution.chosen)
+    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolution.selected)) as counter:
+        work = (counter.count(build_dataset(resolution, chosen, locator, run_step)) for chosen in resolution.selected)
         outcomes = await asyncio.gather(*work)
     result = StageResult.of([*resolution.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:

@@ -52,5 +52,5 @@ async def run_inference(plan: Plan) -> StageResult:
 
 
 async def _ask(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> list[PartitionRef | Missing | Usage]:
-    ask = infer_long_job if cell.chosen.is_long else infer_job
+    ask = infer_long_job if cell.selected.is_long else infer_job
     return await ask(resolution, cell, company)

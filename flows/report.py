@@ -69,7 +69,7 @@ def describe(request: ReportRequest, resolution: ResolvedPlan, partitions: list[
         missing=tuple(unique[name] for name in sorted(unique, key=str)),
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
-        datasets=notices(chosen.spec for chosen in resolution.chosen),
+        datasets=notices(chosen.spec for chosen in resolution.selected),
         redacted=request.plan.redact,
         usage=priced(usage, request.plan, table),
         prices=prices_used(request.plan, table),

@@ -44,7 +44,7 @@ async def score(plan: Plan) -> StageResult:
             item_scores = await asyncio.gather(*work)
         layers = await run_step(aggregate, aggregate_job(resolution, list(item_scores)), resolution.lake)
         compared = await compare_parts(resolution, ready, item_scores, run_step)
-    present = {found.cell for found in ready}
+    present = {found.job for found in ready}
     unasked = [without_replies(cell) for cell in wanted if cell not in present]
     return StageResult.of([*unasked, *unrated(resolution, ready), *item_scores, *layers, *compared])
 
@@ -66,10 +66,10 @@ async def compare_parts(
 async def score_partition_of(resolution: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
     """Item scores of one cell."""
     job = ItemScoreJob(
-        dataset=found.cell.dataset,
-        model=found.cell.entry.name,
-        setting=found.cell.setting,
-        methods=found.cell.chosen.methods,
+        dataset=found.job.dataset,
+        model=found.job.entry.name,
+        setting=found.job.setting,
+        methods=found.job.selected.methods,
         items=found.items,
         responses=found.responses,
         judgements=found.judgements,

@@ -1,4 +1,4 @@
-"""The dialect of every model of a plan: looked up in the lake and among the providers, found out once where it is not known."""
+"""Find the API capabilities of every model of a plan: in the lake, among the providers, or by a probe."""
 
 import asyncio
 import os
@@ -21,11 +21,11 @@ from tasks.models.http.retry import CallRetryPolicy
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
-"""A probe says what happens now; a run tries again."""
+"""No second attempt: a probe says what happens now."""
 
 
 def with_capabilities(plan: Plan) -> Plan:
-    """The plan with the dialect of every model filled in; a plan that has them all stays as it is.
+    """Return the plan with the API capabilities of every model filled in; a plan that has them all stays as it is.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
@@ -35,7 +35,7 @@ def with_capabilities(plan: Plan) -> Plan:
 
 
 def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
-    """The entry with the dialect of its calls. What comes with the install speaks the usual one, if nothing else is stated.
+    """Return the entry with the API capabilities of its calls; those of the embedded model are the usual ones unless stated.
 
     Raises:
         LakeError: if what was found about the model cannot be read.
@@ -45,16 +45,16 @@ def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
 
 
 def quirks_for(entry: ModelEntry) -> Quirks | None:
-    """What the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
+    """Return what the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
     provider = provider_at(entry.base_url) or provider_at(entry.identity)
     return provider.quirks_of(entry.name) if provider else None
 
 
 def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
-    """Models of a plan, judges and helpers included, that a run would probe before their first call; each model of a server once.
+    """Return the models of a plan, roles included, that a run would probe before their first call; each model of a server once.
 
     Args:
-        plan: as the user made it; a resolved one has a dialect everywhere and leaves nothing to find out.
+        plan: as the user made it; a resolved one has all capabilities and leaves nothing to find out.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
@@ -78,7 +78,7 @@ async def ensure_probed(
     Args:
         lake: folder that remembers.
         models: some of those that `unprobed` names.
-        budget: who pays for the calls; null = nobody counts.
+        budget: that the calls are booked to; null = not counted.
         environ: where keys are looked up.
 
     Returns:
@@ -96,8 +96,8 @@ async def _probe_once(lake: Path, entry: ModelEntry, environ: Mapping[str, str],
     async with alone(lake, entry):
         if recall(lake, entry) is not None:  # found by another run, while this one waited
             return True
-        spending = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
-        found = await probe_model(entry, environ, quirks_for(entry), spending=spending)
+        booked = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
+        found = await probe_model(entry, environ, quirks_for(entry), budget=booked)
         if found.answers:
             remember(lake, entry, found)
         return found.answers
@@ -109,7 +109,7 @@ async def probe_model(
     quirks: Quirks | None,
     *,
     base_url: str | None = None,
-    spending: CallBudget | None = None,
+    budget: CallBudget | None = None,
 ) -> ModelProbe:
     """Probe one model, each call of it sent once.
 
@@ -118,7 +118,7 @@ async def probe_model(
         environ: where its key is looked up.
         quirks: what is known of it, so that the likely is tried first.
         base_url: where its server is, if its entry does not say; the embedded one must be running.
-        spending: who pays for the calls.
+        budget: that its calls are booked to.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
@@ -128,6 +128,6 @@ async def probe_model(
         raise ValueError(f"where {entry.name} is served is not known")
     key = resolve_api_key(entry, environ)
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
-    async with HttpChat(alone, url, key, policy=AT_ONCE, spending=spending) as chat:
+    async with HttpChat(alone, url, key, policy=AT_ONCE, spending=budget) as chat:
         hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)

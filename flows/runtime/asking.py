@@ -39,7 +39,7 @@ ResultT = TypeVar("ResultT")
 
 def find_stored(resolution: ResolvedPlan, cell: EvalJob) -> list[PartitionRef] | None:
     """The cell's complete partitions; None if something is left to ask."""
-    asked = _stored_long(resolution, cell) if cell.chosen.is_long else _stored_short(resolution, cell)
+    asked = _stored_long(resolution, cell) if cell.selected.is_long else _stored_short(resolution, cell)
     if asked is None:
         return None
     keys = [judgements_partition(resolution, cell, asked[0], judge) for judge in resolution.plan.judges]
@@ -87,10 +87,10 @@ def _who(entry: ModelEntry) -> tuple[str, str]:
 
 async def _is_answered(entry: ModelEntry, resolution: ResolvedPlan) -> bool:
     for cell in eval_jobs(resolution):
-        items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
+        items, key = find_items(resolution, cell.selected), responses_partition(resolution, cell)
         if _who(cell.entry) != _who(entry) or items is None or key is None or resolution.lake.find(key):
             continue
-        if cell.chosen.is_long:
+        if cell.selected.is_long:
             return False
         rows = resolution.lake.read(items, Items)
         calls = {request.key for request in await plan_requests(rows, cell.entry, epochs_of(resolution.plan))}
@@ -116,7 +116,7 @@ Results = list[PartitionRef | Missing | Usage]
 
 async def infer_job(resolution: ResolvedPlan, cell: EvalJob, company: InferResources) -> Results:
     """Responses of one cell and, where its dataset is judged, the ratings of them; and what each of them took."""
-    items = find_items(resolution, cell.chosen)
+    items = find_items(resolution, cell.selected)
     key = responses_partition(resolution, cell)
     if items is None or key is None:
         return [cell.missing("its items are not built", "moodflow build says why")]
@@ -152,7 +152,7 @@ async def _judge(
     if key is None:
         return []
     repeat = resolution.plan.judge_repeat
-    job = JudgeJob(cell.dataset, cell.entry.name, cell.chosen.rubric or "", judge, items, responses, key, repeat)
+    job = JudgeJob(cell.dataset, cell.entry.name, cell.selected.rubric or "", judge, items, responses, key, repeat)
     ref: PartitionRef = await outcome(judge_partition(job, resolution.lake, endpoint.chat, in_worker_pool(endpoint.crew), meter))
     return [ref, usage_of(ref, resolution.lake, meter)]
 

@@ -29,7 +29,7 @@ async def open_retriever(resolution: ResolvedPlan) -> AsyncIterator[Retriever | 
     Raises:
         UsageError: the embedding model is not on this machine.
     """
-    if not any(chosen.is_long for chosen in resolution.chosen):
+    if not any(chosen.is_long for chosen in resolution.selected):
         yield None
         return
     options, folder = resolution.plan.retrieval, resolution.lake.state / EMBEDDINGS
@@ -49,7 +49,7 @@ async def infer_long_job(resolution: ResolvedPlan, cell: EvalJob, company: Infer
     job = LongJob(
         dataset=cell.dataset,
         entry=cell.entry,
-        how=parts.how,
+        how=parts.options,
         items=parts.items,
         contexts=parts.contexts,
         chunks=chunks,

@@ -50,7 +50,7 @@ def kept_here(resolution: ResolvedPlan) -> Iterator[str]:
 
 def cut_short(resolution: ResolvedPlan) -> Iterator[str]:
     """A warning for each model whose replies are limited to less than emotion expression asks for."""
-    asked = any("emotion_expression" in chosen.spec.question_types for chosen in resolution.chosen)
+    asked = any("emotion_expression" in chosen.spec.question_types for chosen in resolution.selected)
     if not asked or not resolution.plan.contexts.length_demand:
         return
     for entry in resolution.plan.models:

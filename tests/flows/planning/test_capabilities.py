@@ -177,8 +177,8 @@ async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Pa
 def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:
     entry = ModelEntry(name="o3-mini", base_url="https://api.openai.com/v1")
     resolved = with_capabilities(Plan(benchmark="moodbench-mini", models=(entry,), lake=tmp_path))
-    chosen = dialect_of(resolved)
-    assert (chosen.token_limit, chosen.unsent, chosen.effort_path) == (
+    selected = dialect_of(resolved)
+    assert (selected.token_limit, selected.unsent, selected.effort_path) == (
         "max_completion_tokens",
         ("temperature", "top_p"),
         "reasoning_effort",
