@@ -1,4 +1,4 @@
-"""The command line.
+"""Define the command line.
 
 Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage or bad input, 130 interrupted.
 """
@@ -122,7 +122,7 @@ def _execute(stage: str, *requests: "Plan | AblationRequest", as_json: bool) -> 
 
 
 def _run_stage(stage: str, requests: "tuple[Plan | AblationRequest, ...]") -> CommandResult:
-    """Importing what a stage needs takes seconds; `--help` and a misspelt option need not wait for it."""
+    """Import what a stage needs, which takes seconds that `--help` and a misspelt option need not wait, and run it."""
     plan, *more = requests
     if isinstance(plan, AblationRequest):
         with imports():
@@ -159,6 +159,6 @@ def guarded(command: Callable[[], Any]) -> int:
 
 
 def main() -> None:
-    """Entry point of `moodflow`."""
+    """Run `moodflow`, then end its process."""
     configure_prefect()
     leave(guarded(app))

@@ -19,7 +19,7 @@ SHOWN_LENGTH = 40
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Names of models for a title: the first few, without the organisation before a slash, and how many more there are."""
+    """Return the names of models for a title: the first few without their organisation, and how many more there are."""
     short = [name.rsplit("/", 1)[-1] for name in names]
     cut = [name if len(name) <= SHOWN_LENGTH else f"{name[: SHOWN_LENGTH - 1]}…" for name in short[:SHOWN_MODELS]]
     more = f" and {len(short) - SHOWN_MODELS} more" if len(short) > SHOWN_MODELS else ""
@@ -36,7 +36,7 @@ under test. `evaluation`: which items are asked, and how they are asked and scor
 
 
 class Effect(NamedTuple):
-    """What a field of a plan changes."""
+    """The effect of a field of a plan."""
 
     kind: Kind
     difference: str | None = None
@@ -81,7 +81,7 @@ def fields_of(*kinds: Kind) -> tuple[str, ...]:
 
 
 class Plan(Frozen):
-    """What a run evaluates, with what, and where its files go."""
+    """The plan of a run: what is evaluated, with which models, and where its files go."""
 
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
     models: tuple[ModelEntry, ...] = Field(
@@ -135,7 +135,7 @@ class Plan(Frozen):
 
     @property
     def entries(self) -> tuple[ModelEntry, ...]:
-        """Every model that may be called, each once: those under test first, then judges and helpers."""
+        """Return every model that may be called, each once: those under test first, then judges and helpers."""
         helpers = (entry for entry in (self.judge, *self.panel, self.sage, self.critic) if entry is not None)
         return tuple(dict.fromkeys((*self.models, *helpers)))
 
@@ -151,7 +151,7 @@ class Plan(Frozen):
             )
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
-        """The same plan with every model's entry changed."""
+        """Return the same plan with every model's entry changed."""
         alone = {name: entry and change(entry) for name in ("judge", "sage", "critic") for entry in (getattr(self, name),)}
         return self.model_copy(
             update={"models": tuple(map(change, self.models)), "panel": tuple(map(change, self.panel)), **alone}
@@ -159,16 +159,16 @@ class Plan(Frozen):
 
     @property
     def judges(self) -> tuple[ModelEntry, ...]:
-        """The judge whose ratings count, then the panel; none if no judge was named."""
+        """Return the judge whose ratings count, then the panel; none if no judge was named."""
         return () if self.judge is None else tuple(dict.fromkeys((self.judge, *self.panel)))
 
     @property
     def title(self) -> str:
-        """How the run is named in the Prefect UI: benchmark, models, settings."""
+        """Return the name of the run in the Prefect UI: benchmark, models, settings."""
         models = f": {shown_names(model.name for model in self.models)}" if self.models else ""
         return f"{Path(self.benchmark).stem}{models} ({', '.join(self.settings)})"
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """By which words a run is found in the Prefect UI: benchmark, models, settings, profile."""
+        """Return the words by which a run is found in the Prefect UI: benchmark, models, settings, profile."""
         return (Path(self.benchmark).stem, *(model.name for model in self.models), *self.settings, self.profile)

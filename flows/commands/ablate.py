@@ -1,4 +1,4 @@
-"""`moodflow ablate`: which ablations there are, and what their options say."""
+"""`moodflow ablate`: read which factors of a plan are varied."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from schemas.vocabulary import LongTask
 
 
 class AblationDefaults(NamedTuple):
-    """What an ablation varies and asks where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
+    """Factors, setting and tasks of an ablation where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
 
     varied: Mapping[Factor, tuple[str, ...]]
     setting: str
@@ -73,7 +73,7 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
 
 
 def find_ablation(name: str) -> AblationDefaults:
-    """The ablation of this name.
+    """Find the ablation of this name.
 
     Raises:
         UsageError: there is none.
@@ -105,7 +105,7 @@ def _read(text: str) -> Varied:
 
 
 def _datasets(plan: Plan, tasks: Sequence[LongTask]) -> tuple[str, ...] | None:
-    """Datasets of the blueprint that are of these tasks and whose files are here; all there are if none is."""
+    """Return the datasets of the blueprint that are of these tasks and whose files are here; None if there are none."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
     from tasks.sources.choosing import needs  # noqa: PLC0415

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, decimal
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from tasks.analysis.number_format import counted, shorten, signed, signed_interval
@@ -100,10 +100,10 @@ def _table(model: Row) -> Table:
     common = {(row["kind"], row["id"]): row for row in model["common"]}
     total = {"before": model["before"]["total_before_veto"], "after": model["after"]["total_before_veto"]}
     for row in [row for row in model["common"] if row["kind"] == "total"]:
-        table.add_row("[bold]total before the veto[/bold]", *_common(row), _number(total["before"]), _number(total["after"]))
+        table.add_row("[bold]total before the veto[/bold]", *_common(row), decimal(total["before"]), decimal(total["after"]))
     for key, row in stored.items():
         indent = "  " if key[0] == "dataset" else ""
-        table.add_row(f"{indent}{escape(key[1])}", *_common(common.get(key)), _number(row["before"]), _number(row["after"]))
+        table.add_row(f"{indent}{escape(key[1])}", *_common(common.get(key)), decimal(row["before"]), decimal(row["after"]))
     return table
 
 
@@ -118,7 +118,7 @@ def _common(row: Row | None) -> tuple[str, ...]:
         return ("-",) * 5
     difference = signed(row["difference"], 2) + (" *" if row["is_clear"] else "")
     interval = signed_interval(row["ci_low"], row["ci_high"], 2)
-    return (_number(row["before"]), _number(row["after"]), difference, interval, str(row["n_items"]))
+    return (decimal(row["before"]), decimal(row["after"]), difference, interval, str(row["n_items"]))
 
 
 def _total_lines(model: Row) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _total_lines(model: Row) -> Iterator[str]:
         yield escape(f"Veto: {_veto(before)} -> {_veto(after)}")
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
-    yield f"Total {_number(before['total'])} -> {_number(after['total'])}, rank {ranks}, coverage {coverage}"
+    yield f"Total {decimal(before['total'])} -> {decimal(after['total'])}, rank {ranks}, coverage {coverage}"
 
 
 def _veto(side: Row) -> str:
@@ -191,7 +191,3 @@ def _differences(rows: Sequence[Row]) -> Iterator[str]:
         yield escape(f"  {row['what']}: {shorten(str(row['before']), 60)} -> {shorten(str(row['after']), 60)}")
     if len(rows) > MOST_DIFFERENCES:
         yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

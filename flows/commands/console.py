@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -37,3 +37,13 @@ def terminal() -> Console:
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def decimal(value: float | None) -> str:
+    """Return a score with two decimals, or a dash."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def label_system(row: Mapping[str, Any]) -> str:
+    """Return the name of a row's model, with the setting unless it is `base`."""
+    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"

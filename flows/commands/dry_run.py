@@ -1,4 +1,4 @@
-"""What a run would take in calls, tokens and money, without a call to a model."""
+"""Forecast the calls, tokens and cost of a run without calling a model."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ LOWER_BOUND = ("self_rag", "search_o1")
 
 @dataclass(frozen=True)
 class EstimateBasis:
-    """What estimates rest on: stored replies, prices by model and role; and the models a run would probe first."""
+    """The basis of estimates: stored replies, prices by model and role; and the models a run would probe first."""
 
     estimator: Estimator
     rates: dict[tuple[str, str], Rate | None]
@@ -65,7 +65,7 @@ class EstimateBasis:
 
 
 def run_dry(plan: Plan) -> CommandResult:
-    """Build the items of a plan and say what asking them would take.
+    """Build the items of a plan and forecast what asking them would take.
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
@@ -87,11 +87,11 @@ async def _run(plan: Plan) -> CommandResult:
     forecasts = [forecast for job in eval_jobs(resolved) for forecast in await forecast_job(resolved, job, known)]
     document = forecast_document(resolved, forecasts, known, table)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return CommandResult(0, document, forecast_shown(document, forecasts, missing))
+    return CommandResult(0, document, forecast_view(document, forecasts, missing))
 
 
 async def forecast_job(resolved: ResolvedPlan, job: EvalJob, known: EstimateBasis) -> list[Forecast]:
-    """What one dataset and model remain to be asked, and the judge about it; nothing without items."""
+    """Forecast what one dataset and model remain to be asked, and the judge about it; nothing without items."""
     items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
     if items is None or key is None:
         return []
@@ -112,7 +112,7 @@ async def forecast_job(resolved: ResolvedPlan, job: EvalJob, known: EstimateBasi
 async def _forecast_long(
     resolved: ResolvedPlan, job: EvalJob, asked: tuple[PartitionRef, PartitionKey], known: EstimateBasis
 ) -> list[Forecast]:
-    """The same for long items: the model under test, whoever helps it, the judge."""
+    """Forecast the same for long items: the model under test, its helpers, the judge."""
     (items, key), parts, lake = asked, long_parts(resolved, job), resolved.lake
     responses = lake.find(key)
     forecasts: list[Forecast] = []
@@ -140,7 +140,7 @@ def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], known: Estimate
 async def _forecast_judging(
     resolved: ResolvedPlan, job: EvalJob, items: PartitionRef, responses: PartitionRef | None, known: EstimateBasis
 ) -> list[Forecast]:
-    """The judges' share; one call per answer and repetition, as many as there are items where the answers are not known yet."""
+    """Forecast the judges' share; one call per answer and repetition, or per item where answers are not known yet."""
     rubric, judges = job.selected.rubric, resolved.plan.judges
     if rubric is None:
         return []
@@ -174,7 +174,7 @@ async def _expect_judge(
 
 
 def _with_answers(expected: Expectation, job: EvalJob, known: EstimateBasis, rate: Rate | None) -> Expectation:
-    """The same with the length of the answers that the judge will read."""
+    """Return the same with the length of the answers that the judge will read."""
     length = known.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
     prompt = expected.prompt_tokens + round(expected.calls * length)
     cost = rate.cost(prompt, expected.completion_tokens) if rate else None
@@ -188,7 +188,7 @@ def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Fo
 def forecast_document(
     resolved: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, table: PriceTable | None
 ) -> dict[str, Any]:
-    """The JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
+    """Return the JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
     models = dict.fromkeys((row.model, row.role) for row in forecasts)
     total = _sum(forecasts)
     return {
@@ -242,8 +242,8 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], known: Estimat
         yield f"Never probed: {', '.join(known.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
 
 
-def forecast_shown(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
-    """A dry run for a terminal."""
+def forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+    """Return a dry run for a terminal."""
     currency = document["currency"]
     heads = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
     table = Table("Dataset", "Model", "Role", *(Column(head, justify="right") for head in heads), title="Dry run", box=SIMPLE)

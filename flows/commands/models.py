@@ -59,7 +59,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
 
 @dataclass(frozen=True)
 class ModelCheckRequest:
-    """Which model is to be checked, as the options name it."""
+    """A model to be checked, as the options name it."""
 
     name: str
     provider: str | None
@@ -79,7 +79,7 @@ class ModelCheckResult:
 
     @property
     def dialect(self) -> ApiCapabilities:
-        """How a run would call the model, if its entry says nothing else."""
+        """Return how a run would call the model, if its entry says nothing else."""
         if not self.probe.server:
             return USUAL_DIALECT  # the model that comes with the install is known
         return choose_capabilities(None, self.quirks, self.probe if self.probe.answers else None)
@@ -151,7 +151,7 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None, environ: Mapping[str,
 
 
 def check_document(checked: ModelCheckResult) -> dict[str, Any]:
-    """One check as a JSON object."""
+    """Return one check as a JSON object."""
     found = checked.probe
     return {
         "model": found.model,
@@ -175,12 +175,12 @@ def check_document(checked: ModelCheckResult) -> dict[str, Any]:
 
 
 def _documented(checked: ModelCheckResult, name: str) -> str | None:
-    """What the provider's entry says of a capability; null if it has no word for it."""
+    """Return what the provider's entry says of a capability; null if it has no word for it."""
     return str(getattr(checked.quirks, name)) if checked.quirks and name in DOCUMENTED else None
 
 
 def check_view(checked: ModelCheckResult) -> list[RenderableType]:
-    """One check for a terminal."""
+    """Return one check for a terminal."""
     found = checked.probe
     columns: list[Column | str] = [Column("Capability", no_wrap=True), "Works", *(["Documented"] if checked.quirks else [])]
     table = Table(*columns, Column("Evidence", overflow="fold"), box=SIMPLE)
@@ -200,7 +200,7 @@ def check_view(checked: ModelCheckResult) -> list[RenderableType]:
 
 
 def list_document(lake: Path, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Providers and checked models as a JSON object; of a key it says only whether its variable is set."""
+    """Return providers and checked models as a JSON object; of a key it says only whether its variable is set."""
     from tasks.models.capabilities.probe_records import list_probes  # noqa: PLC0415
 
     return {

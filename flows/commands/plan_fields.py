@@ -231,13 +231,13 @@ def _with(entry: Any, path: list[str], value: Any) -> Any:
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """The types of a union, or the type itself, without None."""
+    """Yield the types of a union, or the type itself, without None."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     yield from (part for part in parts if part is not type(None))
 
 
 def _members(annotation: Any) -> Iterator[Any]:
-    """The types of a field's values, those of the members of a list included."""
+    """Yield the types of a field's values, those of the members of a list included."""
     for part in _alternatives(annotation):
         is_list = get_origin(part) is tuple
         yield _plain(get_args(part)[0]) if is_list else part

@@ -26,7 +26,7 @@ from tasks.models.cost.pricing import check_budget
 
 
 class At(NamedTuple):
-    """Where a plan has what an option says."""
+    """The place of an option in a plan."""
 
     path: str
     roles_too: bool = False

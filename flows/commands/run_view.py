@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
+from flows.commands.console import decimal, label_system
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
@@ -80,12 +81,12 @@ def ablation_table(document: dict[str, Any]) -> Table:
         interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
         named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
-        table.add_row(*(escape(name) for name in named), _number(row["value_0_100"]), interval, items)
+        table.add_row(*(escape(name) for name in named), decimal(row["value_0_100"]), interval, items)
     return table
 
 
 def _variant_order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Where a score stands among others: variants of one score together, numbers as numbers and before words."""
+    """Return the sort key of a score: variants of one score together, numbers as numbers and before words."""
     values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
     return (
         *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
@@ -144,15 +145,15 @@ def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table("", *(_label(row) for row in rows), title=title, box=SIMPLE)
-    table.add_row("Total", *(f"[bold]{_number(row['total'])}[/bold]" for row in rows))
+    table = Table("", *(label_system(row) for row in rows), title=title, box=SIMPLE)
+    table.add_row("Total", *(f"[bold]{decimal(row['total'])}[/bold]" for row in rows))
     table.add_row("95 % interval", *(_interval(row) for row in rows))
     if any(map(_has_gate, rows)):
         table.add_row("Veto", *(_veto(row) for row in rows))
     table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
     table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
     for name in _abilities(rows):
-        table.add_row(name, *(_number(row["abilities"].get(name)) for row in rows))
+        table.add_row(name, *(decimal(row["abilities"].get(name)) for row in rows))
     return table
 
 
@@ -162,19 +163,15 @@ def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
     for name in [*names, "Note"]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        scores = [_number(row["abilities"].get(name)) for name in names]
+        scores = [decimal(row["abilities"].get(name)) for name in names]
         incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
         note = _veto(row) if row["vetoed"] else incomplete
-        table.add_row(str(row["rank"] or "-"), _label(row), _number(row["total"]), *scores, note)
+        table.add_row(str(row["rank"] or "-"), label_system(row), decimal(row["total"]), *scores, note)
     return table
 
 
 def _abilities(rows: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row["abilities"]))
-
-
-def _label(row: dict[str, Any]) -> str:
-    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"
 
 
 def _interval(row: dict[str, Any]) -> str:
@@ -185,15 +182,11 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def _has_gate(row: dict[str, Any]) -> bool:
-    """Whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
+    """Return whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
     return row["vetoed"] is not False or row["gate_score"] is not None
 
 
 def _veto(row: dict[str, Any]) -> str:
     if row["vetoed"] is None:
         return "undecided: gate not scored"
-    return f"vetoed, {_number(row['total_before_veto'])} before" if row["vetoed"] else "passed"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+    return f"vetoed, {decimal(row['total_before_veto'])} before" if row["vetoed"] else "passed"

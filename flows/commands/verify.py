@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, decimal
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _difference_lines(found: "Verification") -> list[str]:
 
 def _score_lines(found: "Verification") -> list[str]:
     changes = [
-        f"{escape(change.model)} ({change.setting}) {change.name}: {_number(change.before)} -> {_number(change.after)}"
+        f"{escape(change.model)} ({change.setting}) {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
         for change in found.would_differ
     ]
     return _bounded("With blueprint and code as they are now, the stored replies would score", changes)
@@ -60,10 +60,6 @@ def _bounded(title: str, lines: list[str]) -> list[str]:
         return []
     more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
     return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
-
-
-def _number(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
 
 
 def _note_lines(found: "Verification") -> list[str]:

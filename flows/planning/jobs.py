@@ -210,7 +210,7 @@ def responses_partition(resolved: ResolvedPlan, job: EvalJob) -> PartitionKey | 
 
 
 def epochs_of(plan: Plan) -> Epochs:
-    """How often the plan asks each item."""
+    """Return how often the plan asks each item."""
     return Epochs(plan.permute, plan.seed, plan.repeat)
 
 

@@ -71,7 +71,7 @@ def _scores(row: Row) -> Iterator[str]:
 
 
 def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
-    """What each judge gave, all dimensions of one of its replies together."""
+    """Show what each judge gave, all dimensions of one of its replies together."""
     replies: dict[tuple[str, int, str | None], list[Row]] = {}
     for rating in ratings:
         replies.setdefault((rating["judge"], rating["judge_repetition"] or 0, rating["raw_reply"]), []).append(rating)
@@ -84,7 +84,7 @@ def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
 
 
 def _options(options: Sequence[Row], kind: str, *, all_of_them: bool = False) -> str:
-    """The options as shown; of many only those that are right or chosen."""
+    """Return the options as shown; of many only those that are right or chosen."""
     told = [option for option in options if option["gold"] or option["chosen"]]
     shown = options if all_of_them or len(options) <= MOST_OPTIONS else told
     left_out = len(options) - len(shown)
