@@ -42,7 +42,7 @@ Vary = Annotated[
 
 
 def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationRequest:
-    """Return the ablation of this name over a plan; what the user stated comes before what is usual.
+    """Return the ablation of this name over a plan; what the user stated comes before the defaults.
 
     Args:
         name: of the ablation.
@@ -52,9 +52,9 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
     Raises:
         UsageError: if there is no such ablation or factor, or it has no values.
     """
-    usual = find_ablation(name)
+    defaults = find_ablation(name)
     varied = tuple(_read(text) for text in vary or ()) or tuple(
-        Varied.model_construct(factor=factor, values=values) for factor, values in usual.varied.items()
+        Varied.model_construct(factor=factor, values=values) for factor, values in defaults.varied.items()
     )
     if len(varied) > 2 or not all(one.values for one in varied):  # noqa: PLR2004
         raise UsageError(
@@ -66,9 +66,9 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
         )
     unstated: dict[str, Any] = {}
     if "settings" not in plan.model_fields_set:
-        unstated["settings"] = (usual.setting,)
+        unstated["settings"] = (defaults.setting,)
     if "datasets" not in plan.model_fields_set:
-        unstated["datasets"] = _datasets(plan, usual.tasks)
+        unstated["datasets"] = _datasets(plan, defaults.tasks)
     return AblationRequest(name=name, plan=plan.model_copy(update=unstated), varied=varied)
 
 

@@ -83,34 +83,34 @@ async def _run(plan: Plan) -> CommandResult:
     if not all(find_items(resolved, selected) for selected in resolved.selected):
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
-    known = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
-    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await forecast_job(resolved, job, known)]
-    document = forecast_document(resolved, forecasts, known, table)
+    basis = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await forecast_job(resolved, job, basis)]
+    document = forecast_document(resolved, forecasts, basis, table)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, forecast_view(document, forecasts, missing))
 
 
-async def forecast_job(resolved: ResolvedPlan, job: EvalJob, known: EstimateBasis) -> list[Forecast]:
+async def forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     """Forecast what one dataset and model remain to be asked, and the judge about it; nothing without items."""
     items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
     if items is None or key is None:
         return []
     if job.selected.is_long:
-        return await _forecast_long(resolved, job, (items, key), known)
+        return await _forecast_long(resolved, job, (items, key), basis)
     rows = resolved.lake.read(items, Items)
     responses = resolved.lake.find(key)
     if responses is not None:
         expected = Expectation(stored=responses.rows)
     else:
         requests = await plan_requests(rows, job.entry, epochs_of(resolved.plan))
-        expected = _expect(resolved, requests, known, known.rates[job.entry.name, "tested"])
+        expected = _expect(resolved, requests, basis, basis.rates[job.entry.name, "tested"])
     tested = _forecast(job.dataset, job.entry.name, "tested", expected)
-    judged = await _forecast_judging(resolved, job, items, responses, known)
+    judged = await _forecast_judging(resolved, job, items, responses, basis)
     return [tested, *judged]
 
 
 async def _forecast_long(
-    resolved: ResolvedPlan, job: EvalJob, asked: tuple[PartitionRef, PartitionKey], known: EstimateBasis
+    resolved: ResolvedPlan, job: EvalJob, asked: tuple[PartitionRef, PartitionKey], basis: EstimateBasis
 ) -> list[Forecast]:
     """Forecast the same for long items: the model under test, its helpers, the judge."""
     (items, key), parts, lake = asked, long_parts(resolved, job), resolved.lake
@@ -122,29 +122,29 @@ async def _forecast_long(
         helpers = helpers_of(resolved.plan, job.entry, job.setting)
         for role, requests in (await plan_long_requests(job, parts, resolved.plan, lake)).items():
             model = helpers[role].name if role in helpers else job.entry.name
-            expected = _expect(resolved, requests, known, known.rates[model, role])
+            expected = _expect(resolved, requests, basis, basis.rates[model, role])
             if role != "tested" and parts.long_task in SELF_WRITTEN:
                 expected = expected.model_copy(update={"upper_bound": True})
             forecasts.append(_forecast(job.dataset, model, role, expected))
-    judged = await _forecast_judging(resolved, job, items, responses, known)
+    judged = await _forecast_judging(resolved, job, items, responses, basis)
     return [*forecasts, *judged]
 
 
-def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], known: EstimateBasis, rate: Rate | None) -> Expectation:
+def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
     journaled = find_journaled(resolved.lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
     in_journal = len(requests) - len(unsent)
-    return expect_calls(unsent, known.estimator, rate) + Expectation(in_journal=in_journal)
+    return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=in_journal)
 
 
 async def _forecast_judging(
-    resolved: ResolvedPlan, job: EvalJob, items: PartitionRef, responses: PartitionRef | None, known: EstimateBasis
+    resolved: ResolvedPlan, job: EvalJob, items: PartitionRef, responses: PartitionRef | None, basis: EstimateBasis
 ) -> list[Forecast]:
     """Forecast the judges' share; one call per answer and repetition, or per item where answers are not known yet."""
     rubric, judges = job.selected.rubric, resolved.plan.judges
     if rubric is None:
         return []
-    expected = [await _expect_judge(resolved, job, (items, responses), judge, known) for judge in judges]
+    expected = [await _expect_judge(resolved, job, (items, responses), judge, basis) for judge in judges]
     return [_forecast(job.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
 
 
@@ -153,16 +153,16 @@ async def _expect_judge(
     job: EvalJob,
     asked: tuple[PartitionRef, PartitionRef | None],
     judge: ModelEntry,
-    known: EstimateBasis,
+    basis: EstimateBasis,
 ) -> Expectation:
     (items, responses), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
     rubric = load_rubric(job.selected.rubric or "")
-    rate, rows = known.rates[judge.name, "judge"], lake.read(items, Items)
+    rate, rows = basis.rates[judge.name, "judge"], lake.read(items, Items)
     if responses is None:
         requests = await plan_ratings(
             ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolved.plan))), judge, rubric, repeat
         )
-        return _with_answers(expect_calls(requests, known.estimator, rate), job, known, rate)
+        return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
     key = judgements_partition(resolved, job, responses, judge)
     stored = lake.find(key) if key else None
     if stored is not None:
@@ -170,12 +170,12 @@ async def _expect_judge(
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
     answers = judged_answers(lake.read(responses, Responses), rows).iter_rows(named=True)
     requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in answers), judge, rubric, repeat)
-    return _expect(resolved, requests, known, rate)
+    return _expect(resolved, requests, basis, rate)
 
 
-def _with_answers(expected: Expectation, job: EvalJob, known: EstimateBasis, rate: Rate | None) -> Expectation:
+def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:
     """Return the same with the length of the answers that the judge will read."""
-    length = known.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
+    length = basis.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
     prompt = expected.prompt_tokens + round(expected.calls * length)
     cost = rate.cost(prompt, expected.completion_tokens) if rate else None
     return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
@@ -186,7 +186,7 @@ def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Fo
 
 
 def forecast_document(
-    resolved: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, table: PriceTable | None
+    resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, table: PriceTable | None
 ) -> dict[str, Any]:
     """Return the JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
     models = dict.fromkeys((row.model, row.role) for row in forecasts)
@@ -201,12 +201,12 @@ def forecast_document(
                 "model": model,
                 "role": role,
                 **_sum(row for row in forecasts if (row.model, row.role) == (model, role)).model_dump(),
-                "basis": _basis(known.estimator.seen(model, judged=role == "judge")),
+                "basis": _basis(basis.estimator.seen(model, judged=role == "judge")),
             }
             for model, role in models
         ],
         "total": total.model_dump(),
-        "notes": list(_notes(resolved, forecasts, known, total)),
+        "notes": list(_notes(resolved, forecasts, basis, total)),
     }
 
 
@@ -222,7 +222,7 @@ def _basis(replies: int) -> str:
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
-def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, total: Expectation) -> Iterable[str]:
+def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, total: Expectation) -> Iterable[str]:
     plan = resolved.plan
     unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
     if unpriced:
@@ -238,8 +238,8 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], known: Estimat
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
         yield f"That is more than the budget of {plan.budget:g}."
-    if total.calls and known.unprobed:
-        yield f"Never probed: {', '.join(known.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
+    if total.calls and basis.unprobed:
+        yield f"Never probed: {', '.join(basis.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
 
 
 def forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:

@@ -169,6 +169,6 @@ def pages(keys: Sequence[str]) -> list[str]:
 def warn_of_regressions(lake: Lake, run: str) -> None:
     """Print on standard error what regressed, each finding on a line of its own."""
     changes = read_changes(lake.root, run)
-    for unit in changes.regressed if changes else ():
-        findings = "".join(f"\n  {finding.message}" for finding in unit.findings)
-        say(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")
+    for system in changes.regressed if changes else ():
+        findings = "".join(f"\n  {finding.message}" for finding in system.findings)
+        say(f"{system.model} ({system.setting}) regressed against {system.previous}:{findings}")

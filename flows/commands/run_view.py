@@ -48,9 +48,9 @@ def changes_document(changes: RunChanges | None) -> dict[str, Any]:
     if changes is None:
         return dict.fromkeys(("state", "previous", "regressions"))
     regressions = [
-        {"model": unit.model, "setting": unit.setting, "previous": unit.previous, **finding.model_dump()}
-        for unit in changes.regressed
-        for finding in unit.findings
+        {"model": system.model, "setting": system.setting, "previous": system.previous, **finding.model_dump()}
+        for system in changes.regressed
+        for finding in system.findings
     ]
     return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
 

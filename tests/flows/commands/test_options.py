@@ -165,10 +165,14 @@ def test_paths_are_completed(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert "retrieval.top_k=" in capsys.readouterr().out
 
 
-def test_a_build_needs_no_model(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
-    assert moodflow(capsys, "build", "moodbench-mini").status == 0
-    assert plans[0].models == ()
-    assert plans[0].title == "moodbench-mini (base)"
+@pytest.mark.usefixtures("prefect_server")
+def test_a_build_needs_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)
+    assert moodflow(capsys, "build", *what, "--json").document["partitions"][0]["layer"] == "items"
+    assert read_plan("moodbench-mini", PlanOptions(), needs_model=False).title == "moodbench-mini (base)"
+    for stage in ("run", "infer", "score", "report", "compare"):
+        ended = moodflow(capsys, stage, *what)
+        assert (ended.status, "no model was named" in ended.err) == (2, True)
 
 
 def test_without_options_an_entry_is_the_usual_one(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
