@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 import yaml
 
+from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.responses import Judgements
-from schemas.verification import Difference, Verification
+from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
 from tasks.analysis.verify import verify_run
 from tasks.analysis.verify_files import Findings, check_files, open_run
 from tasks.datasets.catalogue import find_dataset
@@ -158,9 +159,7 @@ def sha256sum(folder: Path) -> "subprocess.CompletedProcess[str]":
 
 def test_the_seal_is_one_that_sha256sum_reads(players: Troupe, run: str) -> None:
     folder = players.lake / "runs" / run
-    checked = subprocess.run(
-        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    checked = sha256sum(folder)
     assert (checked.returncode, checked.stdout.split()) == (0, [word for name in OWN[:3] for word in (f"{name}:", "OK")])
     with changed(folder / "report.md", b"another"):
         failed = sha256sum(folder)
@@ -467,3 +466,33 @@ def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> Non
     found = verify_run(tmp_path, ran.document["run"])
     assert found.verified, found.differences
     assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}
+
+
+def checked_layer(name: str, *, recomputed: bool) -> CheckedLayer:
+    return CheckedLayer(layer=name, partitions=1, rows=1, recomputed=recomputed, differs=0)
+
+
+@pytest.mark.parametrize(
+    ("hashed", "recomputed", "said"),
+    [
+        (5, True, "5 files hashed, every layer after responses recomputed to the same content."),
+        (0, True, "0 files hashed, every layer after responses recomputed to the same content; the notes say what could not"),
+        (5, False, "5 files hashed, every layer after responses but ablations recomputed to the same content; the notes say"),
+    ],
+)
+def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said: str) -> None:
+    found = Verification(
+        run="r",
+        verified=True,
+        files=CheckedFiles(checked=hashed, differ=()),
+        layers=(
+            checked_layer("items", recomputed=False),
+            checked_layer("responses", recomputed=False),
+            checked_layer("totals", recomputed=True),
+            checked_layer("ablations", recomputed=recomputed),
+        ),
+        differences=(),
+        would_differ=(),
+        notes=(),
+    )
+    assert f"Run r is verified: {said}" in str(verify_view(found)[-1])

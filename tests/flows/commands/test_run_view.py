@@ -1,4 +1,4 @@
-"""What commands print, made of what they found."""
+"""Tables of runs and ablations for a terminal."""
 
 from typing import Any
 
