@@ -78,7 +78,7 @@ class ModelCheckResult:
     file: Path | None
 
     @property
-    def dialect(self) -> ApiCapabilities:
+    def capabilities(self) -> ApiCapabilities:
         """Return how a run would call the model, if its entry says nothing else."""
         if not self.probe.server:
             return USUAL_DIALECT  # the model that comes with the install is known
@@ -166,7 +166,7 @@ def check_document(checked: ModelCheckResult) -> dict[str, Any]:
         "reasoning_in": found.reasoning_in,
         "token_limit": found.token_limit,
         "unsent": list(found.unsent),
-        "dialect": checked.dialect.model_dump(mode="json"),
+        "dialect": checked.capabilities.model_dump(mode="json"),
         "capabilities": {
             name: {"verdict": finding.verdict, "evidence": finding.evidence, "documented": _documented(checked, name)}
             for name, finding in found.findings.items()
@@ -191,7 +191,7 @@ def check_view(checked: ModelCheckResult) -> list[RenderableType]:
     lines = [f"{found.model} at {found.server or 'the embedded server'}: {calls}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
-    lines.append(f"A run would call it with: {describe_capabilities(checked.dialect)}")
+    lines.append(f"A run would call it with: {describe_capabilities(checked.capabilities)}")
     if checked.remembered:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
@@ -214,16 +214,16 @@ def list_document(lake: Path, environ: Mapping[str, str] | None = None) -> dict[
                 "token_limit": found.token_limit,
                 "unsent": list(found.unsent),
                 "reasoning_in": found.reasoning_in,
-                "dialect": _known_dialect(found).model_dump(mode="json"),
+                "dialect": _known_capabilities(found).model_dump(mode="json"),
             }
             for found in list_probes(lake)
         ],
     }
 
 
-def _known_dialect(found: ModelProbe) -> ApiCapabilities:
+def _known_capabilities(found: ModelProbe) -> ApiCapabilities:
     provider = provider_at(found.server)
-    return ModelCheckResult(found, provider.quirks_of(found.model) if provider else None, remembered=True, file=None).dialect
+    return ModelCheckResult(found, provider.quirks_of(found.model) if provider else None, remembered=True, file=None).capabilities
 
 
 def _provider_row(provider: Provider, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_without_a_terminal_it_needs_to_be_told(lake: Path, monkeypatch: pytest.
 
 
 class Terminal(StringIO):
-    """Somebody who answers."""
+    """A user at the terminal."""
 
     def isatty(self) -> bool:
         return True

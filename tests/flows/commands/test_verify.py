@@ -123,7 +123,7 @@ def flip(content: bytes, place: Place) -> bytes:
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
 
-def test_a_run_that_nobody_touched_is_verified(players: Troupe, run: str) -> None:
+def test_an_untouched_run_is_verified(players: Troupe, run: str) -> None:
     calls = players.calls
     content = {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()}
     found = verified(players.lake, run)
@@ -138,7 +138,7 @@ def test_a_run_that_nobody_touched_is_verified(players: Troupe, run: str) -> Non
     counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
     assert counted["item_scores"][0] == 2 * 2
     assert counted["totals"] == (1, 2, 0)
-    # Nobody was asked, and nothing was written.
+    # No call was made, and nothing was written.
     assert players.calls == calls
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
 
@@ -222,7 +222,7 @@ def test_the_command_ends_with_1_and_names_the_file(players: Troupe, run: str, n
         found = verified(players.lake, run)
     assert found.status == 1
     assert (found.document["verified"], found.document["files"]["differ"]) == (False, [f"runs/{run}/{name}"])
-    # Without its manifest nobody knows what else the run consists of.
+    # Without its manifest the rest of the run is unknown.
     assert bool(found.document["layers"]) == (name != "manifest.json")
 
 
@@ -315,7 +315,7 @@ def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: O
 
     monkeypatch.setattr("tasks.metrics.steps.score_items", score_less)
     found = verify_run(own.lake, own.run)
-    # Nobody's emotions were right, so those come out the same; scores follow from stored item scores and are not blamed.
+    # No emotion was right, so those come out the same; scores follow from stored item scores and are not blamed.
     assert {difference.kind for difference in found.differences} == {"content"}
     assert {layer.layer for layer in found.layers if layer.differs} == {"item_scores"}
     texts = next(difference for difference in found.differences if TEXTS in difference.where)
