@@ -200,7 +200,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     lake, rounds = resolution.lake, partitions.epochs_of(plan)
 
     def infer_job(cell: partitions.EvalJob) -> InferJob:
-        items, key = partitions.find_items(resolution, cell.chosen), partitions.responses_partition(resolution, cell)
+        items, key = partitions.find_items(resolution, cell.selected), partitions.responses_partition(resolution, cell)
         assert items is not None and key is not None  # noqa: S101, PT018  they have been built
         return InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds)
 
@@ -212,7 +212,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     def score_job(cell: partitions.EvalJob) -> ItemScoreJob:
         ready = partitions.find_ready(resolution, cell)
         assert ready is not None  # noqa: S101  it has just been asked
-        named = (cell.dataset, cell.entry.name, cell.setting, cell.chosen.methods)
+        named = (cell.dataset, cell.entry.name, cell.setting, cell.selected.methods)
         return ItemScoreJob(*named, ready.items, ready.responses, None, ready.item_scores)
 
     scores = [score_job(cell) for cell in partitions.eval_jobs(resolution)]

@@ -10,8 +10,7 @@ from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
 from flows.planning.jobs import eval_jobs, find_ready
-from flows.planning.resolve import resolve
-from flows.planning.run_id import name_run
+from flows.planning.resolve import name_run, resolve
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import announce, publish_ablation
@@ -177,7 +176,7 @@ def describe_ablation(
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
         report=f"runs/{run}/report.html",
-        datasets=notices(selected.spec for selected in resolved.chosen),
+        datasets=notices(selected.spec for selected in resolved.selected),
         usage=usage_of_variants(evaluated, resolved.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
         files={ref.path: resolved.lake.file_sha256(ref) for ref in (*refs, table)},

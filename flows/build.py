@@ -29,8 +29,8 @@ async def build_datasets(plan: Plan) -> StageResult:
     resolved = resolve(plan)
     resolved.lake.require_writable()
     locator = Locator.for_mirror(plan.mirror)
-    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.chosen)) as counter:
-        work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.chosen)
+    async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.selected)) as counter:
+        work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)
         outcomes = await asyncio.gather(*work)
     result = StageResult.of([*resolved.missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:

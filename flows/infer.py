@@ -51,5 +51,5 @@ async def run_inference(plan: Plan) -> StageResult:
 
 
 async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> list[PartitionRef | Missing | Usage]:
-    ask = infer_long_job if job.chosen.is_long else infer_job
+    ask = infer_long_job if job.selected.is_long else infer_job
     return await ask(resolved, job, resources)

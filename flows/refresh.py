@@ -6,7 +6,7 @@ from prefect.client.schemas.objects import State
 
 from flows.build import build_datasets
 from flows.infer import run_inference
-from flows.planning.run_id import name_run
+from flows.planning.resolve import name_run
 from flows.report import report
 from flows.runtime.artifacts import same_state
 from flows.runtime.prefect_flows import begin_run, moodflow_flow

@@ -68,7 +68,7 @@ def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[Pa
         missing=tuple(unique[name] for name in sorted(unique, key=str)),
         calls=request.calls,
         report=f"runs/{request.run}/report.html",
-        datasets=notices(dataset.spec for dataset in resolved.chosen),
+        datasets=notices(dataset.spec for dataset in resolved.selected),
         redacted=request.plan.redact,
         usage=priced(usage, request.plan, table),
         prices=prices_used(request.plan, table),

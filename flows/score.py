@@ -42,7 +42,7 @@ async def score(plan: Plan) -> StageResult:
             item_scores = await asyncio.gather(*work)
         layers = await run_step(aggregate, aggregate_job(resolved, list(item_scores)), resolved.lake)
         compared = await compare_parts(resolved, ready, item_scores, run_step)
-    present = {found.cell for found in ready}
+    present = {found.job for found in ready}
     unasked = [without_replies(job) for job in wanted if job not in present]
     return StageResult.of([*unasked, *unrated(resolved, ready), *item_scores, *layers, *compared])
 
@@ -64,10 +64,10 @@ async def compare_parts(
 async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
     """Score the items of one job."""
     job = ItemScoreJob(
-        dataset=found.cell.dataset,
-        model=found.cell.entry.name,
-        setting=found.cell.setting,
-        methods=found.cell.chosen.methods,
+        dataset=found.job.dataset,
+        model=found.job.entry.name,
+        setting=found.job.setting,
+        methods=found.job.selected.methods,
         items=found.items,
         responses=found.responses,
         judgements=found.judgements,

@@ -20,7 +20,7 @@ class Varied(Frozen):
 
 
 class AblationRequest(Frozen):
-    """What is varied in which plan."""
+    """A plan and what is varied in it."""
 
     name: str = Field(min_length=1, description="name of the ablation, such as `retrieval`")
     plan: Plan = Field(description="everything that is not varied")
@@ -28,13 +28,13 @@ class AblationRequest(Frozen):
 
     @property
     def title(self) -> str:
-        """How the run is named in the Prefect UI."""
+        """Return the name of the run in the Prefect UI."""
         models = shown_names(model.name for model in self.plan.models)
         return f"{self.name}, {Path(self.plan.benchmark).stem}: {models}"
 
 
 def number_of(value: str) -> float | None:
-    """A factor's value as a number, null if it is none."""
+    """Return a factor's value as a number, null if it is none."""
     try:
         return float(value)
     except ValueError:
@@ -42,14 +42,14 @@ def number_of(value: str) -> float | None:
 
 
 def vary(plan: Plan, factor: Factor, value: str) -> dict[str, Any]:
-    """Fields of a plan whose factor has this value, as JSON; the plan's own checks are still to be made.
+    """Return the fields of a plan whose factor has this value, as JSON; the plan's own checks are still to be made.
 
     Args:
         plan: everything else.
         factor: what is varied.
         value: as given on the command line.
     """
-    # What was not set stays so: a dialect's fields that are set win over what a probe finds.
+    # What was not set stays so: API capabilities that are set win over what a probe finds.
     fields = plan.model_dump(mode="json", exclude_unset=True)
     if factor == "reasoning_effort":
         for entry in fields["models"]:

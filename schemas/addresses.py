@@ -30,7 +30,7 @@ def require_plain_address(text: str, field: str) -> None:
             where=f"{field} (--base-url, --judge-base-url)",
             expected="scheme, host, port and path, such as http://localhost:8000/v1",
             got=" and ".join(found),
-            next_step="put the key into an environment variable and name that variable with --api-key-env or --judge-api-key-env",
+            next_step="put the key into an environment variable, named with --api-key-env or --set judge.api_key_env=NAME",
         )
 
 

@@ -105,7 +105,7 @@ class ModelEntry(Frozen):
         if value is not None and not VARIABLE_NAME.fullmatch(value):
             raise UsageError(
                 "what names the environment variable of an API key is no such name",
-                where="api_key_env (--api-key-env, --judge-api-key-env)",
+                where="api_key_env (--api-key-env, --set judge.api_key_env)",
                 expected="letters, digits and underscores, such as OPENAI_API_KEY",
                 got="other characters" if value else "nothing",
                 next_step="export MY_KEY=... with the key, and name MY_KEY",

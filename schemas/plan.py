@@ -1,14 +1,15 @@
-"""The one parameter of every flow."""
+"""The plan of a run, the one parameter of every flow, and what each of its fields changes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
-from schemas.chat import ModelEntry
+from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Profile, Runner, Setting, TooLong
@@ -18,18 +19,74 @@ SHOWN_LENGTH = 40
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Names of models for a title: the first few, without the organisation before a slash, and how many more there are."""
+    """Return the names of models for a title: the first few without their organisation, and how many more there are."""
     short = [name.rsplit("/", 1)[-1] for name in names]
     cut = [name if len(name) <= SHOWN_LENGTH else f"{name[: SHOWN_LENGTH - 1]}…" for name in short[:SHOWN_MODELS]]
     more = f" and {len(short) - SHOWN_MODELS} more" if len(short) > SHOWN_MODELS else ""
     return f"{', '.join(cut)}{more}"
 
 
+Kind = Literal["place", "limit", "system", "role", "evaluation"]
+"""What a field of a plan is about.
+
+`place`: where a run works and what its pages show; nothing of what is evaluated. `limit`: what it may cost, its intervals and
+ranks; no answer and no score of an item. `system`: what is paired before two runs are compared. `role`: a model besides those
+under test. `evaluation`: which items are asked, and how they are asked and scored.
+"""
+
+
+class Effect(NamedTuple):
+    """The effect of a field of a plan."""
+
+    kind: Kind
+    difference: str | None = None
+    """What it means for the scores of two runs if they differ in it; null if it leaves the scores of common items as they are."""
+
+
+EFFECTS: Mapping[str, Effect] = {
+    "benchmark": Effect("system"),
+    "models": Effect("system"),
+    "settings": Effect("system"),
+    "datasets": Effect("evaluation"),
+    "seed": Effect("evaluation", "other items are drawn"),
+    "sample": Effect("evaluation"),
+    "profile": Effect("evaluation", "replies are scored in other ways"),
+    "judge": Effect("role", "answers are rated by another judge"),
+    "panel": Effect("role"),
+    "judge_repeat": Effect("evaluation", "answers are rated another number of times"),
+    "permute": Effect("evaluation", "options are shown in other orders"),
+    "repeat": Effect("evaluation", "items are asked another number of times"),
+    "too_long": Effect("evaluation", "items longer than the context are treated otherwise"),
+    "contexts": Effect("evaluation", "long contexts are built otherwise"),
+    "retrieval": Effect("evaluation", "chunks are made, ranked or chosen otherwise"),
+    "sage": Effect("role", "chunks are enriched by another model"),
+    "critic": Effect("role", "chunks are criticised by another model"),
+    "bootstrap": Effect("limit"),
+    "rank_incomplete": Effect("limit"),
+    "budget": Effect("limit"),
+    "budget_tokens": Effect("limit"),
+    "mirror": Effect("place"),
+    "lake": Effect("place"),
+    "prices": Effect("place"),
+    "redact": Effect("place"),
+    "runner": Effect("place"),
+    "runner_address": Effect("place"),
+}
+"""Every field of a plan, and what it changes; in the order in which differences are told."""
+
+
+def fields_of(*kinds: Kind) -> tuple[str, ...]:
+    """Return the fields of a plan that are of these kinds."""
+    return tuple(name for name, effect in EFFECTS.items() if effect.kind in kinds)
+
+
 class Plan(Frozen):
-    """What a run evaluates, with what, and where its files go."""
+    """The plan of a run: what is evaluated, with which models, and where its files go."""
 
     benchmark: str = Field(description="name of a blueprint under data/blueprints, or path of a YAML file")
-    models: tuple[ModelEntry, ...] = Field(min_length=1, description="models under test")
+    models: tuple[ModelEntry, ...] = Field(
+        description="models under test; building items needs none", json_schema_extra={"minItems": 1}
+    )
     judge: ModelEntry | None = Field(default=None, title="Judge", description="model that judges free-text answers")
     panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
     judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
@@ -72,18 +129,29 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
-            named = f"runner {self.runner} needs the address of its cluster, --runner-address"
-            raise ValueError("an address needs --runner dask or ray" if self.runner_address else named)
+            named = f"runner {self.runner} needs the address of its cluster, runner_address"
+            raise ValueError("runner_address needs runner dask or ray" if self.runner_address else named)
         return self
 
     @property
     def entries(self) -> tuple[ModelEntry, ...]:
-        """Every model that may be called, each once: those under test first, then judges and helpers."""
+        """Return every model that may be called, each once: those under test first, then judges and helpers."""
         helpers = (entry for entry in (self.judge, *self.panel, self.sage, self.critic) if entry is not None)
         return tuple(dict.fromkeys((*self.models, *helpers)))
 
+    def require_models(self) -> None:
+        """Refuse a plan that names no model, for everything but a build.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if not self.models:
+            raise UsageError(
+                "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
+            )
+
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
-        """The same plan with every model's entry changed."""
+        """Return the same plan with every model's entry changed."""
         alone = {name: entry and change(entry) for name in ("judge", "sage", "critic") for entry in (getattr(self, name),)}
         return self.model_copy(
             update={"models": tuple(map(change, self.models)), "panel": tuple(map(change, self.panel)), **alone}
@@ -91,15 +159,16 @@ class Plan(Frozen):
 
     @property
     def judges(self) -> tuple[ModelEntry, ...]:
-        """The judge whose ratings count, then the panel; none if no judge was named."""
+        """Return the judge whose ratings count, then the panel; none if no judge was named."""
         return () if self.judge is None else tuple(dict.fromkeys((self.judge, *self.panel)))
 
     @property
     def title(self) -> str:
-        """How the run is named in the Prefect UI: benchmark, models, settings."""
-        return f"{Path(self.benchmark).stem}: {shown_names(model.name for model in self.models)} ({', '.join(self.settings)})"
+        """Return the name of the run in the Prefect UI: benchmark, models, settings."""
+        models = f": {shown_names(model.name for model in self.models)}" if self.models else ""
+        return f"{Path(self.benchmark).stem}{models} ({', '.join(self.settings)})"
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """By which words a run is found in the Prefect UI: benchmark, models, settings, profile."""
+        """Return the words by which a run is found in the Prefect UI: benchmark, models, settings, profile."""
         return (Path(self.benchmark).stem, *(model.name for model in self.models), *self.settings, self.profile)

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 
 
 def refused(error: ValidationError, command: str = "run") -> UsageError:
-    """The first thing that is wrong with a plan or an entry, as one message that repeats no key a user put in a wrong place."""
+    """Return the first fault of a plan or an entry as one message, which repeats no key that was put in a wrong place."""
     first = error.errors()[0]
     return UsageError(
         f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",

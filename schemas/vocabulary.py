@@ -1,4 +1,4 @@
-"""The closed sets of words used across layers."""
+"""Closed sets of words that several layers use."""
 
 from typing import Literal, get_args
 

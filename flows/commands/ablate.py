@@ -1,8 +1,7 @@
-"""`moodflow ablate`: which ablations there are, and what their options say."""
+"""`moodflow ablate`: read which factors of a plan are varied."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -14,7 +13,7 @@ from schemas.vocabulary import LongTask
 
 
 class AblationDefaults(NamedTuple):
-    """What an ablation varies and asks where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
+    """Factors, setting and tasks of an ablation where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
 
     varied: Mapping[Factor, tuple[str, ...]]
     setting: str
@@ -35,9 +34,6 @@ ABLATIONS: Mapping[str, AblationDefaults] = {
     "embedder": AblationDefaults({"embedder": ("minilm", "auto")}, "rag", ("ec_emobench", "qa")),
 }
 
-NOT_VARIED = ("context", "dry_run", "redact")
-"""Parameters of a stage that an ablation does not have."""
-
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"one of {', '.join(ABLATIONS)}")]
 Vary = Annotated[
     list[str] | None,
@@ -45,21 +41,20 @@ Vary = Annotated[
 ]
 
 
-def make_request(name: str, plan: Plan, vary: Sequence[str] | None, given: Mapping[str, Any]) -> AblationRequest:
-    """The ablation of this name over a plan; what the options say comes before what is usual.
+def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationRequest:
+    """Return the ablation of this name over a plan; what the user stated comes before the defaults.
 
     Args:
         name: of the ablation.
         plan: everything that is not varied.
         vary: factors with their values.
-        given: every option by its parameter; None means not given.
 
     Raises:
         UsageError: if there is no such ablation or factor, or it has no values.
     """
-    usual = find_ablation(name)
+    defaults = find_ablation(name)
     varied = tuple(_read(text) for text in vary or ()) or tuple(
-        Varied.model_construct(factor=factor, values=values) for factor, values in usual.varied.items()
+        Varied.model_construct(factor=factor, values=values) for factor, values in defaults.varied.items()
     )
     if len(varied) > 2 or not all(one.values for one in varied):  # noqa: PLR2004
         raise UsageError(
@@ -69,16 +64,16 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None, given: Mappi
             got=", ".join(one.factor for one in varied if not one.values) or f"{len(varied)} factors",
             next_step=f"for example --vary {varied[0].factor}=A,B",
         )
-    asked: dict[str, Any] = {}
-    if given.get("settings") is None:
-        asked["settings"] = (usual.setting,)
-    if given.get("datasets") is None:
-        asked["datasets"] = _datasets(plan, usual.tasks)
-    return AblationRequest(name=name, plan=plan.model_copy(update=asked), varied=varied)
+    unstated: dict[str, Any] = {}
+    if "settings" not in plan.model_fields_set:
+        unstated["settings"] = (defaults.setting,)
+    if "datasets" not in plan.model_fields_set:
+        unstated["datasets"] = _datasets(plan, defaults.tasks)
+    return AblationRequest(name=name, plan=plan.model_copy(update=unstated), varied=varied)
 
 
 def find_ablation(name: str) -> AblationDefaults:
-    """The ablation of this name.
+    """Find the ablation of this name.
 
     Raises:
         UsageError: there is none.
@@ -93,31 +88,6 @@ def find_ablation(name: str) -> AblationDefaults:
         got=name,
         next_step=f"did you mean {nearest[0]}?" if nearest else "moodflow ablate --help lists the options",
     )
-
-
-def with_options_of(
-    command: Callable[..., None], other: Callable[..., None], left_out: Sequence[str] = NOT_VARIED
-) -> Callable[..., None]:
-    """The command, described to Typer as one that has its own parameters and those of another, for its `**given`.
-
-    Those of `left_out` are not offered, and null in `given`. Of an ablation nothing is estimated before, and its page shows no
-    text of a dataset. Where both have a parameter, it is the command's own.
-    """
-    own = {
-        name: parameter
-        for name, parameter in signature(command).parameters.items()
-        if parameter.kind is not Parameter.VAR_KEYWORD
-    }
-    missing = {*own, *left_out, "context"}
-    taken = [parameter for name, parameter in signature(other).parameters.items() if name not in missing]
-    parameters = sorted([*own.values(), *taken], key=lambda parameter: parameter.default is not Parameter.empty)
-
-    def run(**values: Any) -> None:
-        command(**values, **dict.fromkeys(name for name in left_out if name not in own and name != "context"))
-
-    vars(run)["__signature__"] = Signature(parameters)  # where inspect looks for it
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
 
 
 def _read(text: str) -> Varied:
@@ -135,7 +105,7 @@ def _read(text: str) -> Varied:
 
 
 def _datasets(plan: Plan, tasks: Sequence[LongTask]) -> tuple[str, ...] | None:
-    """Datasets of the blueprint that are of these tasks and whose files are here; all there are if none is."""
+    """Return the datasets of the blueprint that are of these tasks and whose files are here; None if there are none."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415  polars takes its time
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
     from tasks.sources.choosing import needs  # noqa: PLC0415

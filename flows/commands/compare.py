@@ -1,26 +1,34 @@
-"""`moodflow compare`: two runs of a benchmark, or both profiles over one plan; what its options say."""
+"""`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
 
-from flows.commands.console import print_json, terminal
+from flows.commands.console import CommandResult, decimal
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from tasks.analysis.number_format import counted, shorten, signed, signed_interval
+
+if TYPE_CHECKING:
+    from flows.commands.plan_options import PlanOptions
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
     "BENCHMARK --model ...: both profiles over the same stored replies, ours and as the released code would score."
 )
-OF_TWO_RUNS = ("lake", "as_json", "bootstrap")
-"""Options that two runs have; all others are of a plan."""
+OF_TWO_RUNS = ("--lake", "--set bootstrap")
+"""Options of a plan that two runs have."""
 
-ENVIRONMENT = ("mirror", "prices")
-"""Options that a variable of the environment may have given: of no meaning here, and no mistake."""
+MOST_DIFFERENCES = 15
+MOST_IDS = 5
+WIDTH = 240
 
-NOT_COMPARED = ("dry_run", "redact")
-"""Parameters of a stage that a comparison does not have: it asks nothing and writes no report."""
+Row = dict[str, Any]
 
 First = Annotated[str, typer.Argument(metavar="RUN|BENCHMARK", help="the earlier run, or a benchmark as moodflow run takes it")]
 Second = Annotated[str | None, typer.Argument(metavar="RUN", help="the later run; without it both profiles are compared")]
@@ -29,36 +37,31 @@ Flips = Annotated[
 ]
 
 
-def print_runs(names: tuple[str, str], flips: int, given: Mapping[str, Any]) -> NoReturn:
+def print_runs(names: tuple[str, str], flips: int, options: "PlanOptions", *, as_json: bool) -> NoReturn:
     """Compare two runs and end with the status of that.
 
     Args:
         names: of the runs, the earlier one first.
         flips: items that changed to be shown, of each direction.
-        given: every other option of the command, by its parameter.
+        options: those of a plan.
+        as_json: print the JSON document.
 
     Raises:
         UsageError: an option is given that two runs do not have, or they cannot be compared.
         LakeError: a partition is gone or changed.
     """
-    from flows.commands.compare_view import comparison_shown  # noqa: PLC0415
     from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415
 
-    plain = (*OF_TWO_RUNS, *ENVIRONMENT)
-    if unfit := sorted(name for name, value in given.items() if value not in (None, False) and name not in plain):
+    if unfit := [name for name in options.given if name not in OF_TWO_RUNS]:
         raise UsageError(
             "two runs are compared as they are",
-            where=", ".join(f"--{name.replace('_', '-')}" for name in unfit),
-            expected="no option but --lake, --bootstrap, --flips and --json",
+            where=", ".join(unfit),
+            expected="no option but --lake, --set bootstrap=N, --flips and --json",
             got=", ".join(unfit),
             next_step="leave these options out; moodflow compare BENCHMARK --model NAME compares both profiles",
         )
-    document = compare_runs(given["lake"] or DEFAULT_LAKE, names, flips, given["bootstrap"])
-    if given["as_json"]:
-        print_json(document)
-    else:
-        terminal().print(*comparison_shown(document), sep="\n", highlight=False)
-    raise typer.Exit(int(bool(document["warnings"])))
+    document = compare_runs(options.lake or DEFAULT_LAKE, names, flips, options.bootstrap)
+    CommandResult(int(bool(document["warnings"])), document, comparison_view(document)).finish(as_json=as_json)
 
 
 def require_runs(flips: int) -> None:
@@ -74,3 +77,117 @@ def require_runs(flips: int) -> None:
             expected="moodflow compare RUN RUN --flips N",
             got=str(flips),
         )
+
+
+def comparison_view(document: Row) -> list[RenderableType]:
+    """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
+    shown: list[RenderableType] = [f"[bold]{escape(document['benchmark'])}[/bold]: {document['before']} -> {document['after']}"]
+    shown += [f"[bold]Not comparable without care:[/bold] {escape(warning)}" for warning in document["warnings"]]
+    for model in document["models"]:
+        shown += [_table(model), *_total_lines(model), *_flip_lines(model), *_item_lines(model)]
+        shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
+    for side in ("before", "after"):
+        shown += [escape(f"Only {side}: {each['model']}, setting {each['setting']}") for each in document[f"only_{side}"]]
+    return [*shown, *_differences(document["differences"])]
+
+
+def _table(model: Row) -> Table:
+    heads = ("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
+    table = Table(
+        Column("", overflow="fold"), *(Column(head, justify="right") for head in heads), box=SIMPLE, title=_title(model)
+    )
+    stored = {(row["kind"], row["id"]): row for row in model["stored"]}
+    common = {(row["kind"], row["id"]): row for row in model["common"]}
+    total = {"before": model["before"]["total_before_veto"], "after": model["after"]["total_before_veto"]}
+    for row in [row for row in model["common"] if row["kind"] == "total"]:
+        table.add_row("[bold]total before the veto[/bold]", *_common(row), decimal(total["before"]), decimal(total["after"]))
+    for key, row in stored.items():
+        indent = "  " if key[0] == "dataset" else ""
+        table.add_row(f"{indent}{escape(key[1])}", *_common(common.get(key)), decimal(row["before"]), decimal(row["after"]))
+    return table
+
+
+def _title(model: Row) -> str:
+    before, after = ((model[side]["model"], model[side]["setting"]) for side in ("before", "after"))
+    names = before if before == after else (f"{' '.join(before)} -> {after[0]}", after[1])
+    return escape(f"{names[0]}, setting {names[1]}")
+
+
+def _common(row: Row | None) -> tuple[str, ...]:
+    if row is None:
+        return ("-",) * 5
+    difference = signed(row["difference"], 2) + (" *" if row["is_clear"] else "")
+    interval = signed_interval(row["ci_low"], row["ci_high"], 2)
+    return (decimal(row["before"]), decimal(row["after"]), difference, interval, str(row["n_items"]))
+
+
+def _total_lines(model: Row) -> Iterator[str]:
+    before, after = model["before"], model["after"]
+    yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
+    if before["vetoed"] != after["vetoed"]:
+        yield escape(f"Veto: {_veto(before)} -> {_veto(after)}")
+    ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
+    coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
+    yield f"Total {decimal(before['total'])} -> {decimal(after['total'])}, rank {ranks}, coverage {coverage}"
+
+
+def _veto(side: Row) -> str:
+    return {True: str(side["veto_reason"]), False: "passed", None: "undecided"}[side["vetoed"]]
+
+
+def _flip_lines(model: Row) -> Iterator[str]:
+    for metric in model["flips"]:
+        if not metric["fell"] and not metric["rose"]:
+            continue
+        words = ("right -> wrong", "wrong -> right") if metric["binary"] else ("lower", "higher")
+        test = "" if metric["p_value"] is None else f"; McNemar exact p = {metric['p_value']:.3g}"
+        moved = "; ".join(
+            f"{len(metric[side])} {word}{_ids(metric[side])}" for word, side in zip(words, ("fell", "rose"), strict=True)
+        )
+        yield escape(
+            f"{metric['dataset']}, {metric['method']}.{metric['metric']}, {metric['n_items']} common items: {moved}{test}"
+        )
+
+
+def _ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MOST_IDS} more" if len(ids) > MOST_IDS else ""
+    return f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else ""
+
+
+def _item_lines(model: Row) -> Iterator[str]:
+    for row in model["items"]:
+        parts = [
+            f"{len(row[name])} {word}{_ids(row[name])}"
+            for name, word in (
+                ("only_before", "only before"),
+                ("only_after", "only after"),
+                ("changed", "changed under the same id"),
+            )
+            if row[name]
+        ]
+        if parts:
+            yield escape(f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}")
+
+
+def _flipped(flipped: Row) -> Iterator[str]:
+    question = next((row["question"] for row in flipped["after"]), "")
+    yield ""
+    what = f"of {flipped['dataset']} {flipped['direction']}: {shorten(question, WIDTH)}"
+    yield f"[bold]{escape(flipped['item_id'])}[/bold] {escape(what)}"
+    for side in ("before", "after"):
+        for row in flipped[side]:
+            score = next(
+                each for each in row["scores"] if (each["method"], each["metric"]) == (flipped["method"], flipped["metric"])
+            )
+            value = "-" if score["value"] is None else f"{score['value']:.4g}"
+            reply = shorten(row["reply"] or f"({row['call']})", WIDTH)
+            yield escape(f"  {side}, {value}: {reply} -> {score['why']}")
+
+
+def _differences(rows: Sequence[Row]) -> Iterator[str]:
+    if rows:
+        yield f"[bold]What else differs[/bold], {counted(len(rows), 'thing')}:"
+    for row in rows[:MOST_DIFFERENCES]:
+        yield escape(f"  {row['what']}: {shorten(str(row['before']), 60)} -> {shorten(str(row['after']), 60)}")
+    if len(rows) > MOST_DIFFERENCES:
+        yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.commands.run import CommandResult
+from flows.commands.console import CommandResult
 from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console

@@ -1,19 +1,49 @@
-"""Print what a command found: to the terminal, or as one JSON document."""
+"""Print the result of a command: to the terminal, or as one JSON document."""
 
 import json
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
-from rich.console import Console
+import typer
+from rich.console import Console, RenderableType
 
 PIPE_WIDTH = 140
 
 
+@dataclass(frozen=True)
+class CommandResult:
+    """What a command found: its exit status, one JSON document, and the same for a terminal."""
+
+    status: int
+    document: Any
+    view: Sequence[RenderableType] = field(default_factory=list)
+
+    def finish(self, *, as_json: bool) -> NoReturn:
+        """Print the result and end the command with its status."""
+        if as_json:
+            print_json(self.document)
+        else:
+            terminal().print(*self.view, sep="\n", highlight=False)
+        raise typer.Exit(self.status)
+
+
 def terminal() -> Console:
-    """Standard output; wide where it is a file or a pipe, since nobody can widen that."""
+    """Return standard output; wide where it is a file or a pipe, which cannot be widened."""
     return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def decimal(value: float | None) -> str:
+    """Return a score with two decimals, or a dash."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def label_system(row: Mapping[str, Any]) -> str:
+    """Return the name of a row's model, with the setting unless it is `base`."""
+    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"

@@ -1,28 +1,151 @@
-"""Check datasets: files, records, gold, and the scores they allow."""
+"""`moodflow datasets`: list and show the datasets of the catalogue, and check their files."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.markup import escape
 from rich.table import Column, Table
 
-from flows.commands.boards import detail_lines
-from schemas.blueprint import Blueprint
-from schemas.dataset import DatasetSpec
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
+from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
-from tasks.analysis.dataset_check.checking import DatasetCheck, check_dataset
-from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.locating import Locator
+
+if TYPE_CHECKING:
+    from schemas.blueprint import Blueprint
+    from tasks.analysis.dataset_check.checking import DatasetCheck
 
 SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
 FETCHES_AT_ONCE = 4
 
+datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
 
-def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> list[DatasetCheck]:
+
+@datasets_app.command("list")
+def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
+    """Every dataset of the catalogue and whether its files are here."""
+    rows = dataset_rows(mirror)
+    CommandResult(0, {"datasets": rows}, [dataset_table(rows)]).finish(as_json=as_json)
+
+
+@datasets_app.command("show")
+def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
+    """One catalogue entry: source, licence, gold, differences from the paper."""
+    row = dataset_details(name, mirror)
+    CommandResult(0, row, detail_lines(row)).finish(as_json=as_json)
+
+
+@datasets_app.command("check")
+def check_datasets(
+    name: str | None = typer.Argument(None, metavar="[ID]"),
+    every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
+    offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
+    mirror: opt.Mirror = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
+    checks = run_checks(name, mirror, every=every, offline=offline)
+    ready = sum(found.ready for found in checks)
+    document = {"ready": ready, "total": len(checks), "datasets": [check_document(found) for found in checks]}
+    summary = f"{ready} of {len(checks)} datasets ready"
+    view: list[RenderableType] = [check_table(checks), summary] if every else [*detail_lines(check_document(checks[0]))]
+    CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)
+
+
+def dataset_rows(mirror: Path | None) -> list[dict[str, Any]]:
+    """Return one row per dataset of the catalogue: whether it is ready here, from which source, and if not, what it needs."""
+    from tasks.datasets.catalogue import CATALOGUE  # noqa: PLC0415
+    from tasks.sources.choosing import choose_source, needs  # noqa: PLC0415
+    from tasks.sources.locating import Locator  # noqa: PLC0415
+
+    locator = Locator.for_mirror(mirror)
+    return [_dataset_row(choose_source(spec, locator), needs(spec, locator)) for spec in CATALOGUE]
+
+
+def _dataset_row(spec: DatasetSpec, lacking: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "title": spec.title,
+        "ready": not lacking,
+        "needs": list(lacking),
+        "source": None if lacking else ", ".join(describe_sources(spec)),
+        "languages": list(spec.languages),
+        "licence": spec.licence,
+    }
+
+
+def describe_sources(spec: DatasetSpec) -> list[str]:
+    """Return the repositories a dataset's files come from."""
+    files = [file for file in spec.files if isinstance(file, PinnedFile)]
+    return list(dict.fromkeys(file.repository for file in files)) or ["bundled"]
+
+
+def dataset_table(rows: list[dict[str, Any]]) -> Table:
+    """Return the datasets for a terminal."""
+    table = Table(Column("Dataset", no_wrap=True), "Ready", "Languages", "Source or what is needed", box=SIMPLE)
+    for row in rows:
+        place = row["source"] if row["ready"] else "; ".join(row["needs"])
+        table.add_row(row["id"], "yes" if row["ready"] else "no", ", ".join(row["languages"]), place)
+    return table
+
+
+def dataset_details(name: str, mirror: Path | None) -> dict[str, Any]:
+    """Return one catalogue entry, readable: that of the source which is used on this machine, and what the other ones are."""
+    from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415
+    from tasks.sources.choosing import choose_source, sources  # noqa: PLC0415
+    from tasks.sources.locating import Locator  # noqa: PLC0415
+
+    entry = find_dataset(name)
+    spec = choose_source(entry, Locator.for_mirror(mirror))
+    return {
+        "id": spec.id,
+        "title": spec.title,
+        "used_here": ", ".join(describe_sources(spec)),
+        "files": [describe_file(file) for file in spec.files],
+        "other_sources": [describe_file(file) for other in sources(entry) if other is not spec for file in other.files],
+        "record_format": spec.record_format,
+        "question_types": list(spec.question_types),
+        "languages": list(spec.languages),
+        "licence": spec.licence,
+        "redistributable": spec.redistributable,
+        "canary": spec.canary,
+        "paper": spec.paper,
+        "expected_rows": spec.expected_rows,
+        "evaluation_version": spec.evaluation_version,
+        "ambiguous": list(spec.ambiguous),
+        "differences": list(spec.differences),
+    }
+
+
+def detail_lines(row: dict[str, Any]) -> list[str]:
+    """Return a JSON object for a terminal: one line per key, or per entry of a list."""
+    lines = []
+    for key, value in row.items():
+        if isinstance(value, list) and value:
+            lines += [f"[bold]{key}[/bold]:", *(f"  {escape(str(entry))}" for entry in value)]
+        elif value not in (None, []):
+            lines.append(f"[bold]{key}[/bold]: {escape(str(value))}")
+    return lines
+
+
+def describe_file(file: SourceFile) -> str:
+    """Describe where a file comes from and what pins it."""
+    from tasks.sources.locating import name_source  # noqa: PLC0415
+
+    if not isinstance(file, PinnedFile):
+        return name_source(file)
+    member = f", member {file.member}" if file.member else ""
+    pin = f"sha256 {file.sha256}" if file.sha256 else f"md5 {file.md5}" if file.md5 else "not pinned by content"
+    return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
+
+
+def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> "list[DatasetCheck]":
     """Check one dataset, or every dataset of MoodBench, in the order of the catalogue.
 
     Args:
@@ -34,6 +157,11 @@ def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: b
     Raises:
         UsageError: neither or both of name and `every`, or no such dataset.
     """
+    from tasks.analysis.dataset_check.checking import check_dataset  # noqa: PLC0415
+    from tasks.datasets.catalogue import CATALOGUE, find_dataset  # noqa: PLC0415
+    from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
+    from tasks.sources.locating import Locator  # noqa: PLC0415
+
     if every == (name is not None):
         raise UsageError(
             "which dataset is to be checked is not clear",
@@ -49,12 +177,12 @@ def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: b
         return list(pool.map(lambda spec: check_dataset(spec, _blueprint_of(spec, blueprints), locator), named))
 
 
-def _blueprint_of(spec: DatasetSpec, blueprints: Sequence[Blueprint]) -> Blueprint | None:
+def _blueprint_of(spec: DatasetSpec, blueprints: "Sequence[Blueprint]") -> "Blueprint | None":
     return next((blueprint for blueprint in blueprints if spec.id in blueprint.datasets), None)
 
 
-def check_document(check: DatasetCheck) -> dict[str, Any]:
-    """One dataset as a JSON object."""
+def check_document(check: "DatasetCheck") -> dict[str, Any]:
+    """Return one dataset as a JSON object."""
     spec, content, reachable = check.spec, check.content, check.reachable
     return {
         "id": spec.id,
@@ -73,8 +201,8 @@ def check_document(check: DatasetCheck) -> dict[str, Any]:
     }
 
 
-def check_table(checks: Sequence[DatasetCheck]) -> Table:
-    """Many checks for a terminal, one line each."""
+def check_table(checks: "Sequence[DatasetCheck]") -> Table:
+    """Return many checks for a terminal, one line each."""
     numbers = [
         Column(name, justify="right") for name in ("Rows", "Good", "Rejected", "Repeats", "Ceiling", "Always A", "Best letter")
     ]
@@ -85,12 +213,7 @@ def check_table(checks: Sequence[DatasetCheck]) -> Table:
     return table
 
 
-def check_lines(check: DatasetCheck) -> list[str]:
-    """One check in full, for a terminal."""
-    return detail_lines(check_document(check))
-
-
-def _cells(check: DatasetCheck) -> list[str]:
+def _cells(check: "DatasetCheck") -> list[str]:
     content, reachable = check.content, check.reachable
     if content is None or reachable is None:
         return [""] * 9
@@ -106,8 +229,3 @@ def _cells(check: DatasetCheck) -> list[str]:
         f"{best[0]} {best[1]:.1f}" if best else "",
         " ".join(f"{letter}{count}" for letter, count in list(content.gold.items())[:6]),
     ]
-
-
-def summary(checks: Sequence[DatasetCheck]) -> str:
-    """How many are ready."""
-    return f"{sum(check.ready for check in checks)} of {len(checks)} datasets ready"

@@ -1,18 +1,19 @@
 """`moodflow demo`: what it evaluates, and what it says before it begins."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flows.commands.options import make_plan
+from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
 from schemas.plan import Plan
 
 SHORT, LONG = "moodbench-mini", "longemotion-mini"
 
-PLANS: dict[str, dict[str, Any]] = {SHORT: {"sample": 2}, LONG: {"sample": 1, "settings": ("base", "rag")}}
-"""Benchmarks of the demo, and what their plans have besides model and judge."""
+SAMPLE, SETTINGS = 2, "base,rag"
+"""Items per task of MoodBench, and settings of LongEmotion, of which one item per dataset is asked."""
 
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
@@ -29,16 +30,14 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
 
     Args:
         lake: folder of the layers; null = the usual one.
-        sample: items per task of MoodBench; null = as PLANS says. LongEmotion has one item per dataset.
+        sample: items per task of MoodBench; null = SAMPLE.
 
     Raises:
         UsageError: a value is refused.
     """
-    model = {"name": EMBEDDED_MODEL}
-    asked = {"models": [model], "judge": model, "lake": lake}
-    given = {} if sample is None else {"sample": sample}
-    short = make_plan({"benchmark": SHORT, **asked, **PLANS[SHORT], **given}, None)
-    return short, make_plan({"benchmark": LONG, **asked, **PLANS[LONG]}, None)
+    options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
+    short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
+    return short, read_plan(LONG, replace(options, sample=1, settings=SETTINGS))
 
 
 def announce(short: Plan, long: Plan) -> None:

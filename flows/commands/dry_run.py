@@ -1,4 +1,4 @@
-"""What a run would take in calls, tokens and money, without a call to a model."""
+"""Forecast the calls, tokens and cost of a run without calling a model."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,20 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from flows.build import build_datasets
-from flows.commands.run import CommandResult
+from flows.commands.console import CommandResult
 from flows.planning.capabilities import unprobed
 from flows.planning.forecast import plan_long_requests
-from flows.planning.jobs import EvalJob, epochs_of, eval_jobs, find_items, judgements_partition, long_parts, responses_partition
-from flows.planning.long_parts import SELF_WRITTEN, helpers_of
+from flows.planning.jobs import (
+    SELF_WRITTEN,
+    EvalJob,
+    epochs_of,
+    eval_jobs,
+    find_items,
+    helpers_of,
+    judgements_partition,
+    long_parts,
+    responses_partition,
+)
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
 from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
@@ -47,7 +56,7 @@ LOWER_BOUND = ("self_rag", "search_o1")
 
 @dataclass(frozen=True)
 class EstimateBasis:
-    """What estimates rest on: stored replies, prices by model and role; and the models a run would probe first."""
+    """The basis of estimates: stored replies, prices by model and role; and the models a run would probe first."""
 
     estimator: Estimator
     rates: dict[tuple[str, str], Rate | None]
@@ -55,7 +64,7 @@ class EstimateBasis:
 
 
 def run_dry(plan: Plan) -> CommandResult:
-    """Build the items of a plan and say what asking them would take.
+    """Build the items of a plan and forecast what asking them would take.
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
@@ -67,105 +76,105 @@ def run_dry(plan: Plan) -> CommandResult:
 
 async def _run(plan: Plan) -> CommandResult:
     table = check_budget(plan)
-    resolution = resolve(plan)
-    resolution.lake.require_writable()
-    missing = resolution.missing
-    if not all(find_items(resolution, chosen) for chosen in resolution.chosen):
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
+    missing = resolved.missing
+    if not all(find_items(resolved, selected) for selected in resolved.selected):
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
-    known = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
-    forecasts = [forecast for cell in eval_jobs(resolution) for forecast in await forecast_job(resolution, cell, known)]
-    document = forecast_document(resolution, forecasts, known, table)
+    basis = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await forecast_job(resolved, job, basis)]
+    document = forecast_document(resolved, forecasts, basis, table)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return CommandResult(0, document, forecast_shown(document, forecasts, missing))
+    return CommandResult(0, document, forecast_view(document, forecasts, missing))
 
 
-async def forecast_job(resolution: ResolvedPlan, cell: EvalJob, known: EstimateBasis) -> list[Forecast]:
-    """What one dataset and model remain to be asked, and the judge about it; nothing without items."""
-    items, key = find_items(resolution, cell.chosen), responses_partition(resolution, cell)
+async def forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
+    """Forecast what one dataset and model remain to be asked, and the judge about it; nothing without items."""
+    items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
     if items is None or key is None:
         return []
-    if cell.chosen.is_long:
-        return await _forecast_long(resolution, cell, (items, key), known)
-    rows = resolution.lake.read(items, Items)
-    responses = resolution.lake.find(key)
+    if job.selected.is_long:
+        return await _forecast_long(resolved, job, (items, key), basis)
+    rows = resolved.lake.read(items, Items)
+    responses = resolved.lake.find(key)
     if responses is not None:
         expected = Expectation(stored=responses.rows)
     else:
-        requests = await plan_requests(rows, cell.entry, epochs_of(resolution.plan))
-        expected = _expect(resolution, requests, known, known.rates[cell.entry.name, "tested"])
-    tested = _forecast(cell.dataset, cell.entry.name, "tested", expected)
-    judged = await _forecast_judging(resolution, cell, items, responses, known)
+        requests = await plan_requests(rows, job.entry, epochs_of(resolved.plan))
+        expected = _expect(resolved, requests, basis, basis.rates[job.entry.name, "tested"])
+    tested = _forecast(job.dataset, job.entry.name, "tested", expected)
+    judged = await _forecast_judging(resolved, job, items, responses, basis)
     return [tested, *judged]
 
 
 async def _forecast_long(
-    resolution: ResolvedPlan, cell: EvalJob, asked: tuple[PartitionRef, PartitionKey], known: EstimateBasis
+    resolved: ResolvedPlan, job: EvalJob, asked: tuple[PartitionRef, PartitionKey], basis: EstimateBasis
 ) -> list[Forecast]:
-    """The same for long items: the model under test, whoever helps it, the judge."""
-    (items, key), parts, lake = asked, long_parts(resolution, cell), resolution.lake
+    """Forecast the same for long items: the model under test, its helpers, the judge."""
+    (items, key), parts, lake = asked, long_parts(resolved, job), resolved.lake
     responses = lake.find(key)
     forecasts: list[Forecast] = []
     if responses is not None:
-        forecasts.append(_forecast(cell.dataset, cell.entry.name, "tested", Expectation(stored=responses.rows)))
+        forecasts.append(_forecast(job.dataset, job.entry.name, "tested", Expectation(stored=responses.rows)))
     elif parts is not None:
-        helpers = helpers_of(resolution.plan, cell.entry, cell.setting)
-        for role, requests in (await plan_long_requests(cell, parts, resolution.plan, lake)).items():
-            model = helpers[role].name if role in helpers else cell.entry.name
-            expected = _expect(resolution, requests, known, known.rates[model, role])
+        helpers = helpers_of(resolved.plan, job.entry, job.setting)
+        for role, requests in (await plan_long_requests(job, parts, resolved.plan, lake)).items():
+            model = helpers[role].name if role in helpers else job.entry.name
+            expected = _expect(resolved, requests, basis, basis.rates[model, role])
             if role != "tested" and parts.long_task in SELF_WRITTEN:
                 expected = expected.model_copy(update={"upper_bound": True})
-            forecasts.append(_forecast(cell.dataset, model, role, expected))
-    judged = await _forecast_judging(resolution, cell, items, responses, known)
+            forecasts.append(_forecast(job.dataset, model, role, expected))
+    judged = await _forecast_judging(resolved, job, items, responses, basis)
     return [*forecasts, *judged]
 
 
-def _expect(resolution: ResolvedPlan, requests: list[ChatRequest], known: EstimateBasis, rate: Rate | None) -> Expectation:
-    journaled = find_journaled(resolution.lake.state / JOURNAL, [request.key for request in requests])
+def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
+    journaled = find_journaled(resolved.lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
     in_journal = len(requests) - len(unsent)
-    return expect_calls(unsent, known.estimator, rate) + Expectation(in_journal=in_journal)
+    return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=in_journal)
 
 
 async def _forecast_judging(
-    resolution: ResolvedPlan, cell: EvalJob, items: PartitionRef, responses: PartitionRef | None, known: EstimateBasis
+    resolved: ResolvedPlan, job: EvalJob, items: PartitionRef, responses: PartitionRef | None, basis: EstimateBasis
 ) -> list[Forecast]:
-    """The judges' share; one call per answer and repetition, as many as there are items where the answers are not known yet."""
-    rubric, judges = cell.chosen.rubric, resolution.plan.judges
+    """Forecast the judges' share; one call per answer and repetition, or per item where answers are not known yet."""
+    rubric, judges = job.selected.rubric, resolved.plan.judges
     if rubric is None:
         return []
-    expected = [await _expect_judge(resolution, cell, (items, responses), judge, known) for judge in judges]
-    return [_forecast(cell.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
+    expected = [await _expect_judge(resolved, job, (items, responses), judge, basis) for judge in judges]
+    return [_forecast(job.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
 
 
 async def _expect_judge(
-    resolution: ResolvedPlan,
-    cell: EvalJob,
+    resolved: ResolvedPlan,
+    job: EvalJob,
     asked: tuple[PartitionRef, PartitionRef | None],
     judge: ModelEntry,
-    known: EstimateBasis,
+    basis: EstimateBasis,
 ) -> Expectation:
-    (items, responses), lake, repeat = asked, resolution.lake, resolution.plan.judge_repeat
-    rubric = load_rubric(cell.chosen.rubric or "")
-    rate, rows = known.rates[judge.name, "judge"], lake.read(items, Items)
+    (items, responses), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
+    rubric = load_rubric(job.selected.rubric or "")
+    rate, rows = basis.rates[judge.name, "judge"], lake.read(items, Items)
     if responses is None:
         requests = await plan_ratings(
-            ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolution.plan))), judge, rubric, repeat
+            ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolved.plan))), judge, rubric, repeat
         )
-        return _with_answers(expect_calls(requests, known.estimator, rate), cell, known, rate)
-    key = judgements_partition(resolution, cell, responses, judge)
+        return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
+    key = judgements_partition(resolved, job, responses, judge)
     stored = lake.find(key) if key else None
     if stored is not None:
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
     answers = judged_answers(lake.read(responses, Responses), rows).iter_rows(named=True)
     requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in answers), judge, rubric, repeat)
-    return _expect(resolution, requests, known, rate)
+    return _expect(resolved, requests, basis, rate)
 
 
-def _with_answers(expected: Expectation, cell: EvalJob, known: EstimateBasis, rate: Rate | None) -> Expectation:
-    """The same with the length of the answers that the judge will read."""
-    length = known.estimator.mean_reply(cell.entry.name, judged=False, max_tokens=cell.entry.sampling.max_tokens)
+def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:
+    """Return the same with the length of the answers that the judge will read."""
+    length = basis.estimator.mean_reply(job.entry.name, judged=False, max_tokens=job.entry.sampling.max_tokens)
     prompt = expected.prompt_tokens + round(expected.calls * length)
     cost = rate.cost(prompt, expected.completion_tokens) if rate else None
     return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
@@ -176,14 +185,14 @@ def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Fo
 
 
 def forecast_document(
-    resolution: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, table: PriceTable | None
+    resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, table: PriceTable | None
 ) -> dict[str, Any]:
-    """The JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
+    """Return the JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
     models = dict.fromkeys((row.model, row.role) for row in forecasts)
     total = _sum(forecasts)
     return {
         "dry_run": True,
-        "benchmark": resolution.blueprint.name,
+        "benchmark": resolved.blueprint.name,
         "currency": table.currency if table else None,
         "datasets": [_flat(row) for row in forecasts],
         "models": [
@@ -191,12 +200,12 @@ def forecast_document(
                 "model": model,
                 "role": role,
                 **_sum(row for row in forecasts if (row.model, row.role) == (model, role)).model_dump(),
-                "basis": _basis(known.estimator.seen(model, judged=role == "judge")),
+                "basis": _basis(basis.estimator.seen(model, judged=role == "judge")),
             }
             for model, role in models
         ],
         "total": total.model_dump(),
-        "notes": list(_notes(resolution, forecasts, known, total)),
+        "notes": list(_notes(resolved, forecasts, basis, total)),
     }
 
 
@@ -212,8 +221,8 @@ def _basis(replies: int) -> str:
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
-def _notes(resolution: ResolvedPlan, forecasts: Sequence[Forecast], known: EstimateBasis, total: Expectation) -> Iterable[str]:
-    plan = resolution.plan
+def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, total: Expectation) -> Iterable[str]:
+    plan = resolved.plan
     unpriced = dict.fromkeys(row.model for row in forecasts if row.expected.cost is None)
     if unpriced:
         yield no_price(unpriced)
@@ -228,12 +237,12 @@ def _notes(resolution: ResolvedPlan, forecasts: Sequence[Forecast], known: Estim
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
         yield f"That is more than the budget of {plan.budget:g}."
-    if total.calls and known.unprobed:
-        yield f"Never probed: {', '.join(known.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
+    if total.calls and basis.unprobed:
+        yield f"Never probed: {', '.join(basis.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
 
 
-def forecast_shown(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
-    """A dry run for a terminal."""
+def forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+    """Return a dry run for a terminal."""
     currency = document["currency"]
     heads = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
     table = Table("Dataset", "Model", "Role", *(Column(head, justify="right") for head in heads), title="Dry run", box=SIMPLE)

@@ -1,15 +1,17 @@
-"""`moodflow leaderboard`: models of a benchmark, ranked, in the terminal or as a page."""
+"""`moodflow leaderboard`: rank the models of a benchmark, in the terminal or as a page."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal
+from flows.commands.console import CommandResult
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 
-Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated [default: the newest of each model]")]
+Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 
 
@@ -23,7 +25,7 @@ def leaderboard(
     as_json: opt.AsJson = False,
 ) -> None:
     """Models of a benchmark, ranked."""
-    from flows.commands import tables as outcome  # noqa: PLC0415
+    from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
 
     folder, runs, scored_as = lake or DEFAULT_LAKE, run or [], opt.read_profile(profile)
@@ -38,15 +40,12 @@ def leaderboard(
         from tasks.reporting.render.page import write_leaderboard  # noqa: PLC0415
 
         write_leaderboard(data, html)
-    if as_json:
-        print_json({"models": rows} | ({"html": str(html)} if html else {}))
-    else:
-        terminal().print(outcome.leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else []), sep="\n")
+    document = {"models": rows} | ({"html": str(html)} if html else {})
+    view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
+    CommandResult(0, document, view).finish(as_json=as_json)
 
 
 def _require_page(html: Path | None) -> None:
-    from schemas.errors import UsageError  # noqa: PLC0415
-
     if html and (html.suffix != ".html" or html.is_dir()):
         raise UsageError(
             "the page needs a file name",
@@ -58,8 +57,6 @@ def _require_page(html: Path | None) -> None:
 
 
 def _require_no_run(runs: list[str]) -> None:
-    from schemas.errors import UsageError  # noqa: PLC0415
-
     if runs:
         raise UsageError(
             "a paper's table has no runs",

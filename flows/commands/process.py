@@ -1,4 +1,4 @@
-"""How the process of a command starts and ends: imports without garbage collection, and an end without taking Python down."""
+"""Start and end the process of a command: import without garbage collection, end without taking Python down."""
 
 import atexit
 import gc

@@ -1,7 +1,6 @@
-"""Run one stage, or all of them, from the command line: with a Prefect server of the user's, or a temporary one."""
+"""Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,18 +8,18 @@ from rich.console import RenderableType
 
 from flows.ablate import ablate, read_variants
 from flows.build import build_datasets
-from flows.commands.tables import (
+from flows.commands.console import CommandResult
+from flows.commands.run_view import (
     ablation_document,
     ablation_table,
     leaderboard_table,
     lowers_coverage,
     run_document,
     usage_document,
-    usage_shown,
+    usage_view,
 )
 from flows.infer import run_inference
-from flows.planning.resolve import resolve
-from flows.planning.run_id import name_run
+from flows.planning.resolve import name_run, resolve
 from flows.planning.usage import complete_usage, priced, read_prices
 from flows.refresh import refresh
 from flows.report import report
@@ -40,20 +39,11 @@ from tasks.steps import ledger
 STAGE_FLOWS = {"build": build_datasets, "infer": run_inference, "score": score}
 
 
-@dataclass(frozen=True)
-class CommandResult:
-    """What a command prints and how it ends."""
-
-    status: int
-    document: dict[str, Any]
-    shown: list[RenderableType] = field(default_factory=list)
-
-
 def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
     """Run `run`, `build`, `infer`, `score` or `report` to its end, for one plan after the other.
 
     Returns:
-        The outcome of the first plan; documents of the others are in its `more`, the status is the highest.
+        The result of the first plan; documents of the others are in its `more`, the status is the highest.
 
     Raises:
         MoodflowError: if something the user can mend is wrong.
@@ -75,8 +65,8 @@ async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
-    shown = [line for outcome in (first, *others) for line in outcome.shown]
-    return CommandResult(max(outcome.status for outcome in (first, *others)), document, shown)
+    view = [line for result in (first, *others) for line in result.view]
+    return CommandResult(max(result.status for result in (first, *others)), document, view)
 
 
 def run_ablation(request: AblationRequest) -> CommandResult:
@@ -96,11 +86,11 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
     manifest: RunManifest = await on_server(lambda: ablate(request))
     lake = resolve(request.plan).lake
     document = ablation_document(manifest, lake)
-    shown: list[RenderableType] = [ablation_table(document), *usage_shown(document), f"Report: {document['report']}"]
-    shown += [f"Prefect UI: {address}" for address in pages(ABLATION_KEYS)]
-    shown += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
+    view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]
+    view += [f"Prefect UI: {address}" for address in pages(ABLATION_KEYS)]
+    view += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
     failed = manifest.missing or any(row["n_scored"] < row["n_total"] for row in document["rows"])
-    return CommandResult(int(bool(failed)), document, shown)
+    return CommandResult(int(bool(failed)), document, view)
 
 
 async def _run_each(stage: str, plans: Sequence[Plan]) -> list[CommandResult]:
@@ -110,11 +100,11 @@ async def _run_each(stage: str, plans: Sequence[Plan]) -> list[CommandResult]:
 async def _run_flows(stage: str, plan: Plan) -> CommandResult:
     if stage in STAGE_FLOWS:
         result: StageResult = await STAGE_FLOWS[stage](plan)
-        return stage_outcome(stage, result, plan)
+        return stage_result(stage, result, plan)
     whole = stage == "run"
     manifest: RunManifest = await (refresh(plan) if whole else report(_report_request(plan)))
     warn_of_regressions(resolve(plan).lake, manifest.run)
-    return run_outcome(manifest, plan)
+    return run_result(manifest, plan)
 
 
 def _report_request(plan: Plan) -> ReportRequest:
@@ -127,8 +117,8 @@ def _report_request(plan: Plan) -> ReportRequest:
     )
 
 
-def stage_outcome(stage: str, result: StageResult, plan: Plan) -> CommandResult:
-    """What `moodflow build`, `infer` and `score` print."""
+def stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
+    """Return the result of `moodflow build`, `infer` and `score`."""
     layers = list(dict.fromkeys(ref.layer for ref in result.refs))
     document = {
         "stage": stage,
@@ -137,11 +127,11 @@ def stage_outcome(stage: str, result: StageResult, plan: Plan) -> CommandResult:
         "calls": result.calls.model_dump(),
         **(_spent(result, plan) if stage == "infer" else {}),
     }
-    shown: list[RenderableType] = [f"{layer}: {sum(ref.layer == layer for ref in result.refs)} partitions" for layer in layers]
-    shown += [f"missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in result.missing]
-    shown += usage_shown(document) if stage == "infer" else []
+    view: list[RenderableType] = [f"{layer}: {sum(ref.layer == layer for ref in result.refs)} partitions" for layer in layers]
+    view += [f"missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in result.missing]
+    view += usage_view(document) if stage == "infer" else []
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
-    return CommandResult(int(failed), document, shown)
+    return CommandResult(int(failed), document, view)
 
 
 def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
@@ -150,33 +140,33 @@ def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
     return usage_document(rows, table.currency if table else None, result.refs)
 
 
-def run_outcome(manifest: RunManifest, plan: Plan) -> CommandResult:
-    """What `moodflow run` and `report` print."""
+def run_result(manifest: RunManifest, plan: Plan) -> CommandResult:
+    """Return the result of `moodflow run` and `report`."""
     lake = resolve(plan).lake
     document = run_document(manifest, lake)
     calls = manifest.calls
-    shown: list[RenderableType] = [
+    view: list[RenderableType] = [
         leaderboard_table(manifest.benchmark, document["models"]),
         f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",
-        *usage_shown(document),
+        *usage_view(document),
         *(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
     ]
     if changes := read_changes(lake.root, manifest.run):
-        shown.append(f"State: {changes.state}, {state_message(changes)}")
-    shown += [f"Prefect UI: {address}" for address in pages(RUN_KEYS)]
-    return CommandResult(int(lowers_coverage(manifest, lake)), document, shown)
+        view.append(f"State: {changes.state}, {state_message(changes)}")
+    view += [f"Prefect UI: {address}" for address in pages(RUN_KEYS)]
+    return CommandResult(int(lowers_coverage(manifest, lake)), document, view)
 
 
 def pages(keys: Sequence[str]) -> list[str]:
-    """Pages of the UI to open after the run that just ended."""
+    """Return the pages of the UI to open after the run that just ended."""
     return addresses_of(keys, ledger.ended[-1] if ledger.ended else None)
 
 
 def warn_of_regressions(lake: Lake, run: str) -> None:
-    """Say on standard error what regressed, each finding on a line of its own."""
+    """Print on standard error what regressed, each finding on a line of its own."""
     changes = read_changes(lake.root, run)
-    for unit in changes.regressed if changes else ():
-        findings = "".join(f"\n  {finding.message}" for finding in unit.findings)
-        log(f"{unit.model} ({unit.setting}) regressed against {unit.previous}:{findings}")
+    for system in changes.regressed if changes else ():
+        findings = "".join(f"\n  {finding.message}" for finding in system.findings)
+        log(f"{system.model} ({system.setting}) regressed against {system.previous}:{findings}")

@@ -1,17 +1,18 @@
-"""`moodflow verify`: is a run still what it was, and does it follow from its replies?"""
+"""`moodflow verify`: check the files of a run and compute its scores again."""
 
 from typing import TYPE_CHECKING
 
 import typer
+from rich.box import SIMPLE
+from rich.console import RenderableType
 from rich.markup import escape
+from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal
+from flows.commands.console import CommandResult, decimal
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from schemas.verification import Verification
 
 MOST_SHOWN = 20
@@ -23,22 +24,15 @@ def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = N
     from tasks.analysis.verify import verify_run  # noqa: PLC0415  takes seconds
 
     found = verify_run(lake or DEFAULT_LAKE, run)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-    else:
-        terminal().print(*verify_shown(found), sep="\n")
-    raise typer.Exit(int(not found.verified))
+    CommandResult(int(not found.verified), found.model_dump(mode="json"), verify_view(found)).finish(as_json=as_json)
 
 
-def verify_shown(found: "Verification") -> "list[RenderableType]":
-    """What a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
+def verify_view(found: "Verification") -> list[RenderableType]:
+    """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     return [_layer_table(found), *_difference_lines(found), *_score_lines(found), *_note_lines(found), _verdict(found)]
 
 
-def _layer_table(found: "Verification") -> "RenderableType":
-    from rich.box import SIMPLE  # noqa: PLC0415
-    from rich.table import Column, Table  # noqa: PLC0415
-
+def _layer_table(found: "Verification") -> RenderableType:
     table = Table("Layer", *(Column(head, justify="right") for head in ("Files", "Rows")), "Recomputed", "Differs", box=SIMPLE)
     for layer in found.layers:
         differs = str(layer.differs) if layer.differs else "-"
@@ -55,7 +49,7 @@ def _difference_lines(found: "Verification") -> list[str]:
 
 def _score_lines(found: "Verification") -> list[str]:
     changes = [
-        f"{escape(change.model)} ({change.setting}) {change.name}: {_number(change.before)} -> {_number(change.after)}"
+        f"{escape(change.model)} ({change.setting}) {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
         for change in found.would_differ
     ]
     return _bounded("With blueprint and code as they are now, the stored replies would score", changes)
@@ -66,10 +60,6 @@ def _bounded(title: str, lines: list[str]) -> list[str]:
         return []
     more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
     return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
-
-
-def _number(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
 
 
 def _note_lines(found: "Verification") -> list[str]:

@@ -1,4 +1,4 @@
-"""The dialect of every model of a plan: looked up in the lake and among the providers, found out once where it is not known."""
+"""Find the API capabilities of every model of a plan: in the lake, among the providers, or by a probe."""
 
 import asyncio
 import os
@@ -19,11 +19,11 @@ from tasks.models.http.endpoint_check import resolve_api_key
 from tasks.text.backoff import Retry
 
 AT_ONCE = CallRetryPolicy(retries={failure: Retry(attempts=1) for failure in FAILURES})
-"""A probe says what happens now; a run tries again."""
+"""No second attempt: a probe says what happens now."""
 
 
 def with_capabilities(plan: Plan) -> Plan:
-    """The plan with the dialect of every model filled in; a plan that has them all stays as it is.
+    """Return the plan with the API capabilities of every model filled in; a plan that has them all stays as it is.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
@@ -33,7 +33,7 @@ def with_capabilities(plan: Plan) -> Plan:
 
 
 def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
-    """The entry with the dialect of its calls. What comes with the install speaks the usual one, if nothing else is stated.
+    """Return the entry with the API capabilities of its calls; those of the embedded model are the usual ones unless stated.
 
     Raises:
         LakeError: if what was found about the model cannot be read.
@@ -43,16 +43,16 @@ def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
 
 
 def quirks_for(entry: ModelEntry) -> Quirks | None:
-    """What the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
+    """Return what the provider's entry says of the model; None if no provider is at its address, or at the one it stands for."""
     provider = provider_at(entry.base_url) or provider_at(entry.identity)
     return provider.quirks_of(entry.name) if provider else None
 
 
 def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
-    """Models of a plan, judges and helpers included, that a run would probe before their first call; each model of a server once.
+    """Return the models of a plan, roles included, that a run would probe before their first call; each model of a server once.
 
     Args:
-        plan: as the user made it; a resolved one has a dialect everywhere and leaves nothing to find out.
+        plan: as the user made it; a resolved one has all capabilities and leaves nothing to find out.
 
     Raises:
         LakeError: if what was found about a model cannot be read.
@@ -76,7 +76,7 @@ async def ensure_probed(
     Args:
         lake: folder that remembers.
         models: some of those that `unprobed` names.
-        budget: who pays for the calls; null = nobody counts.
+        budget: that the calls are booked to; null = not counted.
         environ: where keys are looked up.
 
     Returns:

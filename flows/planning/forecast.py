@@ -1,10 +1,9 @@
-"""What a cell of long items would take, without asking: its solver plays the item through with replies that nobody wrote."""
+"""Forecast the calls of a job of long items: its solver is run with invented replies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flows.planning.jobs import EvalJob
-from flows.planning.long_parts import LongParts, helpers_of
+from flows.planning.jobs import EvalJob, LongParts, helpers_of
 from schemas.chat import ChatReply, ChatRequest
 from schemas.plan import Plan
 from schemas.retrieval import Chunk, Ranked
@@ -19,14 +18,14 @@ from tasks.solvers.longemotion.steps import read_long
 from tasks.solvers.run import read_item
 
 FAVOURABLE = "[Relevant] [Fully supported]"
-"""Stands for a critic's reply: without a verdict it would be asked again."""
+"""Invented reply of a critic: without a verdict it would be asked again."""
 
 SENTENCE_TOKENS = 6
-"""Fewest tokens of a sentence of what stands for other replies."""
+"""Fewest tokens of a sentence of other invented replies."""
 
 
 def write_at_length(call: int, max_tokens: int) -> str:
-    """Stands for any other reply, of a model that goes on for as long as it may: nothing but its length matters.
+    """Return the longest reply a model may give; nothing but its length matters.
 
     No two pieces of it, and of other calls' replies, are equal: calls about equal pieces would be counted once.
     """
@@ -35,7 +34,7 @@ def write_at_length(call: int, max_tokens: int) -> str:
 
 @dataclass(frozen=True)
 class LastFirstRetriever:
-    """A retriever that finds a text the better the later it comes.
+    """A retriever that ranks a text the higher the later it comes.
 
     Of what a model wrote itself, each step then finds what the step before it could not: no call would be made for two steps.
     """
@@ -43,15 +42,15 @@ class LastFirstRetriever:
     legacy_bos: bool
 
     async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
-        """As the real one does."""
+        """Split as the real one does."""
         return split(text, chunk_tokens, overlap_tokens, legacy_bos=self.legacy_bos)
 
     async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
-        """The last one first."""
+        """Rank the last one first."""
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
     async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
-        """The last one first."""
+        """Rank the last one first."""
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
 
@@ -65,43 +64,45 @@ class PlannedCalls:
 
     calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
 
-    def role_model(self, role: Role, role_model: RoleModel) -> RoleModel:
-        """The same model, whose calls are noted and not sent."""
+    def record(self, role: Role, model: RoleModel) -> RoleModel:
+        """Return the same model with its calls recorded and not sent."""
         made = self.calls.setdefault(role, [])
 
         async def note(request: ChatRequest) -> ChatReply:
             made.append(request)
-            text = FAVOURABLE if role == "critic" else write_at_length(len(made), role_model.entry.sampling.max_tokens)
+            text = FAVOURABLE if role == "critic" else write_at_length(len(made), model.entry.sampling.max_tokens)
             return ChatReply(text=text)
 
-        return RoleModel(role_model.entry, note)
+        return RoleModel(model.entry, note)
 
 
-async def plan_long_requests(cell: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
-    """The calls about a cell's items, by role.
+async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
+    """Return the calls about a job's items, by role.
 
     Args:
-        cell: what is asked.
+        job: what is asked.
         parts: its parts.
         plan: resolved.
         lake: holds items and contexts.
     """
-    planned, helpers = PlannedCalls(), helpers_of(plan, cell.entry, cell.setting)
+    planned, helpers = PlannedCalls(), helpers_of(plan, job.entry, job.setting)
 
-    async def nobody(request: ChatRequest) -> ChatReply:
+    async def refuse(request: ChatRequest) -> ChatReply:
         raise AssertionError(f"{request.model} was to be asked in a forecast")
 
-    core = planned.role_model("tested", RoleModel(cell.entry, nobody))
-    sage = planned.role_model("sage", RoleModel(helpers.get("sage", cell.entry), nobody))
-    critic = planned.role_model("critic", RoleModel(helpers.get("critic", cell.entry), nobody))
+    core = planned.record("tested", RoleModel(job.entry, refuse))
+    sage = planned.record("sage", RoleModel(helpers.get("sage", job.entry), refuse))
+    critic = planned.record("critic", RoleModel(helpers.get("critic", job.entry), refuse))
     resources = SolverResources(ModelRoles(core, sage, critic), LastFirstRetriever(plan.retrieval.counts_bos))
-    job = parts.chunk_job
+    splitting = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
         item = read_item(row)
         chunks: tuple[Chunk, ...] = ()
-        if job is not None:
-            segments = segments_of(item.options or ()) if job.chunk_tokens is None else None
-            chunks = segments or await resources.retriever.split(item.context or "", job.chunk_tokens or 1, job.overlap_tokens)
+        if splitting is not None:
+            segments = segments_of(item.options or ()) if splitting.chunk_tokens is None else None
+            chunks = segments or await resources.retriever.split(
+                item.context or "", splitting.chunk_tokens or 1, splitting.overlap_tokens
+            )
         for repetition in range(plan.repeat):
             await solve(LongItem(row["item_id"], item, context, chunks), parts.options, resources, repetition)
     return {role: made for role, made in planned.calls.items() if made}

@@ -1,136 +1,238 @@
-"""Where the partitions of a plan are: each stage finds its inputs in the lake by fingerprint, so each can run alone."""
+"""List the jobs of a plan and the keys of their partitions; each stage finds its inputs in the lake by fingerprint."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
-from flows.planning.long_parts import LongParts
 from flows.planning.resolve import ResolvedPlan, SelectedDataset
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.vocabulary import Setting, TooLong
+from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.datasets.keys import items_key, long_items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
+from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.ranking import RANKING_VERSION
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
+from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.solve import SOLVERS_VERSION
+from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers.longemotion.steps import ChunkJob, LongKeys
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import responses_key
 from tasks.sources.locating import Locator, source_sha256
 
+IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
+"""Tasks whose contexts come in segments."""
+
+SELF_WRITTEN: frozenset[LongTask] = frozenset({"ee"})
+"""Tasks whose corpus is what the model wrote before."""
+
 
 class EvalJob(NamedTuple):
     """One dataset, model and setting: a partition in most layers."""
 
-    chosen: SelectedDataset
+    selected: SelectedDataset
     entry: ModelEntry
     setting: Setting
 
     @property
     def dataset(self) -> str:
-        """Name of the dataset."""
-        return self.chosen.spec.id
+        """Return the name of the dataset."""
+        return self.selected.spec.id
 
     def missing(self, reason: str, next_step: str) -> Missing:
-        """Record that this cell yields no score."""
+        """Record that this job yields no score."""
         return Missing(dataset=self.dataset, model=self.entry.name, setting=self.setting, reason=reason, next_step=next_step)
 
 
-def eval_jobs(resolution: ResolvedPlan) -> Iterator[EvalJob]:
-    """Every dataset x model x setting of the run."""
-    for chosen in resolution.chosen:
-        for entry in resolution.plan.models:
-            for setting in resolution.plan.settings:
-                yield EvalJob(chosen, entry, setting)
+def eval_jobs(resolved: ResolvedPlan) -> Iterator[EvalJob]:
+    """Yield every dataset x model x setting of the run.
+
+    Raises:
+        UsageError: the plan names no model.
+    """
+    resolved.plan.require_models()
+    for selected in resolved.selected:
+        for entry in resolved.plan.models:
+            for setting in resolved.plan.settings:
+                yield EvalJob(selected, entry, setting)
 
 
-def items_partition(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionKey:
-    """Key of a dataset's sampled items.
+def items_partition(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionKey:
+    """Return the key of a dataset's sampled items.
 
     Raises:
         SourceMissingError: a file that no hash pins, or a user's own, is not here.
     """
-    plan = resolution.plan
-    hashes = source_sha256(chosen.spec.files, Locator.for_mirror(plan.mirror))
-    if chosen.is_long:
-        return long_items_keys(chosen.spec, hashes, plan.sample, plan.seed, plan.contexts)[0]
-    return items_key(chosen.spec, hashes, plan.sample, plan.seed)
+    plan = resolved.plan
+    hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
+    if selected.is_long:
+        return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)[0]
+    return items_key(selected.spec, hashes, plan.sample, plan.seed)
 
 
-def contexts_partition(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionKey:
-    """Key of what is known of a dataset's long contexts.
+def contexts_partition(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionKey:
+    """Return the key of what is known of a dataset's long contexts.
 
     Raises:
         SourceMissingError: a file that no hash pins, or a user's own, is not here.
     """
-    plan = resolution.plan
-    hashes = source_sha256(chosen.spec.files, Locator.for_mirror(plan.mirror))
-    return long_items_keys(chosen.spec, hashes, plan.sample, plan.seed, plan.contexts)[1]
+    plan = resolved.plan
+    hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
+    return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)[1]
 
 
-def find_items(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionRef | None:
-    """A dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
+def find_items(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
+    """Find a dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
     try:
-        return resolution.lake.find(items_partition(resolution, chosen))
+        return resolved.lake.find(items_partition(resolved, selected))
     except SourceMissingError:
         return None
 
 
-def find_contexts(resolution: ResolvedPlan, chosen: SelectedDataset) -> PartitionRef | None:
-    """What is known of a dataset's long contexts; None if they are not built."""
+def find_contexts(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
+    """Find what is known of a dataset's long contexts; None if they are not built."""
     try:
-        return resolution.lake.find(contexts_partition(resolution, chosen))
+        return resolved.lake.find(contexts_partition(resolved, selected))
     except SourceMissingError:
         return None
 
 
-def long_parts(resolution: ResolvedPlan, cell: EvalJob) -> LongParts | None:
-    """Where everything is that asking a cell of long items reads and writes; None if its items are not long or not built."""
-    items, contexts = find_items(resolution, cell.chosen), find_contexts(resolution, cell.chosen)
-    task = cell.chosen.spec.long_task
+@dataclass(frozen=True)
+class LongParts:
+    """What one dataset, model and setting are asked with, and where its partitions are."""
+
+    items: PartitionRef
+    contexts: PartitionRef
+    options: SolverOptions
+    parameters: Parameters
+    long_task: LongTask
+    chunks: PartitionKey | None
+    keys: LongKeys
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        entry: ModelEntry,
+        setting: Setting,
+        long_task: LongTask,
+        built: tuple[PartitionRef, PartitionRef],
+        too_long: TooLong,
+    ) -> Self:
+        """Work out the parts of a job.
+
+        Args:
+            plan: resolved.
+            entry: the model under test.
+            setting: how it is asked.
+            long_task: of the dataset.
+            built: items and contexts.
+            too_long: what becomes of items longer than the model's context.
+        """
+        items, contexts = built
+        options = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
+        parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
+        retrieves = parameters.retrieves
+        embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
+        texts = {
+            "prompts_sha256": load_long_prompts().sha256,
+            "solvers_version": SOLVERS_VERSION,
+            **({"ranking_version": RANKING_VERSION} if retrieves else {}),
+        }
+        settings = {
+            **long_settings(options, helpers_of(plan, entry, setting), embedder, texts),
+            **round_settings(plan.repeat, too_long),
+        }
+
+        def key(layer: str) -> PartitionKey:
+            return long_key(layer, entry, setting, settings, built)
+
+        own = long_task in SELF_WRITTEN
+        size = None if long_task in IN_SEGMENTS else parameters.chunk_tokens
+        return cls(
+            items=items,
+            contexts=contexts,
+            options=options,
+            parameters=parameters,
+            long_task=long_task,
+            chunks=chunks_key(items, size, plan.retrieval) if retrieves and not own else None,
+            keys=LongKeys(
+                responses=key("responses"),
+                retrievals=key("retrievals") if retrieves else None,
+                written=key("chunks") if retrieves and own else None,
+            ),
+        )
+
+    @property
+    def chunk_job(self) -> ChunkJob | None:
+        """Return how the contexts are split; None if the setting does not retrieve from them."""
+        if self.chunks is None:
+            return None
+        size = None if self.long_task in IN_SEGMENTS else self.parameters.chunk_tokens
+        overlap = self.options.retrieval.overlap_tokens
+        return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
+
+
+def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[str, ModelEntry]:
+    """Return the helpers of the model under test, by role; where the plan names none, that model itself."""
+    if setting == "coem":
+        return {"sage": plan.sage or entry}
+    return {"critic": plan.critic or entry} if setting == "self_rag" else {}
+
+
+def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
+    """Find what a job of long items reads and writes; None if its items are not long or not built."""
+    items, contexts = find_items(resolved, job.selected), find_contexts(resolved, job.selected)
+    task = job.selected.spec.long_task
     if task is None or items is None or contexts is None:
         return None
-    return LongParts.of(resolution.plan, cell.entry, cell.setting, task, (items, contexts), too_long_of(resolution))
+    return LongParts.of(resolved.plan, job.entry, job.setting, task, (items, contexts), too_long_of(resolved))
 
 
-def responses_partition(resolution: ResolvedPlan, cell: EvalJob) -> PartitionKey | None:
-    """Key of a cell's replies; None if its items are not built."""
-    items = find_items(resolution, cell.chosen)
+def responses_partition(resolved: ResolvedPlan, job: EvalJob) -> PartitionKey | None:
+    """Return the key of a job's replies; None if its items are not built."""
+    items = find_items(resolved, job.selected)
     if items is None:
         return None
-    if cell.chosen.is_long:
-        parts = long_parts(resolution, cell)
+    if job.selected.is_long:
+        parts = long_parts(resolved, job)
         return parts.keys.responses if parts else None
-    rounds, too_long = epochs_of(resolution.plan), too_long_of(resolution)
-    return responses_key(items, cell.entry, cell.setting, load_prompts().sha256, rounds, too_long)
+    rounds, too_long = epochs_of(resolved.plan), too_long_of(resolved)
+    return responses_key(items, job.entry, job.setting, load_prompts().sha256, rounds, too_long)
 
 
 def epochs_of(plan: Plan) -> Epochs:
-    """How often the plan asks each item."""
+    """Return how often the plan asks each item."""
     return Epochs(plan.permute, plan.seed, plan.repeat)
 
 
-def too_long_of(resolution: ResolvedPlan) -> TooLong:
-    """What becomes of items longer than a model's context: as the plan says, else as the benchmark does."""
-    return resolution.plan.too_long or resolution.blueprint.too_long or "missing"
+def too_long_of(resolved: ResolvedPlan) -> TooLong:
+    """Return what becomes of items longer than a model's context: as the plan says, else as the benchmark does."""
+    return resolved.plan.too_long or resolved.blueprint.too_long or "missing"
 
 
 def judgements_partition(
-    resolution: ResolvedPlan, cell: EvalJob, responses: PartitionRef, judge: ModelEntry | None = None
+    resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef, judge: ModelEntry | None = None
 ) -> PartitionKey | None:
-    """Key of a judge's ratings of a cell's replies, by default of the one that counts; None if nothing there is judged."""
-    judge, rubric = judge or resolution.plan.judge, cell.chosen.rubric
+    """Return the key of a judge's ratings of a job's replies, by default of the first one; None if nothing there is judged."""
+    judge, rubric = judge or resolved.plan.judge, job.selected.rubric
     if judge is None or rubric is None:
         return None
-    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256, resolution.plan.judge_repeat)
+    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256, resolved.plan.judge_repeat)
 
 
 class ScorableJob(NamedTuple):
-    """A cell whose replies (and ratings, where it needs any) are in the lake."""
+    """A job whose replies (and ratings, where it needs any) are in the lake."""
 
-    cell: EvalJob
+    job: EvalJob
     items: PartitionRef
     responses: PartitionRef
     judgements: PartitionRef | None
@@ -139,39 +241,39 @@ class ScorableJob(NamedTuple):
     """Contexts, chunks and retrievals behind the replies, and ratings by the panel, as far as they are there."""
 
 
-def find_ready(resolution: ResolvedPlan, cell: EvalJob) -> ScorableJob | None:
-    """The cell's inputs of the score stage; None if replies or ratings are not there."""
-    items = find_items(resolution, cell.chosen)
-    key = responses_partition(resolution, cell)
-    responses = resolution.lake.find_latest(key) if key else None
+def find_ready(resolved: ResolvedPlan, job: EvalJob) -> ScorableJob | None:
+    """Find the job's inputs of the score stage; None if replies or ratings are not there."""
+    items = find_items(resolved, job.selected)
+    key = responses_partition(resolved, job)
+    responses = resolved.lake.find_latest(key) if key else None
     if items is None or responses is None:
         return None
-    judged = judgements_partition(resolution, cell, responses)
-    judgements = resolution.lake.find_latest(judged) if judged else None
+    judged = judgements_partition(resolved, job, responses)
+    judgements = resolved.lake.find_latest(judged) if judged else None
     if judged is not None and judgements is None:
         return None
-    if resolution.plan.profile == "reference":
-        scores = reference_scores_key(responses, cell.chosen.methods)
+    if resolved.plan.profile == "reference":
+        scores = reference_scores_key(responses, job.selected.methods)
     else:
-        scores = item_scores_key(responses, [judgements] if judgements else [], cell.chosen.methods)
-    return ScorableJob(cell, items, responses, judgements, scores, _others(resolution, cell, responses))
+        scores = item_scores_key(responses, [judgements] if judgements else [], job.selected.methods)
+    return ScorableJob(job, items, responses, judgements, scores, _others(resolved, job, responses))
 
 
-def unrated(resolution: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missing]:
-    """Cells that a member of the panel has not rated: the agreement of judges is then computed without it."""
+def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missing]:
+    """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
     gaps = []
     for found in ready:
-        for judge in resolution.plan.judges[1:]:
-            key = judgements_partition(resolution, found.cell, found.responses, judge)
-            if key is not None and resolution.lake.find_latest(key) is None:
-                gaps.append(found.cell.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
+        for judge in resolved.plan.judges[1:]:
+            key = judgements_partition(resolved, found.job, found.responses, judge)
+            if key is not None and resolved.lake.find_latest(key) is None:
+                gaps.append(found.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
     return gaps
 
 
-def _others(resolution: ResolvedPlan, cell: EvalJob, responses: PartitionRef) -> tuple[PartitionRef, ...]:
-    keys = [judgements_partition(resolution, cell, responses, judge) for judge in resolution.plan.judges[1:]]
-    parts = long_parts(resolution, cell) if cell.chosen.is_long else None
+def _others(resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef) -> tuple[PartitionRef, ...]:
+    keys = [judgements_partition(resolved, job, responses, judge) for judge in resolved.plan.judges[1:]]
+    parts = long_parts(resolved, job) if job.selected.is_long else None
     if parts:
         keys += [parts.chunks, parts.keys.retrievals, parts.keys.written]
-    found = [resolution.lake.find_latest(key) for key in keys if key]
+    found = [resolved.lake.find_latest(key) for key in keys if key]
     return (*([parts.contexts] if parts else []), *(ref for ref in found if ref))

@@ -1,18 +1,22 @@
-"""What a plan means: blueprint, chosen datasets, and which of the blueprint's datasets cannot be had and why."""
+"""Resolve a plan: look up its blueprint, datasets and lake, and say which datasets cannot be had and why."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from itertools import product
+from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
-from schemas.plan import Plan
+from schemas.plan import Plan, fields_of
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
+from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.metrics.reference.methods import reference_gap
@@ -21,6 +25,8 @@ from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
+
+MAX_MODELS_LENGTH = 40
 
 
 @dataclass(frozen=True)
@@ -32,22 +38,22 @@ class SelectedDataset:
 
     @property
     def is_long(self) -> bool:
-        """Whether its items have a long context, built for them."""
+        """Return whether its items have a long context, built for them."""
         return self.spec.sample_builder is not None
 
     @property
     def rubric(self) -> str | None:
-        """Rubric of its judged methods, if it has any."""
+        """Return the rubric of its judged methods, if it has any."""
         return next((method.rubric for method in self.methods if method.rubric), None)
 
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with its names looked up; in `plan`, every model's entry has its dialect."""
+    """A plan with its names looked up; in `plan`, every model's entry has its API capabilities."""
 
     plan: Plan
     blueprint: Blueprint
-    chosen: tuple[SelectedDataset, ...]
+    selected: tuple[SelectedDataset, ...]
     missing: tuple[Missing, ...]
     lake: Lake
 
@@ -67,24 +73,24 @@ def resolve(plan: Plan) -> ResolvedPlan:
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
     locator = Locator.for_mirror(plan.mirror)
-    chosen, missing = [], []
+    selected, missing = [], []
     for name, entry in blueprint.datasets.items():
         if plan.datasets is not None and name not in plan.datasets:
             continue
         obstacle = _obstacle(name, entry, plan)
         if obstacle is None:
-            chosen.append(SelectedDataset(choose_source(_specification(name, entry), locator), entry.methods))
+            selected.append(SelectedDataset(choose_source(_specification(name, entry), locator), entry.methods))
         elif plan.datasets is None:
             missing.append(obstacle)
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
-    _require_contexts(plan, chosen)
+    _require_contexts(plan, selected)
     lake = Lake(plan.lake, read_code_version())
-    return ResolvedPlan(with_embedder(with_capabilities(plan)), blueprint, tuple(chosen), tuple(missing), lake)
+    return ResolvedPlan(with_embedder(with_capabilities(plan)), blueprint, tuple(selected), tuple(missing), lake)
 
 
 def with_embedder(plan: Plan) -> Plan:
-    """The plan with the embedding model that `auto` stands for on this machine, so that manifest and report say which it was."""
+    """Return the plan with the embedding model that `auto` stands for here, so that manifest and report name it."""
     options = plan.retrieval
     if options.embedder != AUTO or not embeds(plan):
         return plan
@@ -96,7 +102,7 @@ def _require_distinct_judges(plan: Plan) -> None:
     if plan.panel and plan.judge is None:
         raise UsageError(
             "a panel is named and no judge, whose ratings would be the score",
-            where="--panel",
+            where="--role panel",
             got=", ".join(entry.name for entry in plan.panel),
             next_step="name one of them with --judge instead",
         )
@@ -104,7 +110,7 @@ def _require_distinct_judges(plan: Plan) -> None:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
-            where="--judge, --panel",
+            where="--judge, --role panel",
             expected="judges of different names, each once",
             got=", ".join(f"{entry.name} at {entry.identity}" for entry in plan.judges),
             next_step="leave one of them out, or have its server offer it under another name",
@@ -112,14 +118,14 @@ def _require_distinct_judges(plan: Plan) -> None:
 
 
 def embeds(plan: Plan) -> bool:
-    """Whether texts of the plan are ranked by their meaning."""
+    """Return whether texts of the plan are ranked by their meaning."""
     return plan.retrieval.ranking != "bm25" and any(setting != "base" for setting in plan.settings)
 
 
-def _require_contexts(plan: Plan, chosen: Sequence[SelectedDataset]) -> None:
+def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
     retrieving = [setting for setting in plan.settings if setting != "base"]
-    short = [one.spec.id for one in chosen if not one.is_long]
+    short = [one.spec.id for one in selected if not one.is_long]
     if retrieving and short:
         raise UsageError(
             f"dataset {short[0]} has no long context to retrieve from",
@@ -130,22 +136,22 @@ def _require_contexts(plan: Plan, chosen: Sequence[SelectedDataset]) -> None:
         )
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
-    long = [one.spec.id for one in chosen if one.is_long]
+    long = [one.spec.id for one in selected if one.is_long]
     if plan.permute and long:
         raise UsageError(
             f"the choices of {long[0]} are shown in one order only",
-            where="--permute",
+            where="--set permute",
             expected="datasets without long contexts",
             got=str(plan.permute),
-            next_step="leave --permute out, or name other datasets with --datasets",
+            next_step="leave permute out, or name other datasets with --datasets",
         )
-    for one, setting, model in product(chosen, retrieving, plan.models):
+    for one, setting, model in product(selected, retrieving, plan.models):
         if task := one.spec.long_task:
             choose_parameters(plan.retrieval, task, setting, model.name)
 
 
 def obstacles(plan: Plan) -> dict[str, Missing]:
-    """Why datasets cannot be scored with the plan's profile and judge, by dataset, of those it names or else of all there are.
+    """Return why datasets, those the plan names or else all, cannot be scored with its profile and judge.
 
     Raises:
         UsageError, BlueprintError: if a name or the blueprint is wrong.
@@ -182,3 +188,10 @@ def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
 
 def _specification(name: str, entry: BlueprintDataset) -> DatasetSpec:
     return local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
+
+
+def name_run(plan: Plan, started: datetime) -> str:
+    """Name a run by start time, benchmark, models and six digits of the plan's hash: sorts by time, safe as a folder name."""
+    models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
+    digest = hash_settings(plan.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
+    return f"{started:%Y%m%dT%H%M%S%fZ}-{Path(plan.benchmark).stem}-{models}-{digest}"

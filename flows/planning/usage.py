@@ -1,4 +1,4 @@
-"""Tokens and money of a run: measured as replies come, read from the layers where nothing was asked, priced at the end."""
+"""Count the tokens and cost of a run: as replies come, or from the layers where nothing was asked."""
 
 from collections.abc import Iterable
 
@@ -21,27 +21,27 @@ ONE_CALL = ["item_id", "setting", "repetition", "judge_repetition"]
 
 
 class UsageCounter:
-    """A watcher between a cell and the run's watcher that adds up calls and tokens."""
+    """A progress listener between a job and the run's own that adds up calls and tokens."""
 
-    def __init__(self, watcher: ProgressListener) -> None:
-        self._watcher = watcher
+    def __init__(self, listener: ProgressListener) -> None:
+        self._listener = listener
         self.calls = self.from_journal = self.unsent = self.failed = 0
         self.counted = self.uncounted = self.paid_counted = self.paid_uncounted = 0
         self.prompt_tokens = self.completion_tokens = 0
         self.paid_prompt_tokens = self.paid_completion_tokens = 0
 
     def expect(self, calls: int) -> None:
-        """More calls are coming."""
-        self._watcher.expect(calls)
+        """Announce more calls."""
+        self._listener.expect(calls)
 
     def on_reply(self, reply: ChatReply) -> None:
-        """One call ended."""
+        """Count one call that ended."""
         self.calls += 1
         self.from_journal += reply.from_journal
         self.unsent += reply.failure == "budget"
         self.failed += reply.failure is not None
         self._count(reply)
-        self._watcher.on_reply(reply)
+        self._listener.on_reply(reply)
 
     def _count(self, reply: ChatReply) -> None:
         paid = not reply.from_journal
@@ -59,7 +59,7 @@ class UsageCounter:
             self.paid_completion_tokens += reply.completion_tokens
 
     def usage(self, dataset: str, model: str, role: Role) -> Usage:
-        """What was heard so far."""
+        """Return what was counted so far."""
         known = self.counted > 0 or self.uncounted == 0
         paid_known = self.paid_counted > 0 or self.paid_uncounted == 0
         return Usage(
@@ -79,18 +79,18 @@ class UsageCounter:
         )
 
 
-def usage_of(ref: PartitionRef, lake: Lake, meter: UsageCounter | None = None) -> Usage:
-    """What a partition of replies or ratings took: as measured, or as it says itself if nothing was asked for it.
+def usage_of(ref: PartitionRef, lake: Lake, counter: UsageCounter | None = None) -> Usage:
+    """Return what a partition of replies or ratings took: as counted, or as it says itself if nothing was asked for it.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
     """
     judged = ref.layer == "judgements"
     model, role = (ref.key("judge"), "judge") if judged else (ref.key("model"), "tested")
-    heard: Role = "judge" if role == "judge" else "tested"
-    if meter is not None and meter.calls:
-        return meter.usage(ref.key("dataset"), model, heard)
+    counted_role: Role = "judge" if role == "judge" else "tested"
+    if counter is not None and counter.calls:
+        return counter.usage(ref.key("dataset"), model, counted_role)
     rows = _judge_calls(ref, lake) if judged else lake.read(ref, Responses)
-    return _stored(rows, ref.key("dataset"), model, heard)
+    return _stored(rows, ref.key("dataset"), model, counted_role)
 
 
 def _judge_calls(ref: PartitionRef, lake: Lake) -> pl.DataFrame:
@@ -120,7 +120,7 @@ def _stored(rows: pl.DataFrame, dataset: str, model: str, role: Role) -> Usage:
 
 
 def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake: Lake) -> tuple[Usage, ...]:
-    """Usage as the infer stage measured it; if it had nothing to ask, as the layers say.
+    """Return usage as the infer stage measured it; if it had nothing to ask, as the layers say.
 
     Raises:
         LakeError: if a partition cannot be trusted.
@@ -132,7 +132,7 @@ def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake
 
 
 def read_prices(plan: Plan) -> PriceTable | None:
-    """The plan's price table, if it names one.
+    """Read the plan's price table, if it names one.
 
     Raises:
         UsageError: if the file cannot be read.
@@ -141,7 +141,7 @@ def read_prices(plan: Plan) -> PriceTable | None:
 
 
 def open_budget(plan: Plan) -> Budget:
-    """The budget of a run, its estimates based on what the lake knows of the models; without limits it lets everything pass.
+    """Open the budget of a run, its estimates based on what the lake knows of the models; without limits it lets everything pass.
 
     Raises:
         UsageError: if the price table cannot be read, or money is limited and a model has no price.
@@ -154,18 +154,18 @@ def open_budget(plan: Plan) -> Budget:
 
 
 def learn_from_lake(plan: Plan) -> Estimator:
-    """An estimator that knows every stored reply of the plan's models."""
+    """Return an estimator that knows every stored reply of the plan's models."""
     tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.judges))
     return forecasting.learn_from_lake(plan.lake, tested, judges)
 
 
 def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:
-    """Usage with its costs."""
+    """Return usage with its costs."""
     return price_usage(rows, rates_of(plan, table))
 
 
 def rates_of(plan: Plan, table: PriceTable | None) -> dict[tuple[str, str], Rate | None]:
-    """Price by model and role, of all models of a plan."""
+    """Return the price by model and role, of all models of a plan."""
     roles: dict[Role, tuple[ModelEntry, ...]] = {
         "tested": plan.models,
         "judge": plan.judges,
@@ -178,7 +178,7 @@ def rates_of(plan: Plan, table: PriceTable | None) -> dict[tuple[str, str], Rate
 
 
 def prices_used(plan: Plan, table: PriceTable | None) -> PriceTable | None:
-    """Of a price table, the entries that a plan's models are priced by."""
+    """Return, of a price table, the entries that a plan's models are priced by."""
     if table is None:
         return None
     used = list(rates_of(plan, table).values())

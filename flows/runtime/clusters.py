@@ -84,8 +84,8 @@ def require_runner(plan: Plan) -> None:
     package = PACKAGES[plan.runner]
     if find_spec(package) is None:
         raise UsageError(
-            f"--runner {plan.runner} needs a package that is not installed",
-            where="--runner",
+            f"runner {plan.runner} needs a package that is not installed",
+            where="--set runner",
             expected=f"the package {package.replace('_', '-')}",
             next_step=f'pip install "moodflow[{plan.runner}]", here and on every worker',
         )
@@ -106,7 +106,7 @@ def split_address(plan: Plan) -> tuple[str, int]:
         return host.strip("[]"), int(port)
     raise UsageError(
         "the address of a cluster needs a host and a port",
-        where="--runner-address",
+        where="--set runner_address",
         expected=f"such as 10.0.0.5:{PORTS[plan.runner]}",
         got=plan.runner_address,
     )
@@ -115,10 +115,10 @@ def split_address(plan: Plan) -> tuple[str, int]:
 def _unreachable(plan: Plan, error: Exception) -> ClusterError:
     return ClusterError(
         f"the {plan.runner} cluster cannot be reached",
-        where=f"--runner-address {plan.runner_address}",
+        where=f"--set runner_address={plan.runner_address}",
         expected=f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there",
         got=shortened(error),
-        next_step="start the cluster or correct the address; --runner local needs none",
+        next_step="start the cluster or correct the address; runner=local needs none",
     )
 
 
@@ -233,7 +233,7 @@ def list_differences(found: WorkerMachine) -> str:
 
 
 def _unable(plan: Plan, expected: str, got: str, next_step: str) -> ClusterError:
-    what, where = f"the {plan.runner} cluster cannot do this run", f"--runner-address {plan.runner_address}"
+    what, where = f"the {plan.runner} cluster cannot do this run", f"--set runner_address={plan.runner_address}"
     return ClusterError(what, where=where, expected=expected, got=got, next_step=next_step)
 
 

@@ -12,12 +12,12 @@ from flows.planning.jobs import (
     epochs_of,
     eval_jobs,
     find_items,
+    helpers_of,
     judgements_partition,
     long_parts,
     responses_partition,
     too_long_of,
 )
-from flows.planning.long_parts import helpers_of
 from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
 from schemas.chat import ModelEntry
@@ -46,7 +46,7 @@ ResultT = TypeVar("ResultT")
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
     """Find the job's complete partitions; None if something is left to ask."""
-    asked = _stored_long(resolved, job) if job.chosen.is_long else _stored_short(resolved, job)
+    asked = _stored_long(resolved, job) if job.selected.is_long else _stored_short(resolved, job)
     if asked is None:
         return None
     keys = [judgements_partition(resolved, job, asked[0], judge) for judge in resolved.plan.judges]
@@ -94,10 +94,10 @@ def _who(entry: ModelEntry) -> tuple[str, str]:
 
 async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
     for job in eval_jobs(resolved):
-        items, key = find_items(resolved, job.chosen), responses_partition(resolved, job)
+        items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
         if _who(job.entry) != _who(entry) or items is None or key is None or resolved.lake.find(key):
             continue
-        if job.chosen.is_long:
+        if job.selected.is_long:
             return False
         rows = resolved.lake.read(items, Items)
         calls = {request.key for request in await plan_requests(rows, job.entry, epochs_of(resolved.plan))}
@@ -132,7 +132,7 @@ async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
     Returns:
         The partitions, or why there are none, and what they took.
     """
-    items = find_items(resolved, job.chosen)
+    items = find_items(resolved, job.selected)
     key = responses_partition(resolved, job)
     if items is None or key is None:
         return [job.missing("its items are not built", "moodflow build says why")]
@@ -178,7 +178,7 @@ async def _judge(
     if key is None:
         return []
     repeat = resolved.plan.judge_repeat
-    partition_job = JudgeJob(job.dataset, job.entry.name, job.chosen.rubric or "", judge, items, responses, key, repeat)
+    partition_job = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, responses, key, repeat)
     ref: PartitionRef = await outcome(
         judge_partition(partition_job, resolved.lake, endpoint.chat, in_worker_pool(endpoint.pool), counter)
     )
@@ -201,7 +201,7 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
     Raises:
         UsageError: the embedding model is not on this machine.
     """
-    if not any(selected.is_long for selected in resolved.chosen):
+    if not any(selected.is_long for selected in resolved.selected):
         yield None
         return
     options, folder = resolved.plan.retrieval, resolved.lake.state / EMBEDDINGS

@@ -253,7 +253,7 @@ async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) ->
     except Exception as error:
         raise ClusterError(
             f"the {plan.runner} cluster did not finish {step.name}",
-            where=f"--runner-address {plan.runner_address}",
+            where=f"--set runner_address={plan.runner_address}",
             got=shortened(error),
             next_step="see the logs of its workers, then run the same command again; finished partitions are kept",
         ) from error

@@ -50,12 +50,12 @@ def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
 
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model whose replies are limited to less than emotion expression asks for."""
-    asked = any("emotion_expression" in selected.spec.question_types for selected in resolved.chosen)
+    asked = any("emotion_expression" in selected.spec.question_types for selected in resolved.selected)
     if not asked or not resolved.plan.contexts.length_demand:
         return
     for entry in resolved.plan.models:
         if entry.base_url is not None and entry.sampling.max_tokens < DEMANDED_TOKENS:
             yield (
                 f"emotion expression asks for more than {DEMANDED_TOKENS} tokens per stage and replies of {entry.name} end at "
-                f"{entry.sampling.max_tokens}; --max-tokens 8192 gives them room, --no-length-demand asks for no length"
+                f"{entry.sampling.max_tokens}; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )

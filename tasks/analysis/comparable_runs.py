@@ -7,21 +7,16 @@ from pydantic import ValidationError
 
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
-from schemas.plan import Plan
+from schemas.plan import Plan, fields_of
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 
-HARMLESS = frozenset(
-    {
-        *("mirror", "lake", "prices", "budget", "budget_tokens", "bootstrap", "rank_incomplete", "redact"),
-        *("runner", "runner_address"),
-    }
-)
+HARMLESS = frozenset(fields_of("place", "limit"))
 """Fields of a plan that say where and how a run works, how it is shown or what it may cost, not what is asked and scored."""
 
-HELPERS = ("judge", "panel", "sage", "critic")
+HELPERS = fields_of("role")
 
-NOT_COMPARED = HARMLESS | {"benchmark", "models", "settings", *HELPERS}
+NOT_COMPARED = HARMLESS | {*fields_of("system", "role")}
 """Fields of a plan that may differ. The benchmark is compared by its blueprint, models and settings one by one, helpers by how
 they are asked. Any other field must be the same."""
 

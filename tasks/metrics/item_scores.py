@@ -166,7 +166,7 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             where=f"method {method.id}",
             expected="profile corrected",
             got=f"profile {method.profile}",
-            next_step="ask for the profile on the command line (--profile reference), not in a method of the blueprint",
+            next_step="ask for the profile on the command line (--set profile=reference), not in a method of the blueprint",
         )
     for spec in method.metrics:
         wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(sorted(SUITED[spec.metric])))

@@ -42,14 +42,14 @@ class PastRuns(NamedTuple):
 @cache
 def make_past_runs(lake: Path) -> PastRuns:
     """Run both models, once for all tests that name one folder; needs the Prefect server of the tests."""
-    return PastRuns(lake, ask(lake, "gold", "--permute", "2"), ask(lake, "always_a", "--permute", "2"))
+    return PastRuns(lake, ask(lake, "gold", "--set", "permute=2"), ask(lake, "always_a", "--set", "permute=2"))
 
 
 def ask(lake: Path, behaviour: Behaviour, *more: str) -> str:
     """Run a scripted model over DATASETS; the name of the run."""
     with ModelServer(policy(DATASETS, behaviour, permute=2)) as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
-        fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--bootstrap", "50", "--json", *more)
+        fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--set", "bootstrap=50", "--json", *more)
         out = StringIO()
         with redirect_stdout(out), redirect_stderr(StringIO()):
             guarded(lambda: app(["run", "moodbench-mini", *model, *fields]))

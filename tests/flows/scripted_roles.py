@@ -168,10 +168,10 @@ class ScriptedServers:
         """`moodflow run` with the four models."""
         return (
             *(stage, LONG_MINI, "--model", "core", "--base-url", self.core.base_url),
-            *("--sage", "sage", "--sage-base-url", self.sage.base_url),
-            *("--critic", "critic", "--critic-base-url", self.critic.base_url),
+            *("--role", f"sage=sage@{self.sage.base_url}"),
+            *("--role", f"critic=critic@{self.critic.base_url}"),
             *("--judge", "judge", "--judge-base-url", self.judge.base_url),
-            *("--ranking", "bm25", "--lake", lake or self.lake, "--bootstrap", "0", "--json", *more),
+            *("--set", "retrieval.ranking=bm25", "--lake", lake or self.lake, "--set", "bootstrap=0", "--json", *more),
         )
 
     def run(self, *more: str | Path, lake: Path | None = None, stage: str = "run") -> Ended:

@@ -14,6 +14,7 @@ from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 QA, EC, ED, MC4 = (f"long_mini_{name}" for name in ("qa", "ec_finentity", "ed", "mc4"))
+ON_QA = ("--settings", "rag", "--datasets", QA)
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -33,7 +34,7 @@ def fickle(lake: Path) -> Iterator[ModelServer]:
 
 def options(server: ModelServer, lake: Path, *more: str) -> tuple[str | Path, ...]:
     model = ("--model", "core", "--base-url", server.base_url)
-    return (*model, "--ranking", "bm25", "--lake", lake, "--bootstrap", "20", "--json", *more)
+    return (*model, "--set", "retrieval.ranking=bm25", "--lake", lake, "--set", "bootstrap=20", "--json", *more)
 
 
 def single(server: ModelServer, lake: Path, *more: str, benchmark: str = LONG_MINI) -> dict[tuple[str, str], tuple[Any, ...]]:
@@ -67,7 +68,7 @@ def test_a_grid_of_two_factors_is_what_single_runs_find(tmp_path: Path) -> None:
         again = ended("ablate", "retrieval", LONG_MINI, *options(server, lake, "--datasets", QA, *varied))
         found = {
             f"chunk_tokens {size}, top_k {count}": single(
-                server, lake, "--settings", "rag", "--datasets", QA, "--chunk-tokens", size, "--top-k", count
+                server, lake, *ON_QA, "--set", f"retrieval.chunk_tokens={size}", "--set", f"retrieval.top_k={count}"
             )
             for size in ("64", "128")
             for count in ("1", "2")
@@ -106,22 +107,28 @@ def assert_shown(lake: Path, ablation: Ended) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "vary", "option", "values", "more"),
+    ("name", "vary", "path", "values", "more"),
     [
-        ("depth", "depth", "--depth", ("10", "90"), ("--settings", "base", "--datasets", EC)),
-        ("thinking", "reasoning_effort", "--reasoning-effort", ("true", "false"), ("--settings", "base", "--datasets", ED)),
-        ("embedder", "embedder", "--embedder", ("minilm", "auto"), ("--settings", "rag", "--datasets", QA, "--ranking", "dense")),
+        ("depth", "depth", "contexts.depths", ("10", "90"), ("--settings", "base", "--datasets", EC)),
+        (
+            "thinking",
+            "reasoning_effort",
+            "models.dialect.reasoning_effort",
+            ("true", "false"),
+            ("--settings", "base", "--datasets", ED),
+        ),
+        ("embedder", "embedder", "retrieval.embedder", ("minilm", "auto"), (*ON_QA, "--set", "retrieval.ranking=dense")),
     ],
     ids=["depth", "thinking", "embedder"],
 )
 def test_one_factor_is_what_single_runs_find(
-    tmp_path: Path, name: str, vary: str, option: str, values: tuple[str, str], more: tuple[str, ...]
+    tmp_path: Path, name: str, vary: str, path: str, values: tuple[str, str], more: tuple[str, ...]
 ) -> None:
     lake = tmp_path / "lake"
     with fickle(lake) as server:
         ablation = ended("ablate", name, LONG_MINI, *options(server, lake, *more, "--vary", f"{vary}={','.join(values)}"))
         assert ablation.status == 0, ablation.err
-        found = {f"{vary} {value}": single(server, lake, *more, option, value) for value in values}
+        found = {f"{vary} {value}": single(server, lake, *more, "--set", f"{path}={value}") for value in values}
     assert variants(ablation) == found
     assert Path(ablation.document["report"]).is_file()
 
@@ -135,7 +142,8 @@ def test_lengths_of_contexts_that_are_built(tmp_path: Path) -> None:
         ablation = ended("ablate", "length", "longemotion", *options(server, lake, *more, "--vary", "length=500,1000"))
         assert ablation.status == 0, ablation.err
         found = {
-            f"length {size}": single(server, lake, *more, "--length", size, benchmark="longemotion") for size in ("500", "1000")
+            f"length {size}": single(server, lake, *more, "--set", f"contexts.lengths={size}", benchmark="longemotion")
+            for size in ("500", "1000")
         }
     assert variants(ablation) == found
     assert set(layer(lake, "contexts")["target_tokens"]) == {500, 1000}
@@ -145,12 +153,15 @@ def test_lengths_of_contexts_that_are_built(tmp_path: Path) -> None:
 def test_the_sage_is_swapped(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with fickle(lake) as server, ModelServer(lambda _messages: READING) as sage, ModelServer(best) as judge:
-        helpers = ("--sage", "one", "--sage-base-url", sage.base_url, "--judge", "judge", "--judge-base-url", judge.base_url)
+        helpers = ("--role", f"sage=one@{sage.base_url}", "--judge", "judge", "--judge-base-url", judge.base_url)
         more = ("--datasets", f"{QA},{MC4}", *helpers)
         ablation = ended("ablate", "sage", LONG_MINI, *options(server, lake, *more, "--vary", "sage=one,two"))
         assert ablation.status == 0, ablation.err
         # Both are at the same server, and each of them was asked.
         assert {body["model"] for body in sage.bodies} == {"one", "two"}
-        found = {f"sage {name}": single(server, lake, *more, "--settings", "coem", "--sage", name) for name in ("one", "two")}
+        found = {
+            f"sage {name}": single(server, lake, *more, "--settings", "coem", "--set", f"sage.name={name}")
+            for name in ("one", "two")
+        }
     assert variants(ablation) == found
     assert set(layer(lake, "ablations")["x"]) == {"one", "two"}

@@ -70,7 +70,7 @@ def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[s
 def test_a_dataset_that_needs_a_judge_is_missing_without_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "B") as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-        ended = moodflow(capsys, "run", "moodbench-mini", *model, "--lake", tmp_path, "--bootstrap", "0", "--json")
+        ended = moodflow(capsys, "run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
     assert ended.status == 1
     assert [(gap["dataset"], gap["next_step"]) for gap in ended.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")

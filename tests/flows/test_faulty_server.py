@@ -39,7 +39,7 @@ class Scored(NamedTuple):
 
 def evaluate(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> Scored:
     model = ("--model", "scripted", "--base-url", server.base_url)
-    what = ("moodbench-mini", "--datasets", ",".join(DATASETS), "--bootstrap", "0")
+    what = ("moodbench-mini", "--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
     ended = moodflow(capsys, "run", *what, *model, "--lake", lake, "--json")
     responses = pl.read_parquet(lake / "responses/**/*.parquet", hive_partitioning=False)
     failures = set(responses["failure"].drop_nulls().unique().to_list())

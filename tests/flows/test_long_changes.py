@@ -47,7 +47,7 @@ def partitions(lake: Path, setting: str) -> set[str]:
 def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers, tmp_path: Path) -> None:
     lake, before = asked.copy(tmp_path), asked.calls
     base, rag = partitions(lake, "base"), partitions(lake, "rag")
-    assert asked.run(*THREE, "--datasets", f"{QA},{EC}", "--top-k", "3", lake=lake).status == 0
+    assert asked.run(*THREE, "--datasets", f"{QA},{EC}", "--set", "retrieval.top_k=3", lake=lake).status == 0
     # Of each dataset 4 items in two settings. The Sage has been asked about all chunks of an article, and about one chunk of each
     # context of EC: about its best three now, some of which stand in two contexts.
     new = sage_calls(lake) - sage_calls(asked.lake)
@@ -62,7 +62,7 @@ def test_another_sage_asks_coem_again(asked: ScriptedServers, tmp_path: Path) ->
     lake, before = asked.copy(tmp_path), asked.calls
     others = {setting: partitions(lake, setting) for setting in ("base", "rag")}
     with ModelServer(lambda _messages: "Another reading.") as other:
-        again = asked.run(*THREE, "--datasets", QA, "--sage", "other", "--sage-base-url", other.base_url, lake=lake)
+        again = asked.run(*THREE, "--datasets", QA, "--role", f"sage=other@{other.base_url}", lake=lake)
         assert again.status == 0
         assert other.calls == layer(lake, "retrievals").filter(dataset=QA, setting="coem", helper="other").height == 28
     assert since(asked, before) == {"core": 4, "sage": 0, "critic": 0, "judge": 0}
@@ -81,11 +81,11 @@ def test_two_models_share_what_the_sage_says(asked: ScriptedServers, tmp_path: P
 
 @pytest.mark.long
 def test_embeddings_are_made_once(asked: ScriptedServers, tmp_path: Path) -> None:
-    names = ("--datasets", QA, "--settings", "rag", "--ranking", "dense", "--embedder", "minilm")
+    names = ("--datasets", QA, "--settings", "rag", "--set", "retrieval.ranking=dense", "--set", "retrieval.embedder=minilm")
     lake = tmp_path / "lake"
     first = asked.run(*names, lake=lake)
     kept = {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()}
-    again = asked.run(*names, "--top-k", "2", lake=lake)
+    again = asked.run(*names, "--set", "retrieval.top_k=2", lake=lake)
     assert (first.status, again.status) == (0, 0)
     assert kept
     assert {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()} == kept
@@ -152,10 +152,10 @@ def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
     # The English contexts have some 560 words, which the server counts as tokens; the Chinese one is a few.
     with SmallContext(500) as server:
         command = ("run", "longemotion-mini", "--datasets", EC, "--model", "small", "--base-url", server.base_url, "--json")
-        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", tmp_path / "lake")
-        missing = ended(*command, *options, "--settings", "base,retrieve-only", "--too-long", "missing")
+        options = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0", "--lake", tmp_path / "lake")
+        missing = ended(*command, *options, "--settings", "base,retrieve-only", "--set", "too_long=missing")
         first = responses(tmp_path / "lake")
-        cut = ended(*command, *options, "--settings", "base,rag", "--too-long", "cut_middle")
+        cut = ended(*command, *options, "--settings", "base,rag", "--set", "too_long=cut_middle")
     assert (missing.status, cut.status) == (1, 0)
     scored = {row["setting"]: row["n_scored"] for row in missing.document["raw_scores"] if row["metric"] == "accuracy"}
     assert scored == {"base": 1, "retrieve_only": 4}
@@ -179,7 +179,7 @@ def responses(lake: Path) -> pl.DataFrame:
 
 def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
-        played = servers.run("--datasets", f"{MC4},{ES}", "--panel", "second", "--judge-repeat", "2")
+        played = servers.run("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
         # 6 + 2 answers, two judges, twice.
         assert servers.judge.calls == 32
     assert played.status == 0
@@ -203,7 +203,17 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
         config.write_text(
             json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": servers.core.base_url}]})
         )
-        options = ("--ranking", "bm25", "--bootstrap", "0", "--lake", servers.lake, "--config", config, "--json")
+        options = (
+            "--set",
+            "retrieval.ranking=bm25",
+            "--set",
+            "bootstrap=0",
+            "--lake",
+            servers.lake,
+            "--config",
+            config,
+            "--json",
+        )
         played = ended("run", "longemotion-mini", *options)
         assert contrary.calls == servers.judge.calls == 29
     assert played.status == 0, played.err

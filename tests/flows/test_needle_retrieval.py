@@ -64,9 +64,9 @@ def run_settings(capsys: pytest.CaptureFixture[str], lake: Path, reply: Reply, *
         ModelServer(lambda _messages: "A short reading of the passage.") as sage,
         ModelServer(lambda _messages: CRITIC) as critic,
     ):
-        models = ("--model", "core", "--base-url", core.base_url, "--sage", "sage", "--sage-base-url", sage.base_url)
-        helpers = ("--critic", "critic", "--critic-base-url", critic.base_url)
-        ended = moodflow(capsys, "run", *more, *models, *helpers, "--lake", lake, "--bootstrap", "0", "--json")
+        models = ("--model", "core", "--base-url", core.base_url, "--role", f"sage=sage@{sage.base_url}")
+        helpers = ("--role", f"critic=critic@{critic.base_url}")
+        ended = moodflow(capsys, "run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
     return ended.document
 
 
@@ -86,12 +86,12 @@ def recall(lake: Path, setting: str, stage: str, k: int, items: int) -> float:
 @pytest.mark.usefixtures("prefect_server")
 def test_accuracy_is_recall_in_every_setting(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     items, dataset = 12, "longemotion_ec_emobench"
-    asked = ("longemotion", "--datasets", dataset, "--mirror", MIRROR, "--sample", str(items), "--length", "1500")
+    asked = ("longemotion", "--datasets", dataset, "--mirror", MIRROR, "--sample", str(items), "--set", "contexts.lengths=1500")
     built = moodflow(capsys, "build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
     assert built.status == 0, built.err
     reply = reader_of_passages(tmp_path, dataset)
     settings = ",".join(("base", *RETRIEVING)).replace("retrieve_only", "retrieve-only")
-    document = run_settings(capsys, tmp_path, reply, *asked, "--settings", settings, "--top-k", str(TOP_K))
+    document = run_settings(capsys, tmp_path, reply, *asked, "--settings", settings, "--set", f"retrieval.top_k={TOP_K}")
     stages = {"coem": "reranked", "search_o1": "search"}
     recalls = {one: recall(tmp_path, one, stages.get(one, "initial"), TOP_K, items) for one in RETRIEVING}
     assert {one: accuracy(document, one) for one in RETRIEVING} == pytest.approx(recalls)

@@ -36,7 +36,7 @@ def run_all(
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
         judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
         where = ("--datasets", ",".join(names), "--mirror", MIRROR, "--lake", lake)
-        size = ("--sample", str(sample), "--permute", str(permute), "--bootstrap", "0")
+        size = ("--sample", str(sample), "--set", f"permute={permute}", "--set", "bootstrap=0")
         ended = moodflow(capsys, "run", "moodbench", *model, *judge, *where, *size, "--json")
     rows = pl.read_parquet(lake / "dataset_scores/**/*.parquet", hive_partitioning=False)
     return ended, dict(rows.drop_nulls("score_0_100").select("dataset", "score_0_100").iter_rows())
@@ -81,7 +81,7 @@ def test_always_a_under_all_orders_earns_one_share_per_option(capsys: pytest.Cap
     """HellaSwag has four options: under four cyclic orders A is right exactly once per item, whatever the sample."""
     with ModelServer(lambda _: "A") as server:
         model = ("--model", "scripted", "--base-url", server.base_url)
-        where = ("--datasets", "hellaswag", "--mirror", MIRROR, "--lake", tmp_path, "--sample", "10", "--bootstrap", "0")
-        ended = moodflow(capsys, "run", "moodbench", *model, *where, "--permute", "4", "--json")
+        where = ("--datasets", "hellaswag", "--mirror", MIRROR, "--lake", tmp_path, "--sample", "10", "--set", "bootstrap=0")
+        ended = moodflow(capsys, "run", "moodbench", *model, *where, "--set", "permute=4", "--json")
     (row,) = ended.document["raw_scores"]
     assert (row["value"], row["n_total"]) == (0.25, 40)

@@ -38,7 +38,7 @@ def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
 def run_mini(server: ModelServer, lake: Path) -> Ended:
     judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
     model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-    return ended("run", "moodbench-mini", *model, *judge, "--lake", lake, "--bootstrap", "20", "--json")
+    return ended("run", "moodbench-mini", *model, *judge, "--lake", lake, "--set", "bootstrap=20", "--json")
 
 
 def run_behaviour(behaviour: Behaviour, lake: Path) -> tuple[int, dict[str, Any]]:

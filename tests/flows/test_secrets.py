@@ -42,7 +42,7 @@ def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
     environment.pop("PREFECT_API_URL", None)
     with Escaping(lambda _: f"B, and your key is {KEY}.", fault=faults.get) as server:
         command = [sys.executable, "-c", ENTRY_POINT, "run", "moodbench-mini", "--model", "m", "--base-url", server.base_url]
-        asked = ["--datasets", "mini_eq_test,mini_text_matching", "--api-key-env", "MARKED_KEY", "--bootstrap", "0"]
+        asked = ["--datasets", "mini_eq_test,mini_text_matching", "--api-key-env", "MARKED_KEY", "--set", "bootstrap=0"]
         ended = subprocess.run(
             [*command, *asked, "--lake", str(tmp_path / "lake"), "--json"],
             env=environment,

@@ -14,8 +14,8 @@ from tests.probed_server import Answer, ProbedServer, Script, completed, refused
 
 KEY = "sk-marked-7f3a9c"
 DATASETS = ("mini_user_safety", "mini_summarization")
-WITH_KEY = ("--api-key-env", "MODEL_KEY", "--judge-api-key-env", "MODEL_KEY")
-FEW = ("--bootstrap", "20")
+WITH_KEY = ("--api-key-env", "MODEL_KEY", "--set", "judge.api_key_env=MODEL_KEY")
+FEW = ("--set", "bootstrap=20")
 SCORES = ("models", "raw_scores")
 
 

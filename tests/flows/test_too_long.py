@@ -76,7 +76,7 @@ def test_a_benchmark_has_it_shortened(capsys: pytest.CaptureFixture[str], tmp_pa
 
 def test_the_command_line_wins_over_the_benchmark(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with SmallContext(700) as server:
-        ended = run(capsys, server, tmp_path, "--too-long", "cut_start", too_long="missing")
+        ended = run(capsys, server, tmp_path, "--set", "too_long=cut_start", too_long="missing")
     assert ended.status == 0
     long, _ = responses(tmp_path)
     assert long["status"] == "answered"
@@ -86,7 +86,7 @@ def test_the_command_line_wins_over_the_benchmark(capsys: pytest.CaptureFixture[
 
 def test_an_unknown_policy_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with SmallContext(700) as server:
-        ended = run(capsys, server, tmp_path, "--too-long", "shorter")
+        ended = run(capsys, server, tmp_path, "--set", "too_long=shorter")
     assert ended.status == 2
     for part in ("too_long", "'missing', 'cut_middle' or 'cut_start'", "shorter"):
         assert part in ended.err

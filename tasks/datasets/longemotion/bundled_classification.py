@@ -51,7 +51,7 @@ def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBu
                 where="contexts.lengths",
                 expected="no lengths",
                 got=", ".join(map(str, options.lengths)),
-                next_step="leave --length out, or take the benchmark longemotion",
+                next_step="leave contexts.lengths out, or take the benchmark longemotion",
             )
         return [
             LazySample(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])

@@ -46,10 +46,10 @@ def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> No
     if unknown:
         raise UsageError(
             f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
-            where="--budget",
+            where="--set budget",
             expected="an entry under `prices` that fits each model's name and server",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
-            next_step="name a table with --prices FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
+            next_step="name a table with --set prices=FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
         )
 
 
@@ -93,5 +93,5 @@ def _unreadable(path: Path, got: str) -> UsageError:
         where=str(path),
         expected="currency and a list of prices, as docs/cost.md shows",
         got=got,
-        next_step="correct the file, or leave --prices (or MOODFLOW_PRICES) out",
+        next_step="correct the file, or leave --set prices (or MOODFLOW_PRICES) out",
     )

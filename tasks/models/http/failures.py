@@ -68,7 +68,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = MappingProxyType(
         "context_too_long": FailureKind(
             "the item is longer than the model's context (HTTP 413, or 400 that says so)",
             NEVER,
-            "choose --too-long cut_middle or cut_start, or serve the model with a longer context",
+            "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
         ),
         "content_filter": FailureKind(
             "the provider's filter stopped the question or the answer",
@@ -119,9 +119,7 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = MappingProxyType(
             SOON,
             "check the name with moodflow models list; pin the provider or the version",
         ),
-        "budget": FailureKind(
-            "not sent: the budget of the run is spent", NEVER, "raise --budget or --budget-tokens and run again"
-        ),
+        "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
     }
 )
 """The one table of failures; docs/failures.md shows it."""

@@ -132,7 +132,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
         yield Advice(
             "favourite",
             f"{raw.title}: the model gives {favourite} in {percent(share)} of its readable replies and is right in "
-            f"{percent(right)} of those. Run with --permute 4 to see whether it reads the options.",
+            f"{percent(right)} of those. Run with --set permute=4 to see whether it reads the options.",
         )
 
 

@@ -143,7 +143,7 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
         yield Caveat(
             "answered by another model",
             f"{counted(calls, 'reply', 'replies')} came from a model that the server calls {listed(others)}; "
-            "--require-same-model makes them failures.",
+            "--set models.require_same_model=true makes them failures.",
         )
 
 

@@ -123,14 +123,14 @@ def _decisions(plan: dict[str, Any], blueprint: Blueprint) -> Iterator[str]:
     yield PROFILES[plan.get("profile", "corrected")]
     resamples = plan.get("bootstrap")
     if resamples is not None:
-        yield f"Intervals rest on {resamples:,d} resamples." if resamples else "No interval was computed: --bootstrap 0."
+        yield f"Intervals rest on {resamples:,d} resamples." if resamples else "No interval was computed: bootstrap=0."
     yield TOO_LONG.get(plan.get("too_long") or blueprint.too_long or "", MISSING_TOO_LONG)
     yield from _decisions_on_asking(plan)
     yield from _decisions_on_judging(plan)
     if plan.get("datasets"):
         yield f"Only {counted(len(plan['datasets']), 'dataset')} {'was' if len(plan['datasets']) == 1 else 'were'} selected."
     if plan.get("rank_incomplete"):
-        yield "Models below full coverage are ranked too, as asked for by --rank-incomplete."
+        yield "Models below full coverage are ranked too, as asked for by rank_incomplete."
 
 
 def _decisions_on_asking(plan: dict[str, Any]) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _decisions_on_asking(plan: dict[str, Any]) -> Iterator[str]:
     yield (
         f"Each single choice was asked in {counted(orders, 'cyclic order')} of its options."
         if orders > 1
-        else "Options stand as the dataset's adapter orders them; --permute was not used."
+        else "Options stand as the dataset's adapter orders them; permute was not set."
     )
     if times > 1:
         yield f"Each item was asked {times} times."

@@ -201,7 +201,9 @@ def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Ite
 
 def no_price(models: Iterable[str]) -> str:
     """Say that costs are not known, and what to do about it."""
-    return f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --prices FILE names prices."
+    return (
+        f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --set prices=FILE names prices."
+    )
 
 
 def money(value: float | None, currency: str | None) -> str:

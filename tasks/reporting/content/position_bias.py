@@ -15,7 +15,7 @@ from tasks.reporting.content.benchmark import metric_paths
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
-    "Run with --permute 4 to see."
+    "Run with --set permute=4 to see."
 )
 FEW = 10
 """Places with fewer replies are shown and not spoken of."""

@@ -6,13 +6,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from flows import cli
 from schemas.plan import Plan
 from tests.flows.command import Ended, moodflow
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
 JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:9/v1")
 PRICE = "{model: m, input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}"
+LONG = ("run", "longemotion-mini", *SERVER, "--datasets", "long_mini_qa")
+RAG = ("--settings", "rag")
 SECRET = "SECRETPW"  # noqa: S105  stands for a password
 SECRET_ADDRESSES = (
     f"http://user:{SECRET}@localhost:9/v1",
@@ -21,14 +22,6 @@ SECRET_ADDRESSES = (
     f"http://localhost:9/v1?key={SECRET}",
     f"http://localhost:9/v1#{SECRET}",
 )
-
-
-@pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
-    """Plans that would have been carried out."""
-    made: list[Plan] = []
-    monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
-    return made
 
 
 def assert_one_message(ended: Ended, *parts: str) -> None:
@@ -49,36 +42,36 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("--extra-body", '{"temperature": NaN}'), "NaN is no JSON"),
-        (("--extra-body", '{"a": [-Infinity]}'), "-Infinity is no JSON"),
-        (("--extra-body", '{"a": 1e999}'), "not JSON compliant"),
-        (("--extra-body", '{"a": "\\ud800"}'), "surrogates"),
-        (("--extra-body", '{"a":' * 5000 + "1" + "}" * 5000), "more than 64 levels"),
-        (("--extra-body", '{"a":' * 65 + "1" + "}" * 65), "more than 64 levels"),
-        (("--extra-body", "[1]"), "no JSON object: '[1]'"),
-        (("--extra-body", ""), "no JSON object"),
-        (("--too-long", "cut"), "'missing', 'cut_middle' or 'cut_start'"),
-        (("--token-limit", ""), "'max_tokens' or 'max_completion_tokens'"),
-        (("--unsent", "max_tokens"), "where: models.0.dialect.unsent.0"),
-        (("--reasoning-effort", ""), "at least 1 character"),
+        (("--set", 'models.dialect.extra={"temperature": NaN}'), "NaN is no JSON"),
+        (("--set", 'models.dialect.extra={"a": [-Infinity]}'), "-Infinity is no JSON"),
+        (("--set", 'models.dialect.extra={"a": 1e999}'), "not JSON compliant"),
+        (("--set", 'models.dialect.extra={"a": "\\ud800"}'), "surrogates"),
+        (("--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), "more than 64 levels"),
+        (("--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), "more than 64 levels"),
+        (("--set", "models.dialect.extra=[1]"), "no JSON object: '[1]'"),
+        (("--set", "models.dialect.extra="), "no JSON object"),
+        (("--set", "too_long=cut"), "'missing', 'cut_middle' or 'cut_start'"),
+        (("--set", "models.dialect.token_limit="), "'max_tokens' or 'max_completion_tokens'"),
+        (("--set", "models.dialect.unsent=max_tokens"), "where: models.0.dialect.unsent.0"),
+        (("--set", "models.dialect.reasoning_effort="), "at least 1 character"),
         (("--provider", "openai"), "is said twice"),
-        (("--requests-per-minute", "0"), "where: models.0.requests_per_minute"),
-        (("--tokens-per-minute", "-5"), "where: models.0.tokens_per_minute"),
-        (("--timeout", "-1"), "where: models.0.timeout_s"),
-        (("--timeout", "nan"), "a finite number"),
+        (("--set", "models.requests_per_minute=0"), "where: models.0.requests_per_minute"),
+        (("--set", "models.tokens_per_minute=-5"), "where: models.0.tokens_per_minute"),
+        (("--set", "models.timeout_s=-1"), "where: models.0.timeout_s"),
+        (("--set", "models.timeout_s=nan"), "a finite number"),
         (("--concurrency", "0"), "where: models.0.concurrency"),
         (("--temperature", "inf"), "a finite number"),
         (("--judge", ""), "where: judge.name"),
         (("--judge", "j"), "needs a base_url"),
         (("--datasets", " ,"), "where: datasets"),
         (("--settings", ""), "where: settings"),
-        (("--bootstrap", "99999999999"), "where: bootstrap"),
-        (("--budget", "nan"), "a finite number"),
+        (("--set", "bootstrap=99999999999"), "where: bootstrap"),
+        (("--set", "budget=nan"), "a finite number"),
         (("--budget-tokens", "0"), "where: budget_tokens"),
-        (("--budget", "5"), "there is none for m"),
-        ((*JUDGE, "--budget", "5"), "there is none for m, j"),
+        (("--set", "budget=5"), "there is none for m"),
+        ((*JUDGE, "--set", "budget=5"), "there is none for m, j"),
         (("--config", "no-such-file.yaml"), "No such file"),
-        (("--prices", "no-such-file.yaml"), "No such file"),
+        (("--set", "prices=no-such-file.yaml"), "No such file"),
     ],
 )
 def test_an_option_that_cannot_be_meant(
@@ -86,6 +79,67 @@ def test_an_option_that_cannot_be_meant(
 ) -> None:
     assert_one_message(moodflow(capsys, "run", "moodbench-mini", *SERVER, *arguments), part)
     assert plans == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
+        ((*LONG, "--settings", "rug"), ("where: settings.0", "rug")),
+        ((*LONG, *RAG, "--set", "retrieval.ranking=best"), ("where: retrieval.ranking", "best")),
+        ((*LONG, *RAG, "--set", "retrieval.preset=papers"), ("where: retrieval.preset", "papers")),
+        ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
+        ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),
+        ((*LONG, "--set", "contexts.depths=half"), ("where: contexts.depths.0", "half")),
+        ((*LONG, "--set", "contexts.depths=101"), ("where: contexts.depths",)),
+        ((*LONG, "--set", "contexts.depths=nan"), ("where: contexts.depths",)),
+        ((*LONG, "--set", "contexts.lengths=0"), ("where: contexts.lengths",)),
+        ((*LONG, "--set", "contexts.needle_style=loud"), ("where: contexts.needle_style", "loud")),
+        ((*LONG, "--set", "contexts.emotion_pairs=some"), ("where: contexts.emotion_pairs", "some")),
+        ((*LONG, "--set", "retrieval.top_k=0"), ("where: retrieval.top_k",)),
+        ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
+        ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("a sage is described and none is named", "--role sage=NAME")),
+        ((*LONG, "--set", "critic.provider=openai"), ("a critic is described and none is named", "--role critic=NAME")),
+        ((*LONG, "--set", "judge_repeat=0"), ("where: judge_repeat",)),
+        (("ablate", "retrieve", *LONG[1:]), ("there is no ablation retrieve", "did you mean retrieval?")),
+        (("ablate", "retrieval", *LONG[1:], "--vary", "overlap=1,2"), ("cannot be read", "overlap=1,2")),
+        (("ablate", "retrieval", *LONG[1:], "--vary", "top_k="), ("cannot be read", "--vary")),
+        (("ablate", "retrieval", *LONG[1:], "--vary", "top_k=1,many"), ("where: retrieval.top_k", "many")),
+        (("ablate", "sage", *LONG[1:]), ("is not clear", "sage")),
+        (("ablate", "embedder", *LONG[1:], "--vary", "embedder=minilm,nobody/no-such-model"), ("is not on this machine",)),
+        (("ablate", "length", *LONG[1:], "--vary", "length=abc"), ("where: contexts.lengths", "abc")),
+    ],
+    ids=lambda part: " ".join(part[-2:]).replace("/", "-"),
+)
+def test_an_option_of_long_contexts_that_cannot_be_meant(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    lake = tmp_path / "lake"
+    assert_one_message(moodflow(capsys, *arguments, "--lake", lake), *parts)
+    assert not lake.exists() or not any(lake.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("part", "where"),
+    [
+        ({"retrieval": {"overlap": 5}}, "retrieval.overlap"),
+        ({"retrieval": {"overlap_tokens": -1}}, "retrieval.overlap_tokens"),
+        ({"retrieval": [1]}, "where: retrieval"),
+        ({"contexts": {"depths": ["a"]}}, "contexts.depths"),
+        ({"panel": {"name": "m"}}, "where: panel"),
+        ({"sage": "m"}, "where: sage"),
+        ({"retrieval": {"initial_k": 2, "top_k": 4}, "settings": ["coem"]}, "initial_k"),
+    ],
+    ids=str,
+)
+def test_a_configuration_of_long_contexts_that_cannot_be_meant(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, part: dict[str, object], where: str
+) -> None:
+    config = tmp_path / "plan.yaml"
+    config.write_text(json.dumps(part), encoding="utf-8")
+    lake = tmp_path / "lake"
+    assert_one_message(moodflow(capsys, *LONG, "--config", config, "--lake", lake), where)
+    assert not lake.exists() or not any(lake.rglob("*.parquet"))
 
 
 def model(**changes: object) -> str:
@@ -145,7 +199,7 @@ def test_a_price_table_that_cannot_be_read(
     plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path, content: str | bytes, part: str
 ) -> None:
     prices = configured(tmp_path, content, "prices.yaml")
-    assert_one_message(moodflow(capsys, "run", "moodbench-mini", *SERVER, "--prices", prices), part, str(prices))
+    assert_one_message(moodflow(capsys, "run", "moodbench-mini", *SERVER, "--set", f"prices={prices}"), part, str(prices))
     assert plans == []
 
 
@@ -153,8 +207,8 @@ def test_a_budget_in_money_passes_where_every_model_has_a_price(
     plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     prices = configured(tmp_path, f"currency: EUR\nprices: [{PRICE}]", "prices.yaml")
-    assert moodflow(capsys, "run", "moodbench-mini", *SERVER, "--prices", prices, "--budget", "5").status == 0
-    assert moodflow(capsys, "run", "moodbench-mini", "--model", "smollm2", "--budget", "5").status == 0
+    assert moodflow(capsys, "run", "moodbench-mini", *SERVER, "--set", f"prices={prices}", "--set", "budget=5").status == 0
+    assert moodflow(capsys, "run", "moodbench-mini", "--model", "smollm2", "--set", "budget=5").status == 0
     assert [plan.budget for plan in plans] == [5, 5]
 
 
@@ -183,6 +237,8 @@ def test_a_secret_in_an_address_of_a_configuration_is_refused_and_not_told(
         ("score", "moodbench-mini", "--model", "m", "--base-url"),
         ("run", "moodbench-mini", "--model", "smollm2", "--judge", "j", "--judge-base-url"),
         ("run", "moodbench-mini", "--model", "m", "--provider", "openai", "--base-url"),
+        ("run", "moodbench-mini", "--model", "smollm2", "--set", "judge={name: j}", "--set", "judge.base_url="),
+        ("run", "moodbench-mini", "--model", "smollm2", "--role", "sage=x@"),
         ("models", "check", "m", "--base-url"),
     ],
     ids=" ".join,
@@ -190,8 +246,10 @@ def test_a_secret_in_an_address_of_a_configuration_is_refused_and_not_told(
 def test_a_secret_in_an_address_is_refused_and_not_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: tuple[str, ...], address: str
 ) -> None:
-    ended = moodflow(capsys, *command, address, "--lake", tmp_path / "lake")
-    assert_one_message(ended, "is said twice" if "--provider" in command else "--api-key-env")
+    joined = (*command[:-1], command[-1] + address) if command[-1][-1] in "=@" else (*command, address)
+    ended = moodflow(capsys, *joined, "--lake", tmp_path / "lake")
+    told = "is said twice" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
+    assert_one_message(ended, told if "--role" in command or "--provider" in command else "--api-key-env")
     assert SECRET not in ended.err
     assert not (tmp_path / "lake").exists()
 
@@ -201,7 +259,7 @@ def test_a_secret_in_an_address_is_refused_and_not_told(
     "command",
     [
         ("run", "moodbench-mini", *SERVER, "--api-key-env"),
-        ("run", "moodbench-mini", *SERVER, *JUDGE, "--judge-api-key-env"),
+        ("run", "moodbench-mini", *SERVER, *JUDGE, "--set", "judge.api_key_env"),
         ("models", "check", "m", "--base-url", "http://localhost:9/v1", "--api-key-env"),
     ],
     ids=["model", "judge", "check"],
@@ -209,7 +267,7 @@ def test_a_secret_in_an_address_is_refused_and_not_told(
 def test_a_key_in_place_of_its_variable_is_refused_and_not_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: tuple[str, ...], value: str
 ) -> None:
-    ended = moodflow(capsys, *command, value, "--lake", tmp_path / "lake")
+    ended = moodflow(capsys, *command[:-1], f"{command[-1]}={value}", "--lake", tmp_path / "lake")
     assert_one_message(ended, "--api-key-env")
     assert "SECRET" not in ended.err
     assert not (tmp_path / "lake").exists()

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from flows.commands.compare_profiles import run_compare
-from flows.commands.run import CommandResult, run_stage
+from flows.commands.console import CommandResult
+from flows.commands.run import run_stage
 from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError, UsageError
 from schemas.plan import Plan
@@ -49,7 +50,7 @@ def scores(result: CommandResult, **wanted: str) -> tuple[float | None, float | 
 def printed(result: CommandResult) -> str:
     console = Console(width=250)
     with console.capture() as capture:
-        console.print(*result.shown)
+        console.print(*result.view)
     return capture.get()
 
 

@@ -75,7 +75,7 @@ def test_raw_scores_follow_from_the_rows_that_are_printed(capsys: Capsys, runs: 
     assert found["models"][0]["part"]["score"] == measured["raw"] * 100
     raw = stored(runs, "raw_scores").row(by_predicate=pl.col("dataset") == "mini_text_classification", named=True)
     assert measured["raw"] == raw["value"]
-    # Whoever always answers A has, of two orders, each option at A once.
+    # A model that always answers A has, of two orders, each option at A once.
     for row in found["rows"]:
         (chosen,) = [option for option in row["options"] if option["chosen"]]
         assert chosen["letter"] == "A"

@@ -25,7 +25,7 @@ def made(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> tuple
     """A lake with a run, and with what is left of asking about another dataset, three days old: its folder and the run's name."""
     lake = tmp_path_factory.mktemp("made") / "lake"
     with ModelServer(policy((KEPT, OTHER), "gold")) as server:
-        model = ("--model", "m", "--base-url", server.base_url, "--bootstrap", "0", "--lake", lake, "--json")
+        model = ("--model", "m", "--base-url", server.base_url, "--set", "bootstrap=0", "--lake", lake, "--json")
         run = ended("run", "moodbench-mini", *model, "--datasets", KEPT).document["run"]
         for stage in ("build", "infer"):
             assert ended(stage, "moodbench-mini", *model, "--datasets", OTHER).status == 0
@@ -79,13 +79,13 @@ def test_without_a_terminal_it_needs_to_be_told(lake: Path, monkeypatch: pytest.
     for more in ((), ("--json",)):
         refused = gc(lake, *more)
         assert refused.status == 2
-        assert "nobody can be asked" in refused.err
+        assert "there is no terminal to ask at" in refused.err
         assert "--yes" in refused.err
     assert partitions(lake) == before
 
 
 class Terminal(StringIO):
-    """Somebody who answers."""
+    """A user at the terminal."""
 
     def isatty(self) -> bool:
         return True

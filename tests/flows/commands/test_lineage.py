@@ -27,7 +27,7 @@ KEY = "sk-marked-7f3a9c"
 
 
 def arguments(stage: str, base_url: str, lake: Path, *more: str) -> list[str]:
-    model = ["--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url, "--bootstrap", "20"]
+    model = ["--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url, "--set", "bootstrap=20"]
     return [stage, "moodbench-mini", *model, "--datasets", ",".join(DATASETS), "--lake", str(lake), *more, "--json"]
 
 

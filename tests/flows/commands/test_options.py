@@ -1,31 +1,260 @@
 """Options of the command line, as the plan holds them."""
 
+import json
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flows import cli
+from flows.commands.plan_fields import ROLES, PlanField, plan_fields
+from flows.commands.plan_options import PlanOptions, read_plan
+from schemas.api_capabilities import ApiCapabilities, Sampling
+from schemas.chat import ModelEntry
 from schemas.plan import Plan
-from tests.flows.command import moodflow
+from tests.flows.command import Ended, moodflow
 
-SERVER = ("--model", "m", "--base-url", "http://localhost:8000/v1")
-JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:8001/v1")
+URL = "http://localhost:9/v1"
+SERVER = ("--model", "m", "--base-url", URL)
+FORMER = (
+    "api-key-env base-url bootstrap budget budget-tokens chunk-tokens concurrency config critic critic-api-key-env "
+    "critic-base-url critic-provider datasets depth dry-run embedder emotion-pairs extra-body http2 judge judge-api-key-env "
+    "judge-base-url judge-provider judge-repeat json lake length max-tokens mirror model needle-style no-length-demand "
+    "panel permute preset prices profile provider rank-incomplete ranking reasoning-effort redact repeat "
+    "requests-per-minute require-same-model runner runner-address sage sage-api-key-env sage-base-url sage-provider sample "
+    "seed settings temperature timeout token-limit token-probabilities tokens-per-minute too-long top-k unsent "
+)
+"""The options that version 0.1 had, 62 of them."""
+
+TEXTS: dict[str, tuple[Any, Any]] = {  # values of fields that are not free: the text given, and what the plan then holds
+    "base_url": (URL, URL),
+    "identity": (URL, URL),
+    "effort_path": ("a.b", "a.b"),
+    "provider": ("deepseek", "https://api.deepseek.com"),
+    "extra": ('{"a": 1}', '{"a": 1}'),
+    "runner_address": ("host:1", "host:1"),
+    "prices": (None, None),
+    "lake": ("s", Path("s")),
+    "overlap_tokens": ("7", 7),
+}
 
 
-@pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
-    """Plans that would have been carried out."""
-    made: list[Plan] = []
-    monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
-    return made
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
+    return moodflow(capsys, "run", "moodbench-mini", *arguments)
 
 
-def test_token_probabilities_are_wanted_of_the_models_and_not_of_the_judge(
+def text_of(field: PlanField, folder: Path) -> tuple[str, Any]:
+    """A value that is not the default, as text and as the plan holds it."""
+    text: Any
+    value: Any
+    name = field.path.rpartition(".")[2]
+    kind = field.kind.removeprefix("list of ")
+    if name == "prices":
+        table = folder / "prices.yaml"
+        table.write_text("currency: EUR\nprices: []")
+        return str(table), table
+    if name in TEXTS:
+        return TEXTS[name]
+    if field.model is ModelEntry:
+        text, value = f"other@{URL}", ModelEntry(name="other", base_url=URL)
+    elif field.model is not None:
+        first = next(name for name in field.model.model_fields if name not in ("lengths", "depths", "unsent"))
+        text, value = text_of(plan_fields()[f"{field.path}.{first}"], folder)
+        return f"{{{first}: {text}}}", field.model.model_validate({first: value})
+    elif kind == "whole number":
+        text, value = "17", 17
+    elif kind == "number":
+        text, value = "0.25", 0.25
+    elif kind == "true or false":
+        value = field.default == "false"
+        text = str(value).lower()
+    elif " | " in kind or kind == "minilm":
+        text = value = kind.split(" | ")[-1]
+    else:
+        text = value = Path("s") if kind.startswith("file") else "some"
+    return str(text), (value,) if field.is_list else value
+
+
+def value_at(plan: Plan, path: str) -> Any:
+    value: Any = plan
+    for name in path.replace(".provider", ".base_url").split("."):
+        value = getattr(value[0] if isinstance(value, tuple) else value, name)
+    return value
+
+
+@pytest.mark.parametrize("path", plan_fields())
+def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
+    role = path.partition(".")[0]
+    named = [f"{role}={{name: smollm2}}"] if role in ROLES else []
+    named += ["judge=smollm2"] if role == "panel" else []
+    named += ["runner_address=a:1"] if path == "runner" else ["runner=dask"] if path == "runner_address" else []
+    named += [f"{role}.base_url={URL}"] if path.endswith(".name") else []
+    text, value = text_of(plan_fields()[path], tmp_path)
+    plan = read_plan("moodbench-mini", PlanOptions(model=["smollm2"], set=[*named, f"{path}={text}"]))
+    assert value_at(plan, path) == value
+
+
+def test_the_fields_are_listed_with_type_default_and_description(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = {row["path"]: row for row in moodflow(capsys, "options", "--json").document["options"]}
+    assert list(listed) == list(plan_fields())
+    assert listed["retrieval.top_k"] == {
+        "path": "retrieval.top_k",
+        "type": "whole number",
+        "default": "null",
+        "description": "chunks shown to the model",
+    }
+    assert [row["path"] for row in listed.values() if not row["description"]] == []
+    shown = moodflow(capsys, "options").out
+    assert "retrieval.top_k" in shown
+    assert "judge.base_url, panel.sampling.max_tokens" in shown
+
+
+@pytest.mark.parametrize("name", FORMER.split())
+def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], capsys: pytest.CaptureFixture[str], name: str) -> None:
+    if name.replace("-", "_") in {"dry_run", "json", *(field.name for field in fields(PlanOptions))}:
+        return
+    ended = run(capsys, *SERVER, f"--{name}", "3")
+    assert (ended.status, plans) == (2, [])
+    assert f"there is no option --{name}" in ended.err
+    option, _, setting = ended.err.rpartition("next step: use ")[2].partition(" ")
+    path = setting.partition("=")[0]
+    assert path in (ROLES if option == "--role" else plan_fields())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--samle", "3"), "did you mean --sample?"),
+        (("--set", "retrieval.topk=3"), "did you mean retrieval.top_k"),
+        (("--set", "top_k=3"), "did you mean retrieval.top_k?"),
+        (("--set", "sample"), "a setting has no value"),
+        (("--set", "contexts={a"), "the value of contexts cannot be read"),
+        (("--role", "sagee=x"), "did you mean sage?"),
+        (("--role", "sage"), "a setting has no value"),
+        (("--role", "sage=x@opnai"), "did you mean openai"),
+        (("--top-k", "3"), "next step: use --set retrieval.top_k=VALUE"),
+        (("--sage-base-url", "x"), "next step: use --set sage.base_url=VALUE"),
+        (("--panel", "x"), "next step: use --role panel=NAME"),
+        (("--length", "x"), "next step: use --set contexts.lengths=VALUE"),
+    ],
+)
+def test_what_is_misspelt_gets_what_is_meant(
+    plans: list[Plan], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    ended = run(capsys, *SERVER, *arguments)
+    assert (ended.status, plans) == (2, [])
+    assert ended.err.startswith("Error: ")
+    assert words in ended.err
+
+
+def test_the_help_fits_a_page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERMINAL_WIDTH", "100")
+    text = moodflow(capsys, "run", "--help").out
+    assert len(text.rstrip().splitlines()) <= 45
+    for title in ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output"):
+        assert f"─ {title} ─" in text
+
+
+def test_paths_are_completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_MOODFLOW_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "moodflow run x --set retrieval.t")
+    from flows.cli import app, guarded  # noqa: PLC0415
+
+    guarded(lambda: app([], prog_name="moodflow"))
+    assert "retrieval.top_k=" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_build_needs_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)
+    assert moodflow(capsys, "build", *what, "--json").document["partitions"][0]["layer"] == "items"
+    assert read_plan("moodbench-mini", PlanOptions(), needs_model=False).title == "moodbench-mini (base)"
+    for stage in ("run", "infer", "score", "report", "compare"):
+        ended = moodflow(capsys, stage, *what)
+        assert (ended.status, "no model was named" in ended.err) == (2, True)
+
+
+def test_without_options_an_entry_is_the_usual_one(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, *SERVER).status == 0
+    assert plans[0].models == (ModelEntry(name="m", base_url=URL),)
+    assert plans[0].models[0].dialect is None
+
+
+def test_only_what_is_given_counts_as_stated(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, *SERVER, "--set", "models.dialect.reasoning_effort=low")
+    run(capsys, *SERVER, "--set", "models.dialect.unsent=")
+    stated = [plan.models[0].dialect for plan in plans]
+    assert [dialect.model_fields_set for dialect in stated if dialect] == [{"reasoning_effort"}, {"unsent"}]
+
+
+def test_a_provider_says_where_and_which_key(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "--model", "m", "--provider", "deepseek")
+    run(capsys, "--model", "m", "--provider", "deepseek", "--api-key-env", "MINE")
+    assert [plan.models[0].base_url for plan in plans] == ["https://api.deepseek.com"] * 2
+    assert [plan.models[0].api_key_env for plan in plans] == ["DEEPSEEK_API_KEY", "MINE"]
+
+
+def test_roles_name_a_model_and_where_it_is(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
+    roles_given = (
+        *("--role", f"judge=j@{URL}", "--set", "judge.api_key_env=KEY"),
+        *("--role", "panel=p", "--role", "panel=q@deepseek"),
+        *("--role", "critic=vendor/model@deepseek"),
+        *("--role", f"sage={{name: N, base_url: '{URL}', api_key_env: K, temperature: 0.7}}"),
+    )
+    assert run(capsys, *SERVER, *roles_given, "--concurrency", "7").status == 0
+    plan = plans[0]
+    at_deepseek = {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_API_KEY", "concurrency": 7}
+    assert plan.judge == ModelEntry(name="j", base_url=URL, api_key_env="KEY", concurrency=7)
+    # A judge of the panel that says nothing else is where the judge is.
+    assert plan.panel[0] == ModelEntry(name="p", base_url=URL, api_key_env="KEY", concurrency=7)
+    assert plan.panel[1] == ModelEntry.model_validate({"name": "q", **at_deepseek})
+    assert plan.critic == ModelEntry.model_validate({"name": "vendor/model", **at_deepseek})
+    sampling = Sampling(temperature=0.7)
+    assert plan.sage == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
+
+
+def test_a_configuration_file_has_the_same_fields_and_options_win(
     plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     config = tmp_path / "plan.yaml"
-    config.write_text("models: [{name: n, base_url: 'http://localhost/v1', token_probabilities: true}]")
-    for given in ((*SERVER, *JUDGE), (*SERVER, *JUDGE, "--token-probabilities"), ("--config", config, *JUDGE)):
-        assert moodflow(capsys, "run", "moodbench-mini", *given).status == 0
-    assert [plan.models[0].token_probabilities for plan in plans] == [False, True, True]
-    assert [plan.judge.token_probabilities for plan in plans if plan.judge] == [False, False, False]
+    config.write_text(
+        "models:\n"
+        "  - {name: a, provider: qwen, dialect: {extra: {enable_thinking: false}}, sampling: {temperature: 1.0}}\n"
+        "  - {name: b, base_url: 'http://localhost:9/v1', concurrency: 2, token_probabilities: true}\n"
+        "judge: {name: j, provider: openai, dialect: {reasoning_effort: low}}\n"
+        "seed: 5\n"
+    )
+    given = ("--concurrency", "5", "--max-tokens", "99", "--seed", "6", "--set", "seed=7")
+    assert run(capsys, "--config", config, *given).status == 0
+    first, second = plans[0].models
+    assert (first.base_url, first.api_key_env) == ("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY")
+    assert (first.dialect, first.concurrency) == (ApiCapabilities(extra='{"enable_thinking": false}'), 5)
+    assert (first.sampling, second.sampling) == (Sampling(temperature=1.0, max_tokens=99), Sampling(max_tokens=99))
+    assert (second.concurrency, second.token_probabilities) == (5, True)
+    judge = plans[0].judge
+    assert judge is not None
+    assert (judge.api_key_env, judge.dialect) == ("OPENAI_API_KEY", ApiCapabilities(reasoning_effort="low"))
+    assert (judge.token_probabilities, plans[0].seed) == (False, 7)
+
+
+def test_a_configuration_may_be_json(plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config = tmp_path / "plan.json"
+    config.write_text(json.dumps({"models": [{"name": "smollm2"}], "contexts": {"depths": [10, 50]}}))
+    run(capsys, "--config", config)
+    run(capsys, "--model", "smollm2", "--set", "contexts.depths=10,50")
+    run(capsys, "--model", "smollm2", "--set", "contexts={depths: [10, 50]}")
+    assert [plan.contexts.depths for plan in plans] == [(10, 50)] * 3
+
+
+def test_the_environment_names_mirror_and_prices(
+    plans: list[Plan], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("currency: EUR\nprices: []")
+    monkeypatch.setenv("MOODFLOW_MIRROR", "there")
+    monkeypatch.setenv("MOODFLOW_PRICES", str(prices))
+    run(capsys, *SERVER)
+    run(capsys, *SERVER, "--mirror", "here")
+    assert [plan.mirror for plan in plans] == [Path("there"), Path("here")]
+    assert [plan.prices for plan in plans] == [prices] * 2

@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 import yaml
 
+from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.responses import Judgements
-from schemas.verification import Difference, Verification
+from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
 from tasks.analysis.verify import Findings, check_files, open_run, verify_run
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import CodeVersion, Lake
@@ -56,7 +57,7 @@ def players(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture(scope="module")
 def run(players: ScriptedServers) -> str:
     """Two settings, an item with a needle, an answer that is rated twice: every layer but that of ablations."""
-    ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--judge-repeat", "2", "--bootstrap", "20")
+    ran = players.run("--settings", "base,rag", "--datasets", f"{EC},{MC4}", "--set", "judge_repeat=2", "--set", "bootstrap=20")
     assert ran.document["missing"] == [], ran.err
     return str(ran.document["run"])
 
@@ -90,7 +91,7 @@ def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  
 
     with ModelServer(reply) as server:
         model = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
-        chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder / "lake", "--json")
+        chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder / "lake", "--json")
         ran = ended("run", file, *model, *chosen)
     return Own(file, folder / "lake", ran.document["run"])
 
@@ -121,7 +122,7 @@ def flip(content: bytes, place: Place) -> bytes:
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
 
-def test_a_run_that_nobody_touched_is_verified(players: ScriptedServers, run: str) -> None:
+def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> None:
     calls = players.calls
     content = {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()}
     found = verified(players.lake, run)
@@ -136,7 +137,7 @@ def test_a_run_that_nobody_touched_is_verified(players: ScriptedServers, run: st
     counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
     assert counted["item_scores"][0] == 2 * 2
     assert counted["totals"] == (1, 2, 0)
-    # Nobody was asked, and nothing was written.
+    # No call was made, and nothing was written.
     assert players.calls == calls
     assert {path: path.stat().st_mtime_ns for path in players.lake.rglob("*") if path.is_file()} == content
 
@@ -157,9 +158,7 @@ def sha256sum(folder: Path) -> "subprocess.CompletedProcess[str]":
 
 def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str) -> None:
     folder = players.lake / "runs" / run
-    checked = subprocess.run(
-        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    checked = sha256sum(folder)
     assert (checked.returncode, checked.stdout.split()) == (0, [word for name in OWN[:3] for word in (f"{name}:", "OK")])
     with changed(folder / "report.md", b"another"):
         failed = sha256sum(folder)
@@ -222,7 +221,7 @@ def test_the_command_ends_with_1_and_names_the_file(players: ScriptedServers, ru
         found = verified(players.lake, run)
     assert found.status == 1
     assert (found.document["verified"], found.document["files"]["differ"]) == (False, [f"runs/{run}/{name}"])
-    # Without its manifest nobody knows what else the run consists of.
+    # Without its manifest the rest of the run is unknown.
     assert bool(found.document["layers"]) == (name != "manifest.json")
 
 
@@ -315,7 +314,7 @@ def test_code_that_changed_without_its_version_is_found_by_row_and_column(own: O
 
     monkeypatch.setattr("tasks.metrics.steps.score_items", score_less)
     found = verify_run(own.lake, own.run)
-    # Nobody's emotions were right, so those come out the same; scores follow from stored item scores and are not blamed.
+    # No emotion was right, so those come out the same; scores follow from stored item scores and are not blamed.
     assert {difference.kind for difference in found.differences} == {"content"}
     assert {layer.layer for layer in found.layers if layer.differs} == {"item_scores"}
     texts = next(difference for difference in found.differences if TEXTS in difference.where)
@@ -430,7 +429,7 @@ def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_pat
     plan = read_manifest(folder, own.run).plan
     addresses = (plan["models"][0]["base_url"], plan["judge"]["base_url"])
     model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
-    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--bootstrap", "20", "--lake", folder, "--json")
+    chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
     again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough
     assert again.document["run"] != own.run, again.err
     assert verify_run(folder, own.run).verified
@@ -460,7 +459,39 @@ def test_an_ablation_is_computed_again(players: ScriptedServers) -> None:
 def test_a_run_of_the_reference_profile_is_computed_again(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--mirror", MIRROR, "--sample", "4", "--lake", tmp_path, "--json")
-        ran = ended("run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--profile", "reference", "--bootstrap", "20")
+        ran = ended(
+            "run", "moodbench", *asked, "--datasets", "ag_news,mmlu_pro", "--set", "profile=reference", "--set", "bootstrap=20"
+        )
     found = verify_run(tmp_path, ran.document["run"])
     assert found.verified, found.differences
     assert {layer.layer for layer in found.layers if layer.recomputed} >= {"item_scores", "totals"}
+
+
+def checked_layer(name: str, *, recomputed: bool) -> CheckedLayer:
+    return CheckedLayer(layer=name, partitions=1, rows=1, recomputed=recomputed, differs=0)
+
+
+@pytest.mark.parametrize(
+    ("hashed", "recomputed", "said"),
+    [
+        (5, True, "5 files hashed, every layer after responses recomputed to the same content."),
+        (0, True, "0 files hashed, every layer after responses recomputed to the same content; the notes say what could not"),
+        (5, False, "5 files hashed, every layer after responses but ablations recomputed to the same content; the notes say"),
+    ],
+)
+def test_the_verdict_claims_what_was_checked(hashed: int, recomputed: bool, said: str) -> None:
+    found = Verification(
+        run="r",
+        verified=True,
+        files=CheckedFiles(checked=hashed, differ=()),
+        layers=(
+            checked_layer("items", recomputed=False),
+            checked_layer("responses", recomputed=False),
+            checked_layer("totals", recomputed=True),
+            checked_layer("ablations", recomputed=recomputed),
+        ),
+        differences=(),
+        would_differ=(),
+        notes=(),
+    )
+    assert f"Run r is verified: {said}" in str(verify_view(found)[-1])

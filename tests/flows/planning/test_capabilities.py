@@ -102,11 +102,11 @@ def test_nothing_is_probed_where_nothing_is_asked(capsys: pytest.CaptureFixture[
 
 @pytest.mark.usefixtures("prefect_server")
 def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    stated = ["--token-limit", "max_completion_tokens", "--unsent", "temperature,top_p", "--reasoning-effort", "low"]
-    more = ["--extra-body", '{"top_k": 1}', "--max-tokens", "2000"]
+    dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
+    stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
         command(capsys, "build", server, tmp_path)
-        assert command(capsys, "infer", server, tmp_path, *stated, *more).status == 0
+        assert command(capsys, "infer", server, tmp_path, *stated).status == 0
     assert len(server.bodies) == ITEMS
     for body in server.bodies:
         assert body.keys() == {"model", "messages", "max_completion_tokens", "reasoning_effort", "top_k"}
@@ -134,7 +134,7 @@ def plan(base_url: str, lake: Path, *, judged: bool = False, **fields: Any) -> P
     return Plan(benchmark="moodbench-mini", models=(entry,), judge=judge, lake=lake)
 
 
-def dialect_of(resolved: Plan) -> ApiCapabilities:
+def capabilities_of(resolved: Plan) -> ApiCapabilities:
     dialect = resolved.models[0].dialect
     assert dialect is not None
     return dialect
@@ -148,9 +148,9 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     assert found == [True, True]
     assert len(server.bodies) == 2
     resolved = with_capabilities(wanted)
-    assert dialect_of(resolved).unsent == ("temperature",)
+    assert capabilities_of(resolved).unsent == ("temperature",)
     assert resolved.judge is not None
-    assert resolved.judge.dialect == dialect_of(resolved)
+    assert resolved.judge.dialect == capabilities_of(resolved)
     assert with_capabilities(resolved) == resolved
 
 
@@ -158,27 +158,27 @@ async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> 
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, dialect=ApiCapabilities(reasoning_effort="low"), require_same_model=True)
         assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS)
-    assert dialect_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
+    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
 
 
 async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
     wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
     assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
-    assert dialect_of(with_capabilities(wanted)) == ApiCapabilities()
+    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
     assert list_probes(tmp_path) == []
 
 
 async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
     wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
     assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
-    assert dialect_of(with_capabilities(wanted)) == ApiCapabilities()
+    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
 
 
 def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:
     entry = ModelEntry(name="o3-mini", base_url="https://api.openai.com/v1")
     resolved = with_capabilities(Plan(benchmark="moodbench-mini", models=(entry,), lake=tmp_path))
-    chosen = dialect_of(resolved)
-    assert (chosen.token_limit, chosen.unsent, chosen.effort_path) == (
+    selected = capabilities_of(resolved)
+    assert (selected.token_limit, selected.unsent, selected.effort_path) == (
         "max_completion_tokens",
         ("temperature", "top_p"),
         "reasoning_effort",

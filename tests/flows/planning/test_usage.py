@@ -22,7 +22,7 @@ ITEMS = 20
 
 
 class Silent:
-    """A watcher that does not care."""
+    """A progress listener that ignores everything."""
 
     def expect(self, calls: int) -> None:
         pass
@@ -163,22 +163,22 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.
 
 def test_a_budget_in_money_without_a_price_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--lake", tmp_path / "lake")
-    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--budget", "1")
+    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--set", "budget=1")
     assert ended.status == 2
     assert "there is none for m" in ended.err
-    assert "--prices FILE" in ended.err
+    assert "--set prices=FILE" in ended.err
     assert not (tmp_path / "lake" / "items").exists()
 
 
 def test_answers_without_counts_are_not_zero() -> None:
-    meter = UsageCounter(Silent())
-    meter.on_reply(ChatReply(text="B"))
-    assert (meter.usage("d", "m", "tested").prompt_tokens, meter.usage("d", "m", "tested").uncounted) == (None, 1)
-    meter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))
-    meter.on_reply(ChatReply(failure="http_5xx"))
-    meter.on_reply(ChatReply(failure="budget"))
-    meter.on_reply(ChatReply(failure="empty_content", prompt_tokens=7, completion_tokens=0))
-    used = meter.usage("d", "m", "tested")
+    counter = UsageCounter(Silent())
+    counter.on_reply(ChatReply(text="B"))
+    assert (counter.usage("d", "m", "tested").prompt_tokens, counter.usage("d", "m", "tested").uncounted) == (None, 1)
+    counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))
+    counter.on_reply(ChatReply(failure="http_5xx"))
+    counter.on_reply(ChatReply(failure="budget"))
+    counter.on_reply(ChatReply(failure="empty_content", prompt_tokens=7, completion_tokens=0))
+    used = counter.usage("d", "m", "tested")
     assert (used.calls, used.from_journal, used.sent, used.unsent, used.failed, used.uncounted) == (5, 1, 3, 1, 3, 1)
     # 11 + 7, and paid now 7: of what was sent, one answer was not counted, so that is a lower bound.
     assert (used.prompt_tokens, used.completion_tokens) == (18, 2)

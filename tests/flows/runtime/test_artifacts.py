@@ -187,7 +187,7 @@ async def published(key: str) -> tuple[Any, str]:
 
 def asked(capsys: pytest.CaptureFixture[str], server: LoopbackServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "core", "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, "run", "moodbench-mini", *model, "--bootstrap", "20", "--json", *more)
+    return moodflow(capsys, "run", "moodbench-mini", *model, "--set", "bootstrap=20", "--json", *more)
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -196,7 +196,7 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(
 ) -> None:
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
     with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 3 else None) as server:
-        document = asked(capsys, server, tmp_path / "lake", "--redact").document
+        document = asked(capsys, server, tmp_path / "lake", "--set", "redact=true").document
     assert json.loads(Path(document["manifest"]).read_text(encoding="utf-8"))["redacted"] is True
     keys = (*RUN_KEYS, "report", "build-progress", "inference-progress", "score-progress")
     found = {key: asyncio.run(published(key)) for key in keys}

@@ -58,7 +58,7 @@ def written(lake: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
-        yield ("--runner", "dask", "--runner-address", address)
+        yield ("--set", "runner=dask", "--set", f"runner_address={address}")
 
 
 @pytest.mark.long
@@ -125,10 +125,10 @@ def test_what_a_step_raises_on_a_worker_is_reported_as_here(
 @pytest.mark.usefixtures("prefect_server")
 def test_a_cluster_without_workers_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
     with dask_cluster(tmp_path, workers=0) as address:
-        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--runner", "dask", "--runner-address", address)
+        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--set", "runner=dask", "--set", f"runner_address={address}")
     assert ended.status == 2
     assert ended.err.endswith(
-        f"Error: the dask cluster cannot do this run\n  where: --runner-address {address}\n  expected: at least one worker\n"
+        f"Error: the dask cluster cannot do this run\n  where: --set runner_address={address}\n  expected: at least one worker\n"
         "  got: none\n  next step: start workers, then run the same command again\n"
     )
 
@@ -140,7 +140,7 @@ def test_a_machine_without_our_code_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, program: str
 ) -> None:
     with dask_cluster(tmp_path, workers=1, without_code=program) as address:
-        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--runner", "dask", "--runner-address", address)
+        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--set", "runner=dask", "--set", f"runner_address={address}")
     assert ended.status == 2
     assert "expected: MoodFlow on every machine of the cluster" in ended.err
     assert "schemas" in ended.err
@@ -151,7 +151,7 @@ def test_a_machine_without_our_code_is_refused(
 @pytest.mark.usefixtures("prefect_server")
 def test_a_ray_cluster_gives_the_same_bits(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
     with TemporaryDirectory(prefix="ray", dir="/tmp") as short, ray_cluster(Path(short)) as address:
-        there = evaluate(capsys, "run", model, tmp_path / "there", "--runner", "ray", "--runner-address", address)
+        there = evaluate(capsys, "run", model, tmp_path / "there", "--set", "runner=ray", "--set", f"runner_address={address}")
     here = evaluate(capsys, "run", model, tmp_path / "here")
     assert (here.status, there.status) == (0, 0), there.err
     assert there.scores == here.scores
@@ -166,7 +166,7 @@ def test_workers_write_to_an_object_store(capsys: pytest.CaptureFixture[str], tm
     with pytest.MonkeyPatch.context() as patch, object_store(patch):
         patch.setenv("MOODFLOW_STATE", str(tmp_path / "state"))
         with dask_cluster(tmp_path) as address:  # its processes inherit the credentials
-            there = evaluate(capsys, "run", model, root, "--runner", "dask", "--runner-address", address)
+            there = evaluate(capsys, "run", model, root, "--set", "runner=dask", "--set", f"runner_address={address}")
         here = evaluate(capsys, "run", model, tmp_path / "here")
         assert (here.status, there.status) == (0, 0), there.err
         assert contents(there, parse_folder(root)) == contents(here, tmp_path / "here")
@@ -176,11 +176,11 @@ def test_workers_write_to_an_object_store(capsys: pytest.CaptureFixture[str], tm
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--runner", "dask"), "runner dask needs the address of its cluster, --runner-address"),
-        (("--runner-address", "127.0.0.1:1"), "an address needs --runner dask or ray"),
-        (("--runner", "spark", "--runner-address", "127.0.0.1:1"), "Input should be 'local', 'dask' or 'ray'"),
-        (("--runner", "ray", "--runner-address", "head"), "the address of a cluster needs a host and a port"),
-        (("--runner", "dask", "--runner-address", "a:b@127.0.0.1:1"), "a setting is refused"),
+        (("--set", "runner=dask"), "runner dask needs the address of its cluster, runner_address"),
+        (("--set", "runner_address=127.0.0.1:1"), "runner_address needs runner dask or ray"),
+        (("--set", "runner=spark", "--set", "runner_address=127.0.0.1:1"), "Input should be 'local', 'dask' or 'ray'"),
+        (("--set", "runner=ray", "--set", "runner_address=head"), "the address of a cluster needs a host and a port"),
+        (("--set", "runner=dask", "--set", "runner_address=a:b@127.0.0.1:1"), "a setting is refused"),
     ],
 )
 def test_a_wrong_option_is_refused(
@@ -196,16 +196,16 @@ def test_an_address_where_nothing_listens_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, runner: str
 ) -> None:
     address = f"127.0.0.1:{free_port()}"
-    ended = evaluate(capsys, "build", model, tmp_path, "--runner", runner, "--runner-address", address)
+    ended = evaluate(capsys, "build", model, tmp_path, "--set", f"runner={runner}", "--set", f"runner_address={address}")
     assert ended.status == 2
-    assert f"Error: the {runner} cluster cannot be reached\n  where: --runner-address {address}\n" in ended.err
+    assert f"Error: the {runner} cluster cannot be reached\n  where: --set runner_address={address}\n" in ended.err
 
 
 def test_a_package_that_is_not_installed_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
-    ended = evaluate(capsys, "build", model, tmp_path, "--runner", "ray", "--runner-address", "127.0.0.1:1")
+    ended = evaluate(capsys, "build", model, tmp_path, "--set", "runner=ray", "--set", "runner_address=127.0.0.1:1")
     assert ended.status == 2
     assert 'pip install "moodflow[ray]", here and on every worker' in ended.err
 

@@ -151,7 +151,7 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(
 def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
-        asked = ["--model", "m", "--base-url", model.base_url, "--bootstrap", "0"]
+        asked = ["--model", "m", "--base-url", model.base_url, "--set", "bootstrap=0"]
         command = ("run", "moodbench-mini", "--datasets", ",".join(DATASETS))
         ended = end_of(start({**environment, "PREFECT_HOME": str(home)}, tmp_path, *command, *asked))
     assert "Report: " in ended.out

@@ -19,5 +19,5 @@ def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> Non
     with ModelServer(lambda _messages: "I felt it and told nobody.") as server:
         asked = ("--model", "core", "--base-url", server.base_url, "--datasets", EE, "--sample", "1", "--max-tokens", "2048")
         judged = ("--judge", "core", "--judge-base-url", server.base_url)
-        run = ended(*command, LONG_MINI, *asked, *judged, *varied, "--bootstrap", "0", "--lake", tmp_path / "lake", "--json")
+        run = ended(*command, LONG_MINI, *asked, *judged, *varied, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
     assert run.err.count(CUT_SHORT) == 1, run.err

@@ -35,7 +35,7 @@ def model(behaviour: Any) -> Iterator[ModelServer]:
 
 def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path, *more: str, name: str = "core") -> Ended:
     given = ("--model", name, "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, "run", "moodbench-mini", *given, "--bootstrap", "100", "--json", *more)
+    return moodflow(capsys, "run", "moodbench-mini", *given, "--set", "bootstrap=100", "--json", *more)
 
 
 def request(method: str, path: str, **body: Any) -> Any:

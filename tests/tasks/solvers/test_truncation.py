@@ -281,7 +281,7 @@ def test_the_marks_of_this_version() -> None:
 
 
 def test_the_table_of_failures_names_the_policies() -> None:
-    assert "--too-long cut_middle or cut_start" in FAILURE_KINDS["context_too_long"].remedy
+    assert "--set too_long=cut_middle or cut_start" in FAILURE_KINDS["context_too_long"].remedy
     assert FAILURE_KINDS["context_too_long"].retry.attempts == 1
 
 

@@ -135,7 +135,7 @@ def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:
     # mood: gold B B B A, chosen B C A and unreadable; kind: gold A, chosen A.
     assert [(row.letter, row.golds, row.right) for row in found.places] == [("A", 2, 1), ("B", 3, 1), ("C", 0, 0)]
     assert [part.title for part in found.datasets] == ["Kind", "Mood"]
-    assert "Run with --permute 4 to see." in example_html
+    assert "Run with --set permute=4 to see." in example_html
     assert "Followed the letter" not in example_html
 
 
@@ -145,7 +145,7 @@ def test_a_report_in_several_orders_says_what_was_followed() -> None:
     text = render_html(data)
     assert sentence in text
     assert "Followed the letter" in text
-    assert "--permute 4 to see" not in text
+    assert "--set permute=4 to see" not in text
 
 
 def test_the_lowest_and_the_favourite_place_are_named() -> None:

@@ -1,4 +1,4 @@
-"""What `moodflow explain` prints for a terminal, from its JSON document."""
+"""Show on a terminal how a score came about: the parts of a total with their arithmetic."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
+from flows.commands.console import decimal, label_system
 from tasks.analysis.explain import OPTIONS
 from tasks.analysis.number_format import counted
 
@@ -17,8 +18,8 @@ MAX_COLUMNS = 4
 Row = dict[str, Any]
 
 
-def explained_shown(document: Row) -> list[RenderableType]:
-    """Everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
+def score_view(document: Row) -> list[RenderableType]:
+    """Return everything above the rows: where this is, a table of parts with their arithmetic, and the way down."""
     above = " > ".join(f"{each['kind']} {each['id']}" for each in document["above"])
     title = f"[bold]{escape(document['title'])}[/bold], run {document['run']}"
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
@@ -28,19 +29,28 @@ def explained_shown(document: Row) -> list[RenderableType]:
     else:
         for start in range(0, len(models), MAX_COLUMNS):
             shown.append(_side_by_side(models[start : start + MAX_COLUMNS]))
-        shown += [line for model in models if "total" in model for line in _verdict(model, _label(model))]
+        shown += [line for model in models if "total" in model for line in _verdict(model, escape(label_system(model)))]
     shown += _ends(document)
     return shown
 
 
 def _one_model(model: Row) -> Iterator[RenderableType]:
     heads = ("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
-    table = Table(_wide(""), *(Column(head, justify="right") for head in heads), "Deeper by", box=SIMPLE, title=_label(model))
+    table = Table(
+        _wide(""), *(Column(head, justify="right") for head in heads), "Deeper by", box=SIMPLE, title=escape(label_system(model))
+    )
     part = model["part"]
     for depth, each in _flat(part):
         table.add_row(*_cells(depth, each))
     table.add_row(
-        f"[bold]= {_what(part)}[/bold]", "", "", f"[bold]{_number(part['score'])}[/bold]", "", _datasets(part), _items(part), ""
+        f"[bold]= {_what(part)}[/bold]",
+        "",
+        "",
+        f"[bold]{decimal(part['score'])}[/bold]",
+        "",
+        _datasets(part),
+        _items(part),
+        "",
     )
     if gate := model.get("gate"):
         cells = _cells(0, gate)
@@ -53,20 +63,20 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
 
 
 def _side_by_side(models: Sequence[Row]) -> Table:
-    heads = [Column(f"{_label(model)}\nscore (contributes)", justify="right") for model in models]
+    heads = [Column(f"{escape(label_system(model))}\nscore (contributes)", justify="right") for model in models]
     table = Table(_wide(""), Column("Weight", justify="right"), *heads, "Deeper by", box=SIMPLE)
     flat = [list(_flat(model["part"])) for model in models]
     for rows in zip(*flat, strict=True):
         depth, first = rows[0]
-        scores = [f"{_number(each['score'])} ({_number(each['contributes'])})" for _, each in rows]
+        scores = [f"{decimal(each['score'])} ({decimal(each['contributes'])})" for _, each in rows]
         table.add_row(_name(depth, first), _weights(rows), *scores, _option(first))
     parts = [model["part"] for model in models]
-    table.add_row(f"[bold]= {_what(parts[0])}[/bold]", "", *(f"[bold]{_number(part['score'])}[/bold]" for part in parts), "")
+    table.add_row(f"[bold]= {_what(parts[0])}[/bold]", "", *(f"[bold]{decimal(part['score'])}[/bold]" for part in parts), "")
     if models[0].get("gate"):
         table.add_row(
             f"{models[0]['gate']['id']} (gate)",
             "",
-            *(_number(model["gate"]["score"]) for model in models),
+            *(decimal(model["gate"]["score"]) for model in models),
             _option(models[0]["gate"]),
         )
     return table
@@ -94,7 +104,7 @@ def _flat(part: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
 
 def _cells(depth: int, each: Row) -> tuple[str, ...]:
     share = "-" if each["share"] is None else f"{100 * each['share']:.2f} %"
-    scores = (_number(each["score"]), _number(each["contributes"]))
+    scores = (decimal(each["score"]), decimal(each["contributes"]))
     return (_name(depth, each), _weight(each), share, *scores, _datasets(each), _items(each), _option(each))
 
 
@@ -119,7 +129,7 @@ def _what(part: Row) -> str:
 
 
 def _formulas(part: Row) -> Iterator[str]:
-    """The raw score of every metric below a part, and what made it a number on 0-100."""
+    """Show the raw score of every metric below a part, and what made it a number on 0-100."""
     for _, each in _flat(part):
         if measured := each.get("measured"):
             yield escape(f"{measured['dataset']}, {each['id']}: {_formula(measured, each['score'])}")
@@ -130,17 +140,17 @@ def _formula(measured: Row, score: float | None) -> str:
         return "no raw score: no item was scored"
     interval = "" if measured["ci_low"] is None else f" (95 % interval {measured['ci_low']:.4f} to {measured['ci_high']:.4f})"
     unread = f"; {measured['n_unparsed']} unparsed, counted as wrong" if measured["n_unparsed"] else ""
-    return f"raw {measured['raw']:.6g}{interval}; {measured['formula']} = {_number(score)}{unread}"
+    return f"raw {measured['raw']:.6g}{interval}; {measured['formula']} = {decimal(score)}{unread}"
 
 
 def _verdict(model: Row, label: str) -> Iterator[str]:
     total = model["total"]
     head = f"{escape(label)}: " if label else ""
     interval = "" if total["ci_low"] is None else f" (95 % interval {total['ci_low']:.2f} to {total['ci_high']:.2f})"
-    yield f"{head}[bold]Total {_number(total['total'])}[/bold]; before the veto {_number(total['total_before_veto'])}{interval}"
+    yield f"{head}[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
     gate = model["gate"]
     if gate:
-        passed = f"passed, {gate['id']} scored {_number(total['gate_score'])}, the threshold is {gate['threshold']:g}"
+        passed = f"passed, {gate['id']} scored {decimal(total['gate_score'])}, the threshold is {gate['threshold']:g}"
         undecided = f"undecided, nothing of {gate['id']} was scored"
         vetoed = f"the total is 0: {total['veto_reason']}"
         yield escape(f"{head}Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
@@ -158,11 +168,3 @@ def _ends(document: Row) -> Iterator[str]:
         yield "[bold]The stored scores are not what their parts give[/bold]: --json marks them with adds_up: false"
     if document["next"]:
         yield f"Go deeper: {escape(document['next'])}"
-
-
-def _label(model: Row) -> str:
-    return escape(model["model"] if model["setting"] == "base" else f"{model['model']} ({model['setting']})")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

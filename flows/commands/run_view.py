@@ -1,4 +1,4 @@
-"""What commands print: JSON documents and tables made from a run's manifest and layers."""
+"""Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Column, Table
 
+from flows.commands.console import decimal, label_system
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
@@ -24,7 +25,7 @@ MAX_COLUMNS = 3
 
 
 def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """The JSON document of `moodflow run --json`."""
+    """Return the JSON document of `moodflow run --json`."""
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
@@ -43,19 +44,19 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
 
 
 def changes_document(changes: RunChanges | None) -> dict[str, Any]:
-    """How the run ended, which run it was compared with and what regressed; null if nothing was compared when it was made."""
+    """Return how the run ended, which run it was compared with and what regressed; null if nothing was compared."""
     if changes is None:
         return dict.fromkeys(("state", "previous", "regressions"))
     regressions = [
-        {"model": unit.model, "setting": unit.setting, "previous": unit.previous, **finding.model_dump()}
-        for unit in changes.regressed
-        for finding in unit.findings
+        {"model": system.model, "setting": system.setting, "previous": system.previous, **finding.model_dump()}
+        for system in changes.regressed
+        for finding in system.findings
     ]
     return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
 
 
 def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """The JSON document of `moodflow ablate --json`."""
+    """Return the JSON document of `moodflow ablate --json`."""
     table = lake.read(manifest.partition("ablations"), Ablations)
     return {
         "run": manifest.run,
@@ -71,21 +72,21 @@ def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
 
 
 def ablation_table(document: dict[str, Any]) -> Table:
-    """An ablation for a terminal: one row per variant and score."""
+    """Return an ablation for a terminal: one row per variant and score."""
     heads = ("Score", "95 % interval", "Items")
     table = Table(
         "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
     )
-    for row in sorted(document["rows"], key=_place_of_variant):
+    for row in sorted(document["rows"], key=_variant_order):
         interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
         named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
-        table.add_row(*(escape(name) for name in named), _number(row["value_0_100"]), interval, items)
+        table.add_row(*(escape(name) for name in named), decimal(row["value_0_100"]), interval, items)
     return table
 
 
-def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Where a score stands among others: variants of one score together, numbers as numbers and before words."""
+def _variant_order(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key of a score: variants of one score together, numbers as numbers and before words."""
     values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
     return (
         *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
@@ -94,7 +95,7 @@ def _place_of_variant(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:
-    """Tokens and cost: by dataset and model, by model, and of the run.
+    """Return tokens and cost: by dataset and model, by model, and of the run.
 
     `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
     """
@@ -111,8 +112,8 @@ def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[P
     }
 
 
-def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
-    """Tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
+def usage_view(document: dict[str, Any]) -> list[RenderableType]:
+    """Return tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
     rows = [Usage.model_validate(row) for row in document["usage"]]
     if not rows:
         return []
@@ -121,38 +122,38 @@ def usage_shown(document: dict[str, Any]) -> list[RenderableType]:
     table = Table("Model", "Role", *(Column(head, justify="right") for head in heads), title="Tokens and cost", box=SIMPLE)
     models = by_model(rows)
     for row in models:
-        table.add_row(escape(row.model), row.role, *_few(row, currency))
+        table.add_row(escape(row.model), row.role, *_usage_cells(row, currency))
     if len(models) > 1:
-        table.add_row("all", "", *_few(total(rows), currency))
+        table.add_row("all", "", *_usage_cells(total(rows), currency))
     return [table, *(escape(note) for note in document["cost"]["notes"])]
 
 
-def _few(row: Amounts, currency: str | None) -> list[str]:
+def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
     cells = amount_cells(row, currency)
     return [*cells[:6], cells[-1]]
 
 
 def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
-    """Whether something failed: a dataset without score, or items without one."""
+    """Return whether something failed: a dataset without score, or items without one."""
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
     return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
 
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    """The leaderboard for a terminal: one column per model while they fit, else one row per model."""
+    """Return the leaderboard for a terminal: one column per model while they fit, else one row per model."""
     return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
 
 
 def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table("", *(_label(row) for row in rows), title=title, box=SIMPLE)
-    table.add_row("Total", *(f"[bold]{_number(row['total'])}[/bold]" for row in rows))
+    table = Table("", *(label_system(row) for row in rows), title=title, box=SIMPLE)
+    table.add_row("Total", *(f"[bold]{decimal(row['total'])}[/bold]" for row in rows))
     table.add_row("95 % interval", *(_interval(row) for row in rows))
     if any(map(_has_gate, rows)):
         table.add_row("Veto", *(_veto(row) for row in rows))
     table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
     table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
     for name in _abilities(rows):
-        table.add_row(name, *(_number(row["abilities"].get(name)) for row in rows))
+        table.add_row(name, *(decimal(row["abilities"].get(name)) for row in rows))
     return table
 
 
@@ -162,19 +163,15 @@ def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
     for name in [*names, "Note"]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        scores = [_number(row["abilities"].get(name)) for name in names]
+        scores = [decimal(row["abilities"].get(name)) for name in names]
         incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
         note = _veto(row) if row["vetoed"] else incomplete
-        table.add_row(str(row["rank"] or "-"), _label(row), _number(row["total"]), *scores, note)
+        table.add_row(str(row["rank"] or "-"), label_system(row), decimal(row["total"]), *scores, note)
     return table
 
 
 def _abilities(rows: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row["abilities"]))
-
-
-def _label(row: dict[str, Any]) -> str:
-    return str(row["model"]) if row["setting"] == "base" else f"{row['model']} ({row['setting']})"
 
 
 def _interval(row: dict[str, Any]) -> str:
@@ -185,15 +182,11 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def _has_gate(row: dict[str, Any]) -> bool:
-    """Whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
+    """Return whether the benchmark has an ability that can veto: without one, nothing is scored for it and nothing is open."""
     return row["vetoed"] is not False or row["gate_score"] is not None
 
 
 def _veto(row: dict[str, Any]) -> str:
     if row["vetoed"] is None:
         return "undecided: gate not scored"
-    return f"vetoed, {_number(row['total_before_veto'])} before" if row["vetoed"] else "passed"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+    return f"vetoed, {decimal(row['total_before_veto'])} before" if row["vetoed"] else "passed"

@@ -1,4 +1,4 @@
-"""The rows behind a score for a terminal: questions, replies and how they were read; and one row whole."""
+"""Show on a terminal the rows behind a score: questions, replies and how they were read; and one row whole."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,8 +19,8 @@ LONGEST = 4000
 Row = dict[str, Any]
 
 
-def rows_shown(document: Row, worst: int | None) -> Iterator[str]:
-    """How the metrics follow from the items, and some of the items."""
+def rows_view(document: Row, worst: int | None) -> Iterator[str]:
+    """Show how the metrics follow from the items, and some of the items."""
     for metric in document["metrics"]:
         yield from _metric(metric)
     if document["withheld"]:
@@ -71,7 +71,7 @@ def _scores(row: Row) -> Iterator[str]:
 
 
 def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
-    """What each judge gave, all dimensions of one of its replies together."""
+    """Show what each judge gave, all dimensions of one of its replies together."""
     replies: dict[tuple[str, int, str | None], list[Row]] = {}
     for rating in ratings:
         replies.setdefault((rating["judge"], rating["judge_repetition"] or 0, rating["raw_reply"]), []).append(rating)
@@ -84,7 +84,7 @@ def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
 
 
 def _options(options: Sequence[Row], kind: str, *, all_of_them: bool = False) -> str:
-    """The options as shown; of many only those that are right or chosen."""
+    """Return the options as shown; of many only those that are right or chosen."""
     told = [option for option in options if option["gold"] or option["chosen"]]
     shown = options if all_of_them or len(options) <= MOST_OPTIONS else told
     left_out = len(options) - len(shown)
@@ -100,8 +100,8 @@ def _option(option: Row, kind: str) -> str:
     return text + (f" [{', '.join(marks)}]" if marks else "")
 
 
-def item_shown(document: Row) -> Iterator[str]:
-    """One row whole."""
+def item_view(document: Row) -> Iterator[str]:
+    """Show one row whole."""
     item = document["item"]
     yield f"[bold]{escape(item['item_id'])}[/bold] of {item['dataset']}: {item['question_type']}, {item['language']}"
     source = item["source"]
@@ -161,7 +161,7 @@ def _call(call: Row) -> Iterator[str]:
 
 
 def proof_line(proof: Row, sha256: str) -> str:
-    """What is proven of the messages, in a sentence."""
+    """Describe what is proven of the messages, in a sentence."""
     hashed = "the messages have the stored hash" if proof["hash_holds"] else "the messages do NOT have the stored hash"
     rebuilt = {
         "same": "built once more from the item they have it too",

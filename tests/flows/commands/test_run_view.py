@@ -1,10 +1,10 @@
-"""What commands print, made of what they found."""
+"""Tables of runs and ablations for a terminal."""
 
 from typing import Any
 
 import pytest
 
-from flows.commands.tables import ablation_table, leaderboard_table
+from flows.commands.run_view import ablation_table, leaderboard_table
 
 
 def row(x: str, x_value: float | None, y: str | None = None, y_value: float | None = None, **more: Any) -> dict[str, Any]:

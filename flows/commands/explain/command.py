@@ -1,0 +1,132 @@
+"""`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import RenderableType
+from rich.markup import escape
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
+from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE, Folder
+
+if TYPE_CHECKING:
+    from tasks.analysis.past_run import PastRun
+    from tasks.analysis.selection import BlueprintPath, Selection
+
+Row = dict[str, Any]
+
+
+def explain(
+    run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
+    model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
+    setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
+    ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),
+    task: str | None = typer.Option(None, "--task", help="how this task came about"),
+    dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
+    item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
+    worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """How a number of a past run came about: from the total down to the rows, replies and prompts behind it.
+
+    Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
+    """
+    from tasks.analysis.selection import Selection  # noqa: PLC0415
+
+    wanted = Selection(model, setting, ability, task, dataset, item, worst)
+    explain_run(lake or DEFAULT_LAKE, run, wanted).finish(as_json=as_json)
+
+
+def explain_run(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
+    """Explain what the options name; status 1 if something does not add up.
+
+    Raises:
+        UsageError: an option names nothing of the run, or rows of several models are asked for.
+        LakeError: a partition is gone or changed.
+    """
+    from flows.commands.explain.rows_view import rows_view  # noqa: PLC0415
+    from flows.commands.explain.score_view import score_view  # noqa: PLC0415
+    from tasks.analysis.explain import explain_places, place_document  # noqa: PLC0415
+    from tasks.analysis.past_run import reopen  # noqa: PLC0415
+    from tasks.analysis.selection import choose_systems, find_place, require_one  # noqa: PLC0415
+
+    run = reopen(folder, name)
+    systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
+    if wanted.item is not None:
+        return _item(run, wanted, systems, place)
+    if wanted.worst is not None:
+        if place.dataset is None:
+            raise UsageError(
+                "rows are those of one dataset",
+                where="--worst",
+                expected="--dataset NAME beside it",
+                got=f"--worst {wanted.worst}",
+            )
+        require_one(run, systems, "rows are those")
+    explained = explain_places(run, systems, place)
+    document = place_document(run, explained, wanted, place)
+    view = score_view(document)
+    if place.dataset is not None and len(systems) == 1:
+        document |= _rows(run, systems[0], place.dataset, wanted.worst)
+        view += rows_view(document, wanted.worst)
+    elif place.dataset is not None:
+        model, setting = systems[0]
+        command = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
+        document["next"] = command
+        view.append(f"For the rows, name one model and setting: {escape(command)}")
+    return CommandResult(int(not document["adds_up"]), document, view)
+
+
+def _rows(run: "PastRun", system: tuple[str, str], dataset: str, worst: int | None) -> Row:
+    from tasks.analysis.evidence import read_evidence  # noqa: PLC0415
+    from tasks.analysis.explain_rows import metrics_document, rows_document  # noqa: PLC0415
+
+    if not run.partitions("item_scores", dataset=dataset, model=system[0], setting=system[1]):
+        return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
+    evidence = read_evidence(run, dataset, *system)
+    named = _named(run, system)
+    return {
+        "metrics": metrics_document(evidence),
+        "rows": rows_document(run, evidence, named, worst),
+        "withheld": evidence.withheld,
+        "notes": list(evidence.notes),
+    }
+
+
+def _item(run: "PastRun", wanted: "Selection", systems: Sequence[tuple[str, str]], place: "BlueprintPath") -> CommandResult:
+    from flows.commands.explain.rows_view import item_view  # noqa: PLC0415
+    from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
+    from tasks.analysis.selection import require_one  # noqa: PLC0415
+
+    item = wanted.item or ""
+    dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
+    system = require_one(run, systems, "a row is one")
+    place = replace(place, dataset=dataset)
+    document: Row = {
+        "run": run.name,
+        "benchmark": run.manifest.benchmark,
+        "level": "item",
+        "dataset": dataset,
+        "model": system[0],
+        "setting": system[1],
+        "redacted": run.manifest.redacted,
+        **item_document(run, dataset, system, item),
+        "above": run.command("explain", "--dataset", dataset, *_named(run, system)),
+    }
+    view: list[RenderableType] = [
+        f"[bold]{escape(system[0])}[/bold], setting {system[1]}, run {run.name}",
+        *item_view(document),
+    ]
+    view.append(f"Go up: {escape(document['above'])}")
+    proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
+    broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
+    return CommandResult(int(broken), document, view)
+
+
+def _named(run: "PastRun", system: tuple[str, str]) -> tuple[str, ...]:
+    return ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()

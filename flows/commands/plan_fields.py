@@ -1,0 +1,275 @@
+"""Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, cached_property
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Column, Table
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
+from flows.commands.model_entries import parse_entry
+from schemas.addresses import hide_credentials
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.folders import Folder
+from schemas.plan import Plan, fields_of
+
+TYPE_NAMES: Mapping[Any, str] = {
+    int: "whole number",
+    float: "number",
+    str: "text",
+    bool: "true or false",
+    Path: "file or folder",
+    Folder: "folder or s3://BUCKET/PREFIX",
+    ModelEntry: "model",
+}
+
+ROLES = fields_of("role")
+"""Fields of a plan that hold models besides those under test."""
+
+PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
+"""Names the server of a model's entry; replaced by its base URL before the plan is made."""
+
+
+@dataclass(frozen=True)
+class PlanField:
+    """One field of a plan that `--set` reaches."""
+
+    path: str
+    annotation: Any
+    info: FieldInfo
+
+    @property
+    def kind(self) -> str:
+        """Return its type in words."""
+        return _describe_type(self.annotation)
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        kind: Any = Annotated[(self.annotation, *self.info.metadata)]
+        return TypeAdapter(kind)
+
+    def check(self, value: Any) -> Any:
+        """Return a value as the plan would hold it.
+
+        Raises:
+            ValidationError: the plan would refuse it.
+        """
+        return self._adapter.validate_python(value)
+
+    @property
+    def default(self) -> str:
+        """Return its default as `--set` takes it; empty for a part that has fields of its own, or a field that has to be set."""
+        value = self.info.default
+        if self.info.is_required() or isinstance(value, BaseModel):
+            return ""
+        if value is None or isinstance(value, bool):
+            return {None: "null", True: "true", False: "false"}[value]
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+    @property
+    def model(self) -> type[BaseModel] | None:
+        """Return the type that its own fields belong to; None if it has none."""
+        return next((part for part in _members(self.annotation) if isinstance(part, type) and issubclass(part, BaseModel)), None)
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether it takes several values."""
+        return any(get_origin(part) is tuple for part in _alternatives(self.annotation))
+
+
+@cache
+def plan_fields() -> Mapping[str, PlanField]:
+    """Return every field of a plan by its path, parts before their own fields."""
+    return {field.path: field for field in _walk(Plan, "")}
+
+
+def _walk(model: type[BaseModel], prefix: str) -> Iterator[PlanField]:
+    fields = {**model.model_fields, **({"provider": PROVIDER} if model is ModelEntry else {})}
+    for name, info in fields.items():
+        field = PlanField(f"{prefix}{name}", info.annotation, info)
+        yield field
+        if field.model is not None:
+            yield from _walk(field.model, f"{field.path}.")
+
+
+def find_field(path: str, option: str) -> PlanField:
+    """Return the field at a path.
+
+    Args:
+        path: names separated by dots.
+        option: that the path was given to, for the message.
+
+    Raises:
+        UsageError: there is none; names the nearest.
+    """
+    fields = plan_fields()
+    if path in fields:
+        return fields[path]
+    last = path.rpartition(".")[2]
+    same = [known for known in fields if known.rpartition(".")[2] == last]
+    nearest = (same or get_close_matches(path, fields, n=3, cutoff=0.5))[:3]
+    raise UsageError(
+        f"a plan has no field {path}",
+        where=option,
+        expected="PATH=VALUE with a path that moodflow options lists",
+        got=path,
+        next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow options lists every path",
+    )
+
+
+def parse_setting(text: str, option: str) -> tuple[str, Any]:
+    """Read `PATH=VALUE`: the path, and the value as the field there takes it.
+
+    Args:
+        text: as given to the option.
+        option: its name, for messages.
+
+    Raises:
+        UsageError: there is no such field, or the text has another form.
+    """
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(
+            "a setting has no value",
+            where=option,
+            expected="PATH=VALUE",
+            got=hide_credentials(text),
+            next_step=f"for example {option} {'judge=NAME' if option == '--role' else 'retrieval.top_k=8'}",
+        )
+    return path, parse_value(find_field(path.strip(), option), value)
+
+
+def parse_value(field: PlanField, text: str) -> Any:
+    """Read the text of a field's value; the plan itself checks numbers, words and limits.
+
+    Lists are split at commas, lists in brackets and mappings in braces are read as YAML.
+
+    Args:
+        field: that the value is for.
+        text: as given on the command line.
+
+    Raises:
+        UsageError: brackets or braces that are no YAML.
+    """
+    if text.strip() in ("null", "~"):
+        return None
+    if text.lstrip()[:1] in ("[", "{") and (field.is_list or field.model is not None):
+        value = _read_yaml(field.path, text)
+        return [value] if field.is_list and isinstance(value, dict) else value
+    if field.model is ModelEntry:
+        return [parse_entry(text)] if field.is_list else parse_entry(text)
+    words = [word for part in _members(field.annotation) for word in _words(part)]
+    if field.is_list:
+        return tuple(_spell(part.strip(), words) for part in text.split(",") if part.strip())
+    return _spell(text, words)
+
+
+def _spell(text: str, words: list[str]) -> str:
+    """Return the text with underscores for hyphens where that makes it one of the words."""
+    spelt = text.replace("-", "_")
+    return spelt if spelt in words else text
+
+
+def _read_yaml(path: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise UsageError(
+            f"the value of {path} cannot be read",
+            where=path,
+            expected="YAML, such as [1, 2] or {name: NAME}",
+            got=" ".join(hide_credentials(str(error)).split())[:200],
+            next_step="put the value in single quotes, so that the shell leaves it as it is",
+        ) from error
+
+
+def assign(values: dict[str, Any], path: str, value: Any, *, only_named: bool = False) -> None:
+    """Set a field in the values of a plan; below `models` and `panel` it is set for each of them.
+
+    Args:
+        values: fields of a plan as mappings; changed in place, what was nested in them is copied.
+        path: of the field.
+        value: to set.
+        only_named: leave out a role that no model was named for.
+
+    Raises:
+        UsageError: the path describes a model that was not named.
+    """
+    first, *rest = path.split(".")
+    if not rest:
+        values[first] = value
+    elif isinstance(values.get(first), list | tuple):
+        values[first] = [_with(entry, rest, value) for entry in values[first]]
+    elif first in ROLES and not values.get(first):
+        if not only_named:
+            raise UsageError(
+                f"a {first} is described and none is named", where=f"--set {path}", next_step=f"add --role {first}=NAME"
+            )
+    elif first != "models" or values.get(first) is not None:
+        values[first] = _with(values.get(first), rest, value)
+
+
+def _with(entry: Any, path: list[str], value: Any) -> Any:
+    """Return a copy of a mapping with the field set; anything but a mapping as it is, for the plan to refuse."""
+    if not path:
+        return value
+    if entry is not None and not isinstance(entry, Mapping):
+        return entry
+    inner = dict(entry or {})
+    return {**inner, path[0]: _with(inner.get(path[0]), path[1:], value)}
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the types of a union, or the type itself, without None."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    yield from (part for part in parts if part is not type(None))
+
+
+def _members(annotation: Any) -> Iterator[Any]:
+    """Yield the types of a field's values, those of the members of a list included."""
+    for part in _alternatives(annotation):
+        is_list = get_origin(part) is tuple
+        yield _plain(get_args(part)[0]) if is_list else part
+
+
+def _plain(annotation: Any) -> Any:
+    return getattr(annotation, "__origin__", annotation) if hasattr(annotation, "__metadata__") else annotation
+
+
+def _words(annotation: Any) -> tuple[str, ...]:
+    return get_args(annotation) if get_origin(annotation) is Literal else ()
+
+
+def _describe_type(annotation: Any) -> str:
+    names = []
+    for part, member in zip(_alternatives(annotation), _members(annotation), strict=True):
+        name = " | ".join(_words(member)) or TYPE_NAMES.get(member) or "its fields below"
+        names.append(f"list of {name}" if get_origin(part) is tuple else name)
+    return " or ".join(names)
+
+
+def list_options(as_json: opt.AsJson = False) -> None:
+    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach: type, default, description."""
+    rows = [
+        {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
+        for one in plan_fields().values()
+    ]
+    table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
+    for row in rows:
+        role, _, field = row["path"].partition(".")
+        if not (role in ROLES and field):
+            table.add_row(*map(escape, row.values()))
+    shared = f"{', '.join(ROLES)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
+    CommandResult(0, {"options": rows}, [table, escape(shared), how]).finish(as_json=as_json)

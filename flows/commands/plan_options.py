@@ -1,0 +1,293 @@
+"""Declare the options of a plan, and read them and a configuration file as one."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, cast, get_type_hints
+
+import typer
+import yaml
+from pydantic import ValidationError
+from typer.core import TyperCommand
+
+from flows.commands.model_entries import complete_entries
+from flows.commands.options import EVALUATED, GROUPS, JUDGE, LIMITS, MODEL, OUTPUT, WHERE, BaseUrl, KeyEnv, LakeFolder, Provider
+from flows.commands.plan_fields import ROLES, assign, parse_setting, parse_value, plan_fields
+from schemas.addresses import hide_credentials
+from schemas.chat import EMBEDDED_MODEL
+from schemas.errors import UsageError
+from schemas.plan import Plan
+from schemas.refusal import refused
+from schemas.vocabulary import SETTINGS
+from tasks.models.cost.pricing import check_budget
+
+
+class At(NamedTuple):
+    """The place of an option in a plan."""
+
+    path: str
+    roles_too: bool = False
+    """Whether the same field of every role that was named is set, too."""
+
+
+def complete_path(incomplete: str) -> list[str]:
+    """Return the paths of a plan that begin so, for the completion of a shell."""
+    return [f"{path}=" for path in plan_fields() if path.startswith(incomplete)]
+
+
+def _option(help_text: str, group: str, metavar: str | None = None) -> Any:
+    return typer.Option(help=help_text, rich_help_panel=group, metavar=metavar)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """The options that describe a plan, as they were given; each is declared here once, with its place in the plan."""
+
+    model: Annotated[
+        list[str] | None,
+        At("models"),
+        typer.Option(help=f"name; {EMBEDDED_MODEL} comes with the install; repeatable", metavar="NAME", rich_help_panel=MODEL),
+    ] = None
+    provider: Annotated[Provider, At("models.provider")] = None
+    base_url: Annotated[BaseUrl, At("models.base_url")] = None
+    api_key_env: Annotated[KeyEnv, At("models.api_key_env")] = None
+    temperature: Annotated[
+        float | None, At("models.sampling.temperature"), _option("0 = the likeliest token; default 0", MODEL)
+    ] = None
+    max_tokens: Annotated[
+        int | None, At("models.sampling.max_tokens"), _option("longest reply, reasoning included; default 512", MODEL)
+    ] = None
+    judge: Annotated[str | None, At("judge"), _option("model that judges free-text answers", JUDGE, "NAME")] = None
+    role: Annotated[list[str] | None, _option(f"{', '.join(ROLES)}: MODEL@URL or '{{name: N, ...}}'", JUDGE, "NAME=MODEL")] = None
+    judge_base_url: Annotated[str | None, At("judge.base_url"), _option("server of the judge", JUDGE, "URL")] = None
+    datasets: Annotated[str | None, At("datasets"), _option("only these, by commas", EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, At("settings"), _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
+    sample: Annotated[int | None, At("sample"), _option("items per dataset; default 300", EVALUATED)] = None
+    seed: Annotated[int | None, At("seed"), _option("of sampling and intervals; default 0", EVALUATED)] = None
+    repeat: Annotated[int | None, At("repeat"), _option("times each item is asked; default 1", EVALUATED)] = None
+    set: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="any other field, listed by `moodflow options`; repeatable",
+            metavar="PATH=VALUE",
+            autocompletion=complete_path,
+            rich_help_panel=EVALUATED,
+        ),
+    ] = None
+    config: Annotated[Path | None, _option("YAML or JSON file with fields of the plan; options win", EVALUATED, "FILE")] = None
+    concurrency: Annotated[
+        int | None, At("models.concurrency", roles_too=True), _option("most calls in flight at once; default 64", LIMITS)
+    ] = None
+    budget_tokens: Annotated[int | None, At("budget_tokens"), _option("most tokens the run may use; then it ends", LIMITS)] = None
+    mirror: Annotated[Path | None, At("mirror"), _option("folder with source files; or set MOODFLOW_MIRROR", WHERE, "FOLDER")] = (
+        None
+    )
+    lake: Annotated[LakeFolder, At("lake")] = None
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return what the command line names: options, and the paths of `--set` and `--role`."""
+        names = [f"--{one.name.replace('_', '-')}" for one in fields(self) if one.name != "set" and self._is_given(one.name)]
+        return (*names, *(f"--set {path}" for path, _ in self._settings()))
+
+    @property
+    def bootstrap(self) -> int | None:
+        """Return the resamples that `--set bootstrap=N` asks for, where no plan is made; null if it is not given.
+
+        Raises:
+            UsageError: it is no such number.
+        """
+        given = [value for path, value in self._settings() if path == "bootstrap"]
+        try:
+            return cast("int", plan_fields()["bootstrap"].check(given[-1])) if given else None
+        except ValidationError as error:
+            raise refused(error, "compare") from error
+
+    def assign_to(self, values: dict[str, Any]) -> None:
+        """Set what the options say in the values of a plan, in the order in which they count.
+
+        Raises:
+            UsageError: there is no such field or role, or a role is described that no model was named for.
+        """
+        for variable, path in ENVIRONMENT.items():
+            if os.environ.get(variable):
+                assign(values, path, os.environ[variable])
+        for name, place in _places().items():
+            if place is not None and self._is_given(name):
+                _assign_at(place, getattr(self, name), values)
+            for path, value in self._roles() if name == "role" else ():
+                assign(values, path, value)
+        for path, value in self._settings():
+            assign(values, path, value)
+
+    def _is_given(self, name: str) -> bool:
+        return getattr(self, name) not in (None, [], ())
+
+    def _roles(self) -> Iterator[tuple[str, Any]]:
+        """Yield the model of each role; those of the panel together."""
+        panel: list[Any] = []
+        for text in self.role or ():
+            name = text.partition("=")[0].strip()
+            if name not in ROLES:
+                nearest = get_close_matches(name, ROLES, n=1, cutoff=0.4)
+                raise UsageError(
+                    f"there is no role {name}",
+                    where="--role",
+                    expected=f"NAME=MODEL with one of {', '.join(ROLES)}",
+                    got=hide_credentials(text),
+                    next_step=f"did you mean {nearest[0]}?" if nearest else "for example --role sage=NAME@URL",
+                )
+            path, value = parse_setting(text, "--role")
+            panel += value if isinstance(value, list) else []
+            yield path, panel if isinstance(value, list) else value
+
+    def _settings(self) -> Iterator[tuple[str, Any]]:
+        return (parse_setting(text, "--set") for text in self.set or ())
+
+
+ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
+"""Variables of the environment that stand for an option, and their fields of the plan."""
+
+FORMER = {
+    "timeout": "models.timeout_s",
+    "length": "contexts.lengths",
+    "depth": "contexts.depths",
+    "no_length_demand": "contexts.length_demand",
+    "extra_body": "models.dialect.extra",
+}
+"""Names a user may try that are no field's name, and the path of what they mean."""
+
+
+def _assign_at(place: At, value: Any, values: dict[str, Any]) -> None:
+    if place.path == "models":
+        value = [{"name": name} for name in value]
+    elif place.path == "judge":
+        value = {"name": value}
+    elif isinstance(value, str):
+        value = parse_value(plan_fields()[place.path], value)
+    assign(values, place.path, value)
+    for role in ROLES if place.roles_too else ():
+        assign(values, place.path.replace("models", role), value, only_named=True)
+
+
+@cache
+def _places() -> dict[str, At | None]:
+    hints = get_type_hints(PlanOptions, include_extras=True)
+    marks = {one.name: getattr(hints[one.name], "__metadata__", ()) for one in fields(PlanOptions)}
+    return {name: next((mark for mark in found if isinstance(mark, At)), None) for name, found in marks.items()}
+
+
+@cache
+def _plan_params() -> list[Any]:
+    declared = typer.Typer(add_completion=False)
+    declared.command()(PlanOptions)
+    return list(typer.main.get_command(declared).params)
+
+
+class PlanCommand(TyperCommand):
+    """A command with the options of a plan besides its own; its function finds them as `context.obj`."""
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **more: Any) -> None:
+        options = sorted([*_plan_params(), *(params or ())], key=lambda one: _rank(getattr(one, "rich_help_panel", None)))
+        super().__init__(*args, params=options, **more)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return `--help`, in the group of what is printed."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.rich_help_panel = OUTPUT
+        return option
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; an option that does not exist gets the path that says the same."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # Typer keeps the class of its error to itself.
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            known = [name for one in self.get_params(ctx) for name in one.opts]
+            raise _no_such_option(str(getattr(error, "option_name", "")), known, ctx.command_path) from None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Collect the options of the plan, then run the function."""
+        ctx.obj = PlanOptions(**{one.name: ctx.params.pop(one.name) for one in fields(PlanOptions)})
+        return super().invoke(ctx)
+
+
+def _rank(group: str | None) -> int:
+    return GROUPS.index(group) if group in GROUPS else -1
+
+
+def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
+    nearest = get_close_matches(name, known, n=2, cutoff=0.7)
+    return UsageError(
+        f"there is no option {name}",
+        where=command,
+        expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
+        got=name,
+        next_step=_replacement(name.lstrip("-").replace("-", "_"))
+        or (f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow options lists every path"),
+    )
+
+
+def _replacement(name: str) -> str | None:
+    """Return how a plan's field of this name is set; None if there is none."""
+    role, _, inner = name.partition("_")
+    of_role = f"{role}.{inner}"
+    same = [path for path in plan_fields() if path.rpartition(".")[2] == name]
+    path = FORMER.get(name) or next((one for one in (name, of_role, *same) if one in plan_fields()), None)
+    if path is None:
+        return None
+    if path in ROLES:
+        return f"use --role {path}=NAME"
+    return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"
+
+
+def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True) -> Plan:
+    """Return the plan that options and configuration file describe; options win over the file, `--set` over other options.
+
+    Args:
+        benchmark: name, or path of a blueprint.
+        options: as given.
+        needs_model: refuse a plan without one.
+
+    Raises:
+        UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
+    """
+    values = {**(_read_config(options.config) if options.config else {}), "benchmark": benchmark}
+    options.assign_to(values)
+    values["models"] = values.get("models") or ()
+    try:
+        plan = Plan.model_validate(complete_entries(values, ROLES))
+    except ValidationError as error:
+        raise refused(error) from error
+    if needs_model:
+        plan.require_models()
+    check_budget(plan)
+    return plan
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
+        raise UsageError(
+            "the configuration file cannot be read",
+            where=str(path),
+            expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
+            got=" ".join(str(error).split())[:200],
+            next_step="correct the file, or leave --config out",
+        ) from error
+    if not isinstance(values, dict):
+        raise UsageError(
+            "the configuration file is not a mapping",
+            where=str(path),
+            expected="key: value",
+            got=type(values).__name__,
+            next_step="correct the file, or leave --config out",
+        )
+    return values
