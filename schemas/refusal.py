@@ -16,7 +16,7 @@ def refused(error: ValidationError, command: str = "run") -> UsageError:
         f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
         where=".".join(str(part) for part in first["loc"]),
         got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),
-        next_step=f"moodflow {command} --help lists the options",
+        next_step=f"moodflow {command} --help lists the options, moodflow options every field of a plan",
     )
 
 
