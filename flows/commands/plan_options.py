@@ -160,6 +160,9 @@ FORMER = {
 }
 """Names a user may try that are no field's name, and the path of what they mean."""
 
+LEFT = {"http2": "leave it out: calls go over HTTP/1.1, which was measured faster"}
+"""Options of version 0.1 that nothing replaces."""
+
 
 def _assign_at(place: At, value: Any, values: dict[str, Any]) -> None:
     if place.path == "models":
@@ -229,7 +232,8 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
         where=command,
         expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
         got=name,
-        next_step=_replacement(name.lstrip("-").replace("-", "_"))
+        next_step=LEFT.get(name.lstrip("-"))
+        or _replacement(name.lstrip("-").replace("-", "_"))
         or (f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow options lists every path"),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flows.commands.plan_fields import ROLES, PlanField, plan_fields
-from flows.commands.plan_options import PlanOptions, read_plan
+from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
@@ -116,6 +116,9 @@ def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], capsys: py
     ended = run(capsys, *SERVER, f"--{name}", "3")
     assert (ended.status, plans) == (2, [])
     assert f"there is no option --{name}" in ended.err
+    if name in LEFT:
+        assert f"next step: {LEFT[name]}" in ended.err
+        return
     option, _, setting = ended.err.rpartition("next step: use ")[2].partition(" ")
     path = setting.partition("=")[0]
     assert path in (ROLES if option == "--role" else plan_fields())
