@@ -16,11 +16,12 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, ReportPaths, join_prompt_chunks
+from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.content.verdicts import headline
-from tasks.reporting.render.page import write_ablation_report, write_report
+from tasks.reporting.render.page import write_report, write_text
+from tasks.reporting.render.summary import write_ablation_summary
 from tasks.steps import step
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
@@ -125,20 +126,22 @@ class AblationReportJob:
 
 @step("report {job.manifest.run}")
 async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
-    """Write report.md, report.html and, last, manifest.json of an ablation.
+    """Write report.md and, last, manifest.json of an ablation.
 
     Returns:
         Path of the manifest.
     """
-    manifest = job.manifest
-    write_ablation_pages(job, lake, run_folder(lake.root, manifest.run))
-    return str(write_manifest(lake.root, manifest))
+    write_ablation_report(job, lake, run_folder(lake.root, job.manifest.run))
+    return str(write_manifest(lake.root, job.manifest))
 
 
-def write_ablation_pages(job: AblationReportJob, lake: Lake, folder: Folder) -> ReportPaths:
-    """Write report.md and report.html of an ablation into a folder.
+def write_ablation_report(job: AblationReportJob, lake: Lake, folder: Folder) -> Folder:
+    """Write report.md of an ablation into a folder and return its path.
 
     Raises:
-        LakeError: if the table is gone or changed, or the disk refuses a file.
+        LakeError: if a partition is gone or changed, or the disk refuses the file.
     """
-    return write_ablation_report(lake.read(job.table, Ablations), job.manifest, folder)
+    rows = lake.read(job.table, Ablations).to_dicts()
+    path = folder / "report.md"
+    write_text(path, write_ablation_summary(job.manifest, rows))
+    return path
