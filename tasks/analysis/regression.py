@@ -31,7 +31,7 @@ from tasks.scoring.aggregation import ability_contributions, aggregate_scores, m
 from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
 from tasks.scoring.normalisation import SPEC, normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
-from tasks.scoring.tree import tree_tables
+from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of
 
 AFTER = "after"
@@ -73,15 +73,27 @@ def score_changes(
     both = pl.concat([before.with_columns(setting=pl.lit(BASE)), after.with_columns(setting=pl.lit(AFTER))]).lazy()
     same = both.filter(~pl.col("dataset").is_in(sorted(changed)))
     pairs = pair_datasets(same, blueprint.datasets, tree, resampling)
-    normalized = normalise_scores(reduce_item_scores(both), tree)
-    aggregates = aggregate_scores(normalized, tree)
-    gate = blueprint.gate.ability if blueprint.gate else None
-    of_total = metric_contributions(normalized, aggregates, tree, gate)
-    of_abilities = ability_contributions(normalized, aggregates, tree)
-    scopes = {TOTAL: of_total}
-    scopes |= {name: of_abilities.filter(pl.col("dataset").is_in(datasets)) for name, datasets in below(blueprint).items()}
+    scopes = contributions_by_scope(normalise_scores(reduce_item_scores(both), tree), blueprint, tree)
     weighed = {what: (_weights(rows, BASE), _weights(rows, AFTER)) for what, rows in scopes.items()}
     return tuple(_change(what, *weights, pairs, changed) for what, weights in weighed.items() if any(weights))
+
+
+def contributions_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, pl.DataFrame]:
+    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
+
+    Args:
+        normalized: rows of `normalized_scores`.
+        blueprint: names the abilities and the gate, which is no part of the total.
+        tree: of the blueprint.
+
+    Returns:
+        Rows of metric_contributions and ability_contributions.
+    """
+    aggregates = aggregate_scores(normalized, tree)
+    gate = blueprint.gate.ability if blueprint.gate else None
+    of_abilities = ability_contributions(normalized, aggregates, tree)
+    by_ability = {name: of_abilities.filter(pl.col("dataset").is_in(datasets)) for name, datasets in below(blueprint).items()}
+    return {TOTAL: metric_contributions(normalized, aggregates, tree, gate), **by_ability}
 
 
 def below(blueprint: Blueprint) -> dict[str, list[str]]:
