@@ -1,5 +1,6 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
+
+RAW_HEADS = [
+    *("Method", "#Raw value|95\u00a0% interval", "#On 0–100", "#Items scored"),
+    *("#Unreadable", "#Constant answer", "#Majority label"),
+]
 
 
 def render_html(data: ReportData) -> str:
@@ -100,6 +106,8 @@ def make_environment() -> Environment:
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
+        "numbered": number_heads,
+        "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,
         "languages": LANGUAGES,
         "no_tasks": NO_TASKS,
@@ -111,6 +119,11 @@ def make_environment() -> Environment:
     }
     environment.globals.update(shared)
     return environment
+
+
+def number_heads(names: Iterable[object], form: str = "{}") -> list[str]:
+    """Return heads of columns of numbers, one per name, as the macro `table` takes them."""
+    return [f"#{form.format(name)}" for name in names]
 
 
 def write_text(path: Folder, text: str) -> None:
