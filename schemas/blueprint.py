@@ -175,6 +175,11 @@ class Ability(Frozen):
             raise ValueError(f"ability {self.id} is not evaluated but something below it is; drop one of the two")
         return self
 
+    @property
+    def dataset_ids(self) -> list[str]:
+        """Datasets of its tasks and of the abilities below it, in file order."""
+        return [entry.id for _, node in self.walk() for task in node.tasks for entry in task.datasets]
+
     def walk(self, tier: int = 1) -> Iterator[tuple[int, "Ability"]]:
         """This node and all below it, parents first, with their tier (1 = main ability)."""
         yield tier, self

@@ -19,7 +19,7 @@ from schemas.changes import TOTAL
 from schemas.tables.scores import NormalizedScores
 from schemas.vocabulary import Metric
 from tasks.analysis.regression import AFTER, contributions_by_scope
-from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, weigh_gain
+from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED
 from tasks.scoring.summation import exact_sum
@@ -74,7 +74,7 @@ def compare_scores(
     if not pairs:
         return ()
     scopes = contributions_by_scope(_normalized(pairs), blueprint, tree)
-    weighed = {what: weights for what, rows in scopes.items() if (weights := _by_spec(rows))}
+    weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows.sort(SPEC)))}
     found = dataset_weights(tree, pairs)
     return (
         *(_change("total", blueprint.name, pairs, weighed[what]) for what in weighed if what == TOTAL),
@@ -97,11 +97,6 @@ def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
     """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
     rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
     return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")
-
-
-def _by_spec(rows: pl.DataFrame) -> dict[Spec, float]:
-    chosen = rows.sort("dataset", "method", "metric").select("dataset", "method", "metric", "contribution")
-    return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
 
 
 HALF = 0.5

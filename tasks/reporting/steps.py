@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -10,11 +10,9 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables import scores as tables
-from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.comparisons import Ablations
+from schemas.tables.contexts import Chunks
+from schemas.tables.layers import LAYERS
 from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.lake import Lake
@@ -23,8 +21,6 @@ from tasks.reporting.content.verdicts import headline
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
 from tasks.steps import step
-
-SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
 
 @dataclass(frozen=True)
@@ -67,34 +63,22 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         LakeError: if a partition of the manifest is gone or changed.
     """
 
-    def layer(name: str, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
+    def layer(name: str) -> dy.DataFrame[Any]:
+        schema = LAYERS[name].schema
         frames = [lake.read(ref, schema) for ref in job.manifest.partitions if ref.layer == name]
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
-    item_scores, contexts = layer("item_scores", tables.ItemScores), layer("contexts", Contexts)
-    retrievals = layer("retrievals", Retrievals)
+    scores = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
+    others = ("totals", "item_scores", "items", "responses", "judgements", "contexts", "retrievals", "agreements")
+    tables = {name: layer(f"{name}_scores") for name in scores} | {name: layer(name) for name in others}
     return ReportData(
         manifest=job.manifest,
         blueprint=job.blueprint,
-        raw=layer("raw_scores", tables.RawScores),
-        normalized=layer("normalized_scores", tables.NormalizedScores),
-        dataset=layer("dataset_scores", tables.DatasetScores),
-        task=layer("task_scores", tables.TaskScores),
-        level=layer("level_scores", tables.LevelScores),
-        sub_ability=layer("sub_ability_scores", tables.SubAbilityScores),
-        ability=layer("ability_scores", tables.AbilityScores),
-        totals=layer("totals", tables.Totals),
-        item_scores=item_scores,
-        items=layer("items", Items),
-        responses=layer("responses", Responses),
         published=job.published,
-        judgements=layer("judgements", Judgements),
-        contexts=contexts,
-        retrievals=retrievals,
-        gains=layer("setting_gains", SettingGains),
-        agreements=layer("agreements", Agreements),
-        needles=layer("needle_scores", NeedleScores).select(*NEEDLES).cast(NEEDLES),
-        prompt_chunks=read_prompt_chunks(job.manifest, retrievals, lake),
+        gains=layer("setting_gains"),
+        needles=layer("needle_scores").select(*NEEDLES).cast(NEEDLES),
+        prompt_chunks=read_prompt_chunks(job.manifest, tables["retrievals"], lake),
+        **tables,
     )
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate
 from schemas.changes import ScoreDifference
-from tasks.analysis.regression import SystemScores, below, fell_beyond_interval, find_regressions, find_warnings, score_changes
+from tasks.analysis.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings, score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
@@ -239,7 +239,7 @@ def test_item_coverage_that_falls_below_what_a_ranked_model_needs(before: float 
 def test_datasets_below_an_ability_are_those_of_its_sub_abilities_too() -> None:
     outer = ability("outer", ability("inner", ability("deep", task("x"))), ability("beside", task("y"), task("z")))
     design = blueprint(outer, ability("safe", task("s")), gate=Gate(ability="safe", threshold=60))
-    assert below(design) == {"outer": ["x", "y", "z"], "safe": ["s"]}
+    assert [main.dataset_ids for main in design.abilities] == [["x", "y", "z"], ["s"]]
 
 
 def test_repetitions_and_order_of_rows_do_not_matter() -> None:
