@@ -104,13 +104,9 @@ class MethodSpec(Frozen):
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _judged_names_a_rubric(self) -> Self:
+    def _rubric_and_metrics_fit(self) -> Self:
         if self.judged != (self.rubric is not None):
             raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
-        return self
-
-    @model_validator(mode="after")
-    def _metrics_differ(self) -> Self:
         if repeated := _repeated(spec.metric for spec in self.metrics):
             raise ValueError(f"method {self.id}: metrics given twice: {', '.join(repeated)}")
         return self
@@ -273,8 +269,7 @@ def check_weights(blueprint: Blueprint) -> None:
     siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in blueprint.nodes()]
     for _, node in blueprint.nodes():
         for level in {task.level for task in node.tasks}:
-            weights = [task.weight for task in node.tasks if task.level == level]
-            siblings.append((f"ability {node.id}, level {level}", weights))
+            siblings.append((f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level]))
     siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in blueprint.tasks()]
     for name, dataset in blueprint.datasets.items():
         siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))

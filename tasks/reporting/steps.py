@@ -17,7 +17,6 @@ from tasks.analysis.redaction import redact
 from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.content.verdicts import headline
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
 from tasks.steps import step
@@ -32,28 +31,17 @@ class ReportJob:
     published: pl.DataFrame | None
 
 
-@dataclass(frozen=True)
-class ReportFiles:
-    """Where the report is, and its first sentence."""
-
-    manifest: str
-    markdown: str
-    html: str
-    headline: str
-
-
 @step("report {job.manifest.run}")
 async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     """Write report.md, report.html and, last, manifest.json: a run is listed only once its report is there.
 
     Returns:
-        ReportFiles.
+        Path of the manifest.
     """
     loaded = load_report_data(job, lake)
     data = redact(loaded) if job.manifest.redacted else loaded
-    paths = write_report(data, run_folder(lake.root, job.manifest.run))
-    manifest = write_manifest(lake.root, job.manifest)
-    return ReportFiles(str(manifest), str(paths.markdown), str(paths.html), headline(data))
+    write_report(data, run_folder(lake.root, job.manifest.run))
+    return str(write_manifest(lake.root, job.manifest))
 
 
 def load_report_data(job: ReportJob, lake: Lake) -> ReportData:

@@ -59,8 +59,6 @@ class Example:
     references: tuple[str, ...]
     reply: Excerpt | None
     reasoning: Excerpt | None
-    parsed_answer: str | None
-    value: float
     status: str
     why: str
     excerpt: NeedleExcerpt | None = None
@@ -120,8 +118,6 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
         reply=make_excerpt(response["reply"], text_limit) if response.get("reply") is not None else None,
         reasoning=make_excerpt(response["reasoning"], text_limit) if response.get("reasoning") else None,
-        parsed_answer=answer.score["parsed_answer"],
-        value=answer.score["value"],
         status=answer.score["status"],
         why=explain_answer(answer),
         excerpt=excerpt,
