@@ -213,9 +213,7 @@ class Blueprint(Frozen):
     datasets: dict[Identifier, BlueprintDataset]
     level_rules: tuple[LevelRule, ...]
     gate: Gate | None = None
-    rank_item_coverage: float = Field(
-        default=0.95, ge=0, le=1, description="share of items that must be scored for a model to be ranked"
-    )
+    rank_item_coverage: float = Field(default=0.95, ge=0, le=1, description="share of items scored that a rank needs")
     too_long: TooLong | None = Field(
         default=None,
         exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
@@ -267,9 +265,11 @@ def check_leaves(blueprint: Blueprint) -> None:
 def check_weights(blueprint: Blueprint) -> None:
     """Raise ValueError if all the weights below one node are 0: nothing could ever be scored there."""
     siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in blueprint.nodes()]
-    for _, node in blueprint.nodes():
-        for level in {task.level for task in node.tasks}:
-            siblings.append((f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level]))
+    siblings += [
+        (f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level])
+        for _, node in blueprint.nodes()
+        for level in {task.level for task in node.tasks}
+    ]
     siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in blueprint.tasks()]
     for name, dataset in blueprint.datasets.items():
         siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
