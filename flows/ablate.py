@@ -1,4 +1,4 @@
-"""Ablate: the same plan under each variant of one factor or two, to the layer `ablations` and a figure."""
+"""Ablate: the same plan under each variant of one factor or two, to the layer `ablations` and a table."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -175,7 +175,7 @@ def describe_ablation(
         partitions=(*refs, table),
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
-        report=f"runs/{run}/report.html",
+        report=f"runs/{run}/report.md",
         datasets=notices(selected.spec for selected in resolved.selected),
         usage=usage_of_variants(evaluated, resolved.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),

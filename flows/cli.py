@@ -83,7 +83,7 @@ def _compare_command(
     _execute("compare", read_plan(benchmark, context.obj), as_json=as_json)
 
 
-@app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a figure.")
+@app.command("ablate", cls=PlanCommand, help="One or two factors varied, everything else equal: a layer and a table.")
 def _ablation_command(
     context: typer.Context,
     name: ablation.Name,

@@ -104,13 +104,9 @@ class MethodSpec(Frozen):
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _judged_names_a_rubric(self) -> Self:
+    def _rubric_and_metrics_fit(self) -> Self:
         if self.judged != (self.rubric is not None):
             raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
-        return self
-
-    @model_validator(mode="after")
-    def _metrics_differ(self) -> Self:
         if repeated := _repeated(spec.metric for spec in self.metrics):
             raise ValueError(f"method {self.id}: metrics given twice: {', '.join(repeated)}")
         return self
@@ -175,6 +171,11 @@ class Ability(Frozen):
             raise ValueError(f"ability {self.id} is not evaluated but something below it is; drop one of the two")
         return self
 
+    @property
+    def dataset_ids(self) -> list[str]:
+        """Datasets of its tasks and of the abilities below it, in file order."""
+        return [entry.id for _, node in self.walk() for task in node.tasks for entry in task.datasets]
+
     def walk(self, tier: int = 1) -> Iterator[tuple[int, "Ability"]]:
         """This node and all below it, parents first, with their tier (1 = main ability)."""
         yield tier, self
@@ -212,9 +213,7 @@ class Blueprint(Frozen):
     datasets: dict[Identifier, BlueprintDataset]
     level_rules: tuple[LevelRule, ...]
     gate: Gate | None = None
-    rank_item_coverage: float = Field(
-        default=0.95, ge=0, le=1, description="share of items that must be scored for a model to be ranked"
-    )
+    rank_item_coverage: float = Field(default=0.95, ge=0, le=1, description="share of items scored that a rank needs")
     too_long: TooLong | None = Field(
         default=None,
         exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
@@ -266,10 +265,11 @@ def check_leaves(blueprint: Blueprint) -> None:
 def check_weights(blueprint: Blueprint) -> None:
     """Raise ValueError if all the weights below one node are 0: nothing could ever be scored there."""
     siblings = [(f"ability {node.id}", [child.weight for child in node.children]) for _, node in blueprint.nodes()]
-    for _, node in blueprint.nodes():
-        for level in {task.level for task in node.tasks}:
-            weights = [task.weight for task in node.tasks if task.level == level]
-            siblings.append((f"ability {node.id}, level {level}", weights))
+    siblings += [
+        (f"ability {node.id}, level {level}", [task.weight for task in node.tasks if task.level == level])
+        for _, node in blueprint.nodes()
+        for level in {task.level for task in node.tasks}
+    ]
     siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in blueprint.tasks()]
     for name, dataset in blueprint.datasets.items():
         siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))

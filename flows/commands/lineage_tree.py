@@ -7,29 +7,10 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from schemas.graph import LineageGraph, LineageNode
+from schemas.tables.layers import AGGREGATED, LAYERS
 
-ORDER = (
-    "totals",
-    "ability_scores",
-    "sub_ability_scores",
-    "level_scores",
-    "task_scores",
-    "dataset_scores",
-    "normalized_scores",
-    "raw_scores",
-    "setting_gains",
-    "needle_scores",
-    "agreements",
-    "ablations",
-    "item_scores",
-    "judgements",
-    "responses",
-    "retrievals",
-    "chunks",
-    "contexts",
-    "items",
-)
-"""Layers from the last to the first, as a person reads them; any other comes after these."""
+ORDER = (*reversed(AGGREGATED), *(name for name in reversed(tuple(LAYERS)) if name not in AGGREGATED))
+"""Layers as a person reads them, totals first and items last; any other comes after these."""
 
 SHORT = 8
 """Digits of a hash that are shown."""

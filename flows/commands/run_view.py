@@ -19,6 +19,7 @@ from tasks.lake.changes import read_changes
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, run_folder
 from tasks.reporting.content.operations import amount_cells, cost_notes
+from tasks.reporting.render.summary import variant_order
 
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
@@ -77,21 +78,12 @@ def ablation_table(document: dict[str, Any]) -> Table:
     table = Table(
         "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
     )
-    for row in sorted(document["rows"], key=_variant_order):
+    for row in sorted(document["rows"], key=variant_order):
         interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
         named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
         table.add_row(*(escape(name) for name in named), decimal(row["value_0_100"]), interval, items)
     return table
-
-
-def _variant_order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of a score: variants of one score together, numbers as numbers and before words."""
-    values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
-    return (
-        *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
-        *((number is None, number or 0.0, text or "") for number, text in values),
-    )
 
 
 def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef]) -> dict[str, Any]:

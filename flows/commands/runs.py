@@ -40,7 +40,7 @@ def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder 
 @runs_app.command("report")
 def report_command(
     run: str = typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them"),
-    out: Annotated[Path | None, typer.Option("--out", help="folder for report.md and report.html")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="folder for the report")] = None,
     redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -151,13 +151,15 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths"
 
 
 def _write_ablation(manifest: "RunManifest", folder: Folder, target: Folder) -> "ReportPaths":
+    from tasks.analysis.run_tables import ReportPaths  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
-    from tasks.reporting.steps import AblationReportJob, write_ablation_pages  # noqa: PLC0415
+    from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
 
-    # Its page shows no text of a dataset: there is nothing to redact.
-    table = next(ref for ref in manifest.partitions if ref.layer == "ablations")
-    return write_ablation_pages(AblationReportJob(manifest, table), Lake(folder, read_code_version()), target)
+    # Its report shows no text of a dataset: there is nothing to redact.
+    job = AblationReportJob(manifest, manifest.partition("ablations"))
+    path = write_ablation_report(job, Lake(folder, read_code_version()), target)
+    return ReportPaths(path, path)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:

@@ -6,9 +6,10 @@ from flows.planning.jobs import ScorableJob, eval_jobs, find_ready
 from flows.planning.resolve import ResolvedPlan
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import LAYERS, AggregateJob, GainsJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, GainsJob, NeedlesJob
 
 
 def aggregate_job(resolved: ResolvedPlan, item_scores: list[PartitionRef]) -> AggregateJob:
@@ -57,7 +58,7 @@ def comparison_keys(
 def aggregated_partitions(resolved: ResolvedPlan, item_scores: list[PartitionRef]) -> dict[str, PartitionRef]:
     """Find the aggregated layers over these item scores that are in the lake, by layer."""
     aggregation = aggregate_job(resolved, item_scores)
-    found = {layer: resolved.lake.find(aggregation.key(layer)) for layer in LAYERS}
+    found = {layer: resolved.lake.find(aggregation.key(layer)) for layer in AGGREGATED}
     return {layer: ref for layer, ref in found.items() if ref is not None}
 
 
@@ -70,12 +71,12 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
     ready = [found for job in eval_jobs(resolved) if (found := find_ready(resolved, job))]
     scored = [ref for found in ready if (ref := resolved.lake.find(found.item_scores))]
     layers = aggregated_partitions(resolved, scored)
-    if not scored or len(layers) < len(LAYERS):
+    if not scored or len(layers) < len(AGGREGATED):
         raise UsageError(
             "there are no scores to report",
             where=str(resolved.plan.lake),
             expected="scores of the named models and datasets with the same settings",
-            got=f"{len(layers)} of {len(LAYERS)} layers",
+            got=f"{len(layers)} of {len(AGGREGATED)} layers",
             next_step="run moodflow score with the same options first",
         )
     inputs = [ref for found in ready for ref in (found.items, *found.others, found.responses, found.judgements) if ref]

@@ -107,7 +107,8 @@ def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], en
     """Return where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
     addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
     if served := environ.get(REPORTS_URL):
-        return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/report.html", linked=True, artifacts=addresses)
+        name = "report.md" if manifest.ablation else "report.html"
+        return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/{name}", linked=True, artifacts=addresses)
     return summary.ReportLinks(str(lake.root / str(manifest.report)), linked=False, artifacts=addresses)
 
 

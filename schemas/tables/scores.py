@@ -6,14 +6,19 @@ import polars as pl
 from schemas.vocabulary import ITEM_STATUSES, LEVELS, METRICS
 
 
-class ItemScores(dy.Schema):
-    """One row per (model, dataset, method, metric, setting, item, repetition)."""
+class _Measured(dy.Schema):
+    """Columns that every score of a metric carries."""
 
     model = dy.String(primary_key=True, min_length=1)
     dataset = dy.String(primary_key=True, min_length=1)
     method = dy.String(primary_key=True, min_length=1)
     metric = dy.Enum(list(METRICS), primary_key=True)
     setting = dy.String(primary_key=True, min_length=1)
+
+
+class ItemScores(_Measured):
+    """One row per (model, dataset, method, metric, setting, item, repetition)."""
+
     item_id = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)
     parsed_answer = dy.String(nullable=True, description="what the reply was read as")
@@ -33,14 +38,9 @@ class ItemScores(dy.Schema):
         return pl.col("value").is_not_null() == pl.col("status").is_in(["scored", "unparsed"])
 
 
-class RawScores(dy.Schema):
+class RawScores(_Measured):
     """One row per (model, dataset, method, metric, setting): E_raw, in the metric's own unit."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    dataset = dy.String(primary_key=True, min_length=1)
-    method = dy.String(primary_key=True, min_length=1)
-    metric = dy.Enum(list(METRICS), primary_key=True)
-    setting = dy.String(primary_key=True, min_length=1)
     value = dy.Float64(nullable=True)
     ci_low = dy.Float64(nullable=True)
     ci_high = dy.Float64(nullable=True)
@@ -57,14 +57,9 @@ class RawScores(dy.Schema):
         return pl.col("value").is_null() == (pl.col("n_scored") == 0)
 
 
-class NormalizedScores(dy.Schema):
+class NormalizedScores(_Measured):
     """The same on 0-100."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    dataset = dy.String(primary_key=True, min_length=1)
-    method = dy.String(primary_key=True, min_length=1)
-    metric = dy.Enum(list(METRICS), primary_key=True)
-    setting = dy.String(primary_key=True, min_length=1)
     normalized_0_100 = dy.Float64(nullable=True, min=0, max=100)
     n_scored = dy.Int64(min=0)
     n_total = dy.Int64(min=0)

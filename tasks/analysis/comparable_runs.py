@@ -92,9 +92,6 @@ def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
 
 Row = dict[str, Any]
 
-MEANT = ("models", "settings", "datasets", "benchmark")
-"""Fields whose differences are told by what was paired, and by the items that both runs have."""
-
 CALL = (
     "concurrency",
     "requests_per_minute",

@@ -15,26 +15,18 @@ from typing import Any, Literal
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL
+from schemas.tables.scores import NormalizedScores
 from schemas.vocabulary import Metric
-from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
-from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, weigh_gain
+from tasks.analysis.regression import AFTER, contributions_by_scope
+from tasks.scoring.gains import BASE, Paired, Spec, dataset_weights, pair_datasets, spec_weights, weigh_gain
 from tasks.scoring.normalisation import SPEC
 from tasks.scoring.reduction import COUNTED
 from tasks.scoring.summation import exact_sum
-from tasks.scoring.tree import METRIC, Tree, tree_tables
+from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling
 
-AFTER = "after"
-SCHEMA: dict[str, Any] = {
-    "model": pl.String,
-    "dataset": pl.String,
-    "method": pl.String,
-    "metric": METRIC,
-    "setting": pl.String,
-    "normalized_0_100": pl.Float64,
-    "n_scored": pl.Int64,
-    "n_total": pl.Int64,
-}
+Kind = Literal["total", "ability", "dataset"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class ComparedScore:
     `difference` is after - before, `ci_low` and `ci_high` its 95 % interval; null: too few items, a grade, or none was asked for.
     """
 
-    kind: Literal["total", "ability", "dataset"]
+    kind: Kind
     id: str
     before: float
     after: float
@@ -81,61 +73,30 @@ def compare_scores(
     pairs = pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree, resampling)
     if not pairs:
         return ()
-    changes = [
-        _change("total", blueprint.name, pairs, weights) for weights in [_total_weights(pairs, blueprint, tree)] if weights
-    ]
-    changes += [_change("ability", name, pairs, own) for name, own in _ability_weights(pairs, blueprint, tree).items()]
+    scopes = contributions_by_scope(_normalized(pairs), blueprint, tree)
+    weighed = {what: weights for what, rows in scopes.items() if (weights := spec_weights(rows.sort(SPEC)))}
     found = dataset_weights(tree, pairs)
-    return (*changes, *(_change("dataset", name, pairs, found[name]) for name in blueprint.datasets if name in found))
+    return (
+        *(_change("total", blueprint.name, pairs, weighed[what]) for what in weighed if what == TOTAL),
+        *(_change("ability", what, pairs, weighed[what]) for what in weighed if what != TOTAL),
+        *(_change("dataset", name, pairs, found[name]) for name in blueprint.datasets if name in found),
+    )
 
 
 def _rename(rows: pl.DataFrame, setting: str) -> pl.DataFrame:
     return rows.with_columns(model=pl.lit("compared"), setting=pl.lit(setting))
 
 
-def _change(
-    kind: Literal["total", "ability", "dataset"], name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]
-) -> ComparedScore:
+def _change(kind: Kind, name: str, pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> ComparedScore:
     found: dict[str, Any] = weigh_gain(pairs, weights)
-    return ComparedScore(
-        kind,
-        name,
-        found["base_0_100"],
-        found["setting_0_100"],
-        found["gain"],
-        found["ci_low"],
-        found["ci_high"],
-        found["n_items"],
-    )
-
-
-def _total_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: Tree) -> dict[Spec, float]:
-    gate = blueprint.gate.ability if blueprint.gate else None
-    normalized = _normalized(pairs)
-    return _by_spec(metric_contributions(normalized, aggregate_scores(normalized, tree), tree, gate))
-
-
-def _ability_weights(pairs: Mapping[Spec, Paired], blueprint: Blueprint, tree: Tree) -> dict[str, dict[Spec, float]]:
-    normalized = _normalized(pairs)
-    weights = _by_spec(ability_contributions(normalized, aggregate_scores(normalized, tree), tree))
-    found: dict[str, dict[Spec, float]] = {}
-    for main in blueprint.abilities:
-        below = {entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets}
-        own = {spec: weight for spec, weight in weights.items() if spec[0] in below}
-        if own:
-            found[main.id] = own
-    return found
+    columns = ("base_0_100", "setting_0_100", "gain", "ci_low", "ci_high", "n_items")
+    return ComparedScore(kind, name, *(found[column] for column in columns))
 
 
 def _normalized(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
     """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
     rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def _by_spec(rows: pl.DataFrame) -> dict[Spec, float]:
-    chosen = rows.sort("dataset", "method", "metric").select("dataset", "method", "metric", "contribution")
-    return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
+    return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")
 
 
 HALF = 0.5

@@ -114,11 +114,6 @@ def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
     return blueprint, published
 
 
-def stored_rows(benchmark: str, folder: Folder, runs: Sequence[str] = (), profile: Profile = "corrected") -> list[dict[str, Any]]:
-    """Return models of these runs, or of all runs of the benchmark, as JSON objects; see `rank_stored_systems`."""
-    return rank_stored_systems(benchmark, folder, runs, profile).rows
-
-
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
     """Return the newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 

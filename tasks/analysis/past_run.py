@@ -12,21 +12,10 @@ from schemas.blueprint import Blueprint
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables import scores as tables
+from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
-
-SCORES = {
-    "raw_scores": tables.RawScores,
-    "normalized_scores": tables.NormalizedScores,
-    "dataset_scores": tables.DatasetScores,
-    "task_scores": tables.TaskScores,
-    "level_scores": tables.LevelScores,
-    "sub_ability_scores": tables.SubAbilityScores,
-    "ability_scores": tables.AbilityScores,
-    "totals": tables.Totals,
-}
-"""Layers that every run has once, from raw score to total."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +33,8 @@ class PastRun:
 
     @cached_property
     def layers(self) -> Mapping[str, pl.DataFrame]:
-        """Layers of SCORES by name, read and checked."""
-        return {layer: self.lake.read(self.only(layer), schema) for layer, schema in SCORES.items()}
+        """Layers from raw scores to totals by name, read and checked."""
+        return {layer: self.lake.read(self.only(layer), LAYERS[layer].schema) for layer in AGGREGATED}
 
     @property
     def systems(self) -> list[tuple[str, str]]:
@@ -72,8 +61,8 @@ class PastRun:
     def item_scores(self, model: str, setting: str) -> pl.DataFrame:
         """Return all item scores of a model and setting."""
         refs = self.partitions("item_scores", model=model, setting=setting)
-        frames = [self.lake.read(ref, tables.ItemScores) for ref in refs]
-        return pl.concat(frames) if frames else tables.ItemScores.create_empty()
+        frames = [self.lake.read(ref, ItemScores) for ref in refs]
+        return pl.concat(frames) if frames else ItemScores.create_empty()
 
     def command(self, name: str, *arguments: str) -> str:
         """Return a command about this run, to be typed as it is."""

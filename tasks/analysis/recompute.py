@@ -8,18 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import dataframely as dy
 import polars as pl
 
 from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
 from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest
-from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
-from schemas.tables.scores import ItemScores
+from schemas.tables.layers import AGGREGATED
+from schemas.tables.responses import Judgements
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compute_agreements
@@ -28,7 +24,6 @@ from tasks.metrics.steps import ItemScoreJob, compute_item_scores, compute_refer
 from tasks.scoring.ablations import VariantScores, list_variants
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (
-    LAYERS,
     AblationJob,
     AggregateJob,
     GainsJob,
@@ -38,22 +33,6 @@ from tasks.scoring.steps import (
     compute_layers,
     compute_needles,
 )
-
-SCHEMAS: Mapping[str, type[dy.Schema]] = {
-    "items": Items,
-    "contexts": Contexts,
-    "chunks": Chunks,
-    "retrievals": Retrievals,
-    "responses": Responses,
-    "judgements": Judgements,
-    "item_scores": ItemScores,
-    **LAYERS,
-    "setting_gains": SettingGains,
-    "needle_scores": NeedleScores,
-    "agreements": Agreements,
-    "ablations": Ablations,
-}
-"""Every layer that a manifest lists, in the order they build on each other."""
 
 Group = tuple[PartitionRef, ...]
 """Partitions that are computed together."""
@@ -121,7 +100,7 @@ def groups(manifest: RunManifest) -> list[Group]:
     singles = [(ref,) for ref in manifest.partitions if ref.layer in known]
     passes: dict[tuple[str, ...], list[PartitionRef]] = {}
     for ref in manifest.partitions:
-        if ref.layer in LAYERS:
+        if ref.layer in AGGREGATED:
             passes.setdefault(ref.parents, []).append(ref)
     return [*singles, *(tuple(refs) for refs in passes.values())]
 
@@ -205,4 +184,4 @@ COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "agreements": _agreements,
     "ablations": _ablation,
 }
-"""Layers of which each partition is computed by itself; those of LAYERS come out of one pass together."""
+"""Layers of which each partition is computed by itself; those of AGGREGATED come out of one pass together."""

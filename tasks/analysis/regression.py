@@ -28,10 +28,10 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
 from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
-from tasks.scoring.gains import BASE, Paired, Spec, pair_datasets, weigh_gain
-from tasks.scoring.normalisation import SPEC, normalise_scores
+from tasks.scoring.gains import BASE, Paired, Spec, Weights, pair_datasets, spec_weights, weigh_gain
+from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
-from tasks.scoring.tree import tree_tables
+from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of
 
 AFTER = "after"
@@ -39,8 +39,6 @@ AFTER = "after"
 
 _ROUNDING = 1e-9
 """Scores closer than this are the same number computed in two ways."""
-
-Weights = dict[Spec, float]
 
 
 @dataclass(frozen=True)
@@ -73,28 +71,29 @@ def score_changes(
     both = pl.concat([before.with_columns(setting=pl.lit(BASE)), after.with_columns(setting=pl.lit(AFTER))]).lazy()
     same = both.filter(~pl.col("dataset").is_in(sorted(changed)))
     pairs = pair_datasets(same, blueprint.datasets, tree, resampling)
-    normalized = normalise_scores(reduce_item_scores(both), tree)
-    aggregates = aggregate_scores(normalized, tree)
-    gate = blueprint.gate.ability if blueprint.gate else None
-    of_total = metric_contributions(normalized, aggregates, tree, gate)
-    of_abilities = ability_contributions(normalized, aggregates, tree)
-    scopes = {TOTAL: of_total}
-    scopes |= {name: of_abilities.filter(pl.col("dataset").is_in(datasets)) for name, datasets in below(blueprint).items()}
-    weighed = {what: (_weights(rows, BASE), _weights(rows, AFTER)) for what, rows in scopes.items()}
+    scopes = contributions_by_scope(normalise_scores(reduce_item_scores(both), tree), blueprint, tree)
+    weighed = {
+        what: (spec_weights(rows.filter(setting=BASE)), spec_weights(rows.filter(setting=AFTER))) for what, rows in scopes.items()
+    }
     return tuple(_change(what, *weights, pairs, changed) for what, weights in weighed.items() if any(weights))
 
 
-def below(blueprint: Blueprint) -> dict[str, list[str]]:
-    """Return datasets below each main ability, in the order of the blueprint."""
-    return {
-        main.id: [dataset.id for _, node in main.walk() for task in node.tasks for dataset in task.datasets]
-        for main in blueprint.abilities
-    }
+def contributions_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, pl.DataFrame]:
+    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
 
+    Args:
+        normalized: rows of `normalized_scores`.
+        blueprint: names the abilities and the gate, which is no part of the total.
+        tree: of the blueprint.
 
-def _weights(rows: pl.DataFrame, run: str) -> Weights:
-    chosen = rows.filter(setting=run).select(*SPEC, "contribution")
-    return {(dataset, method, metric): weight for dataset, method, metric, weight in chosen.iter_rows()}
+    Returns:
+        Rows of metric_contributions and ability_contributions.
+    """
+    aggregates = aggregate_scores(normalized, tree)
+    gate = blueprint.gate.ability if blueprint.gate else None
+    of_abilities = ability_contributions(normalized, aggregates, tree)
+    by_ability = {main.id: of_abilities.filter(pl.col("dataset").is_in(main.dataset_ids)) for main in blueprint.abilities}
+    return {TOTAL: metric_contributions(normalized, aggregates, tree, gate), **by_ability}
 
 
 def _change(what: str, before: Weights, after: Weights, pairs: Mapping[Spec, Paired], changed: Set[str]) -> ScoreDifference:

@@ -112,23 +112,23 @@ class ReportData:
 
     `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
     compared with it. `needles` has the columns NEEDLES; `prompt_chunks`, the chunks that went into prompts, has PROMPT_CHUNKS.
-    The layers from `judgements` on are empty where a run has no such thing.
+    A layer is empty where a run has no such thing.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
-    raw: dy.DataFrame[tables.RawScores]
-    normalized: dy.DataFrame[tables.NormalizedScores]
-    dataset: dy.DataFrame[tables.DatasetScores]
-    task: dy.DataFrame[tables.TaskScores]
-    level: dy.DataFrame[tables.LevelScores]
-    sub_ability: dy.DataFrame[tables.SubAbilityScores]
-    ability: dy.DataFrame[tables.AbilityScores]
-    totals: dy.DataFrame[tables.Totals]
-    item_scores: dy.DataFrame[tables.ItemScores]
-    items: dy.DataFrame[Items]
-    responses: dy.DataFrame[Responses]
-    published: pl.DataFrame | None
+    published: pl.DataFrame | None = None
+    raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
+    normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
+    dataset: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
+    task: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
+    level: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
+    sub_ability: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
+    ability: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
+    totals: dy.DataFrame[tables.Totals] = field(default_factory=tables.Totals.create_empty)
+    item_scores: dy.DataFrame[tables.ItemScores] = field(default_factory=tables.ItemScores.create_empty)
+    items: dy.DataFrame[Items] = field(default_factory=Items.create_empty)
+    responses: dy.DataFrame[Responses] = field(default_factory=Responses.create_empty)
     judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
     contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)

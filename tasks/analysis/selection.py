@@ -44,12 +44,7 @@ class BlueprintPath:
             return (self.dataset,)
         if self.task is not None:
             return tuple(entry.id for entry in self.task.datasets)
-        return tuple(datasets_below(self.ability)) if self.ability is not None else tuple(blueprint.datasets)
-
-
-def datasets_below(ability: Ability) -> list[str]:
-    """Return datasets of an ability, in its order."""
-    return [entry.id for _, node in ability.walk() for task in node.tasks for entry in task.datasets]
+        return tuple(self.ability.dataset_ids) if self.ability is not None else tuple(blueprint.datasets)
 
 
 def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
@@ -114,7 +109,7 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
         _require_below("task", task.id, [each.id for _, node in ability.walk() for each in node.tasks], f"ability {ability.id}")
     for above, name in ((task, "task"), (ability, "ability")):
         if wanted.dataset and above is not None:
-            below = [entry.id for entry in above.datasets] if isinstance(above, Task) else datasets_below(above)
+            below = [entry.id for entry in above.datasets] if isinstance(above, Task) else above.dataset_ids
             _require_below("dataset", wanted.dataset, below, f"{name} {above.id}")
     return BlueprintPath(ability, task, wanted.dataset)
 

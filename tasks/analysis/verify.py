@@ -13,10 +13,11 @@ from schemas.blueprint import Blueprint
 from schemas.errors import LakeError, MoodflowError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionRef, RunManifest
+from schemas.tables.layers import LAYERS
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from tasks.analysis.differences import first_difference
 from tasks.analysis.drift import blueprint_differences, check_catalogue, code_differences, find_present, rescore
-from tasks.analysis.recompute import SCHEMAS, Group, StoredRun, groups, knows_variants, recompute
+from tasks.analysis.recompute import Group, StoredRun, groups, knows_variants, recompute
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.lake import CodeVersion, Lake, as_written, measured_columns
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
@@ -115,7 +116,7 @@ def _has_its_rows(findings: Findings, ref: PartitionRef, lake: Lake) -> bool:
     except LakeError as error:
         findings.file(ref.path, error.expected, error.got, f"{ref.path} cannot be read: {error.got}")
         return False
-    measured = [name for name in measured_columns(SCHEMAS[ref.layer]) if name in frame.columns]
+    measured = [name for name in measured_columns(LAYERS[ref.layer].schema) if name in frame.columns]
     got = content_sha256(frame, measured)
     if got != ref.content_sha256:
         findings.file(ref.path, ref.content_sha256, got, f"the rows of {ref.path} are not those of the run")
@@ -207,7 +208,7 @@ def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
         if not all(ref.path in stored.footers for ref in stored.inputs(intact)):
             return
         frames = recompute(stored, intact)
-        rows = {ref.path: as_written(frames[ref.path], SCHEMAS[ref.layer]) for ref in intact}
+        rows = {ref.path: as_written(frames[ref.path], LAYERS[ref.layer].schema) for ref in intact}
     except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
         findings.refused.setdefault((intact[0].layer, _reason(error)), []).extend(ref.path for ref in intact)
         return
@@ -236,7 +237,7 @@ def _say_refused(findings: Findings) -> None:
 
 
 def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
-    schema = SCHEMAS[ref.layer]
+    schema = LAYERS[ref.layer].schema
     got = content_sha256(rows, measured_columns(schema))
     if got == ref.content_sha256:
         return
@@ -272,7 +273,7 @@ def code_notes(manifest: RunManifest, code: CodeVersion) -> list[str]:
 
 
 def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
-    by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in SCHEMAS}
+    by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in LAYERS}
     layers = (_checked(findings, layer, refs) for layer, refs in by_layer.items() if refs)
     return Verification(
         run=run,

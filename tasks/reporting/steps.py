@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -10,20 +10,16 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables import scores as tables
-from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.comparisons import Ablations
+from schemas.tables.contexts import Chunks
+from schemas.tables.layers import LAYERS
 from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, ReportPaths, join_prompt_chunks
+from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.content.verdicts import headline
-from tasks.reporting.render.page import write_ablation_report, write_report
+from tasks.reporting.render.page import write_report, write_text
+from tasks.reporting.render.summary import write_ablation_summary
 from tasks.steps import step
-
-SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
 
 @dataclass(frozen=True)
@@ -35,28 +31,17 @@ class ReportJob:
     published: pl.DataFrame | None
 
 
-@dataclass(frozen=True)
-class ReportFiles:
-    """Where the report is, and its first sentence."""
-
-    manifest: str
-    markdown: str
-    html: str
-    headline: str
-
-
 @step("report {job.manifest.run}")
 async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     """Write report.md, report.html and, last, manifest.json: a run is listed only once its report is there.
 
     Returns:
-        ReportFiles.
+        Path of the manifest.
     """
     loaded = load_report_data(job, lake)
     data = redact(loaded) if job.manifest.redacted else loaded
-    paths = write_report(data, run_folder(lake.root, job.manifest.run))
-    manifest = write_manifest(lake.root, job.manifest)
-    return ReportFiles(str(manifest), str(paths.markdown), str(paths.html), headline(data))
+    write_report(data, run_folder(lake.root, job.manifest.run))
+    return str(write_manifest(lake.root, job.manifest))
 
 
 def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
@@ -66,34 +51,22 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         LakeError: if a partition of the manifest is gone or changed.
     """
 
-    def layer(name: str, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
+    def layer(name: str) -> dy.DataFrame[Any]:
+        schema = LAYERS[name].schema
         frames = [lake.read(ref, schema) for ref in job.manifest.partitions if ref.layer == name]
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
-    item_scores, contexts = layer("item_scores", tables.ItemScores), layer("contexts", Contexts)
-    retrievals = layer("retrievals", Retrievals)
+    scores = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
+    others = ("totals", "item_scores", "items", "responses", "judgements", "contexts", "retrievals", "agreements")
+    tables = {name: layer(f"{name}_scores") for name in scores} | {name: layer(name) for name in others}
     return ReportData(
         manifest=job.manifest,
         blueprint=job.blueprint,
-        raw=layer("raw_scores", tables.RawScores),
-        normalized=layer("normalized_scores", tables.NormalizedScores),
-        dataset=layer("dataset_scores", tables.DatasetScores),
-        task=layer("task_scores", tables.TaskScores),
-        level=layer("level_scores", tables.LevelScores),
-        sub_ability=layer("sub_ability_scores", tables.SubAbilityScores),
-        ability=layer("ability_scores", tables.AbilityScores),
-        totals=layer("totals", tables.Totals),
-        item_scores=item_scores,
-        items=layer("items", Items),
-        responses=layer("responses", Responses),
         published=job.published,
-        judgements=layer("judgements", Judgements),
-        contexts=contexts,
-        retrievals=retrievals,
-        gains=layer("setting_gains", SettingGains),
-        agreements=layer("agreements", Agreements),
-        needles=layer("needle_scores", NeedleScores).select(*NEEDLES).cast(NEEDLES),
-        prompt_chunks=read_prompt_chunks(job.manifest, retrievals, lake),
+        gains=layer("setting_gains"),
+        needles=layer("needle_scores").select(*NEEDLES).cast(NEEDLES),
+        prompt_chunks=read_prompt_chunks(job.manifest, tables["retrievals"], lake),
+        **tables,
     )
 
 
@@ -125,20 +98,22 @@ class AblationReportJob:
 
 @step("report {job.manifest.run}")
 async def write_ablation_files(job: AblationReportJob, lake: Lake) -> Any:
-    """Write report.md, report.html and, last, manifest.json of an ablation.
+    """Write report.md and, last, manifest.json of an ablation.
 
     Returns:
         Path of the manifest.
     """
-    manifest = job.manifest
-    write_ablation_pages(job, lake, run_folder(lake.root, manifest.run))
-    return str(write_manifest(lake.root, manifest))
+    write_ablation_report(job, lake, run_folder(lake.root, job.manifest.run))
+    return str(write_manifest(lake.root, job.manifest))
 
 
-def write_ablation_pages(job: AblationReportJob, lake: Lake, folder: Folder) -> ReportPaths:
-    """Write report.md and report.html of an ablation into a folder.
+def write_ablation_report(job: AblationReportJob, lake: Lake, folder: Folder) -> Folder:
+    """Write report.md of an ablation into a folder and return its path.
 
     Raises:
-        LakeError: if the table is gone or changed, or the disk refuses a file.
+        LakeError: if a partition is gone or changed, or the disk refuses the file.
     """
-    return write_ablation_report(lake.read(job.table, Ablations), job.manifest, folder)
+    rows = lake.read(job.table, Ablations).to_dicts()
+    path = folder / "report.md"
+    write_text(path, write_ablation_summary(job.manifest, rows))
+    return path

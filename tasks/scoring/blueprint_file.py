@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -25,15 +25,21 @@ class Document:
         """Return file, line (that of the key, if not given) and key path of the deepest part of a location in the file."""
         node, found, path = self.root, 1, ""
         for step in location:
-            below = next((child for child in _children(node) if child.name == step), None)
-            if below is not None:
-                node, found, path = below.node, below.line, path + _segment(step, path)
+            for name, child, its_line in _children(node):
+                if name == step:
+                    node, found, path = child, its_line, path + _segment(step, path)
+                    break
         place = f"{self.file}, line {line or found}"
         return f"{place}, {path}" if path else place
 
     def find(self, name: str) -> Location | None:
         """Find where a name first occurs, as a key or as a value."""
-        return next((location for location, found in _names(self.root, (), set()) if found == name), None)
+        for location, node in _walk(self.root, (), set()):
+            if isinstance(node, yaml.ScalarNode) and str(node.value) == name:
+                return location
+            if isinstance(node, yaml.MappingNode) and name in [str(key.value) for key, _ in node.value]:
+                return (*location, name)
+        return None
 
 
 def read_document(file: Path) -> Document:
@@ -107,7 +113,9 @@ def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
 
 
 def _refuse_repeated_keys(document: Document) -> None:
-    for location, node in _mappings(document.root, (), set()):
+    for location, node in _walk(document.root, (), set()):
+        if not isinstance(node, yaml.MappingNode):
+            continue
         seen: dict[str, int] = {}
         for key, _ in node.value:
             line = key.start_mark.line + 1
@@ -122,41 +130,21 @@ def _refuse_repeated_keys(document: Document) -> None:
             seen[key.value] = line
 
 
-class _Child(NamedTuple):
-    """A value below another; `line` is where its key stands, 1-based."""
-
-    name: str | int
-    node: yaml.Node
-    line: int
-
-
-def _children(node: yaml.Node) -> Iterator[_Child]:
+def _children(node: yaml.Node) -> Iterator[tuple[str | int, yaml.Node, int]]:
+    """Yield name, node and line of each value below another; the line is where its key stands, 1-based."""
     if isinstance(node, yaml.MappingNode):
-        yield from (_Child(str(key.value), value, key.start_mark.line + 1) for key, value in node.value)
+        yield from ((str(key.value), value, key.start_mark.line + 1) for key, value in node.value)
     elif isinstance(node, yaml.SequenceNode):
-        yield from (_Child(position, value, value.start_mark.line + 1) for position, value in enumerate(node.value))
+        yield from ((position, value, value.start_mark.line + 1) for position, value in enumerate(node.value))
 
 
-def _mappings(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tuple[Location, yaml.MappingNode]]:
+def _walk(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tuple[Location, yaml.Node]]:
     if id(node) in visited:  # an alias leads to a node that was seen where its anchor stands
         return
     visited.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        yield location, node
+    yield location, node
     for name, child, _ in _children(node):
-        yield from _mappings(child, (*location, name), visited)
-
-
-def _names(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tuple[Location, str]]:
-    if id(node) in visited:
-        return
-    visited.add(id(node))
-    if isinstance(node, yaml.ScalarNode):
-        yield location, str(node.value)
-    for name, child, _ in _children(node):
-        if isinstance(name, str):
-            yield (*location, name), name
-        yield from _names(child, (*location, name), visited)
+        yield from _walk(child, (*location, name), visited)
 
 
 def _segment(step: str | int, before: str) -> str:

@@ -3,7 +3,6 @@
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -35,34 +34,15 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
     """
     file = find_blueprint(name_or_path)
     try:
-        stamp = Stamp.of(file)
+        status = file.stat()
     except OSError:
         return _read_blueprint(file)  # whose error says what is wrong with the file
-    return _read_once(file, stamp)
-
-
-class Stamp(NamedTuple):
-    """What changes when a file does."""
-
-    device: int
-    inode: int
-    size: int
-    changed_ns: int
-
-    @classmethod
-    def of(cls, file: Path) -> "Stamp":
-        """Return the stamp of a file as it is now.
-
-        Raises:
-            OSError: there is none.
-        """
-        status = file.stat()
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
 
 
 @lru_cache(maxsize=16)
-def _read_once(file: Path, stamp: Stamp) -> Blueprint:  # noqa: ARG001  part of the cache's key
-    """Read A command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
+def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001  part of the cache's key
+    """Read a file once until it changes: a command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
     return _read_blueprint(file)
 
 

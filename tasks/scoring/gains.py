@@ -35,6 +35,8 @@ BASE = "base"
 Spec = tuple[str, str, Metric]
 """Dataset, method and metric."""
 
+Weights = dict[Spec, float]
+
 
 @dataclass(frozen=True)
 class Paired:
@@ -70,7 +72,7 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
     for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
         pairs = pair_datasets(of_both, blueprint.datasets, tree, resampling)
-        base, own = (_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
+        base, own = (spec_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
         scopes = dataset_weights(tree, pairs)
         if base and base.keys() == own.keys() and base.keys() <= pairs.keys():
             scopes[OF_ALL] = base
@@ -128,15 +130,15 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     return Paired(scores, np.where(known, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
 
 
-def _weights(rows: pl.DataFrame) -> dict[Spec, float]:
-    return {
-        (dataset, method, metric): weight for dataset, method, metric, weight in rows.select(*SPEC, "contribution").iter_rows()
-    }
+def spec_weights(rows: pl.DataFrame) -> Weights:
+    """Return the column `contribution` by dataset, method and metric."""
+    contributions = rows.select(*SPEC, "contribution").iter_rows()
+    return {(dataset, method, metric): weight for dataset, method, metric, weight in contributions}
 
 
-def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, dict[Spec, float]]:
+def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weights]:
     """Return weights of the metrics that have pairs, by dataset."""
-    found: dict[str, dict[Spec, float]] = {}
+    found: dict[str, Weights] = {}
     for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
         if (dataset, method, metric) in pairs:
             found.setdefault(dataset, {})[dataset, method, metric] = weight

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
@@ -11,6 +10,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
+from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
@@ -19,18 +19,6 @@ from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
 from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
-
-LAYERS: dict[str, type[dy.Schema]] = {
-    "raw_scores": tables.RawScores,
-    "normalized_scores": tables.NormalizedScores,
-    "dataset_scores": tables.DatasetScores,
-    "task_scores": tables.TaskScores,
-    "level_scores": tables.LevelScores,
-    "sub_ability_scores": tables.SubAbilityScores,
-    "ability_scores": tables.AbilityScores,
-    "totals": tables.Totals,
-}
-"""Layers this step writes, in the order they build on each other."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +39,16 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
     """Reduce, normalise, aggregate and apply the veto.
 
     Returns:
-        One PartitionRef per layer, in the order of LAYERS.
+        One PartitionRef per layer, in the order of AGGREGATED.
     """
-    found = [lake.find(job.key(layer)) for layer in LAYERS]
+    found = [lake.find(job.key(layer)) for layer in AGGREGATED]
     refs = [ref for ref in found if ref is not None]
-    if len(refs) == len(LAYERS):
+    if len(refs) == len(AGGREGATED):
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
-        ref or lake.write(job.key(layer), scored.layer(layer), schema)
-        for ref, (layer, schema) in zip(found, LAYERS.items(), strict=True)
+        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
+        for ref, layer in zip(found, AGGREGATED, strict=True)
     ]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from schemas.lineage import PartitionRef
-from schemas.tables import items, responses, scores
+from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.lake import CodeVersion, Lake
 from tests.flows.command import Ended
 from tests.flows.scripted import policy
@@ -45,20 +45,8 @@ LIMIT_S = 900.0
 """Longer than anything takes on a machine however busy."""
 ROOT = Path(__file__).parents[2]
 
-SCHEMAS = {
-    "items": items.Items,
-    "responses": responses.Responses,
-    "judgements": responses.Judgements,
-    "item_scores": scores.ItemScores,
-    "raw_scores": scores.RawScores,
-    "normalized_scores": scores.NormalizedScores,
-    "dataset_scores": scores.DatasetScores,
-    "task_scores": scores.TaskScores,
-    "level_scores": scores.LevelScores,
-    "sub_ability_scores": scores.SubAbilityScores,
-    "ability_scores": scores.AbilityScores,
-    "totals": scores.Totals,
-}
+WRITTEN = ("items", "responses", "judgements", "item_scores", *AGGREGATED)
+"""Layers of a run without long contexts."""
 
 
 class Gold:
@@ -165,7 +153,7 @@ def partitions(folder: Path) -> dict[str, str]:
         footer = json.loads(pl.read_parquet_metadata(path)["moodflow"])
         ref = PartitionRef.model_validate(footer["partition"])
         assert ref.path == path.relative_to(folder).as_posix()
-        lake.read(ref, SCHEMAS[ref.layer])
+        lake.read(ref, LAYERS[ref.layer].schema)
         found[ref.path] = ref.content_sha256
     return found
 

@@ -17,7 +17,7 @@ from tests.crashes.commands import (
     CONCURRENCY,
     DATASETS,
     MANY_DATASETS,
-    SCHEMAS,
+    WRITTEN,
     Bench,
     Gold,
     end_of,
@@ -134,7 +134,7 @@ def test_layers_and_scores_after_20_kills_are_those_of_an_undisturbed_run(tmp_pa
     assert repeated <= sum(losses)
     assert last.scores == undisturbed.scores
     assert partitions(lake) == partitions(tmp_path / "undisturbed")
-    assert layers(lake) == set(SCHEMAS)
+    assert layers(lake) == set(WRITTEN)
 
 
 def interrupt(bench: Bench, lake: Path, how: signal.Signals, in_flight: int) -> tuple[int, int]:

@@ -89,8 +89,15 @@ def test_a_grid_of_two_factors_is_what_single_runs_find(tmp_path: Path) -> None:
 def assert_shown(lake: Path, ablation: Ended) -> None:
     """The commands that read cope with a lake that has ablations beside runs."""
     document = ablation.document
-    page = Path(document["report"]).read_text(encoding="utf-8")
-    assert "chunk_tokens" in page or "chunk" in page.lower()
+    report = Path(document["report"]).read_text(encoding="utf-8")
+    assert report.startswith(f"# retrieval: {document['benchmark']}\n")
+    # A row per variant, below the head and the line under it.
+    lines = [line for line in report.splitlines() if line.startswith("|")]
+    assert [line.split("|")[1].strip().replace("\\", "") for line in lines[2:]] == [
+        f"chunk_tokens {size}, top_k {count}" for size in ("64", "128") for count in ("1", "2")
+    ]
+    rewritten = ended("runs", "report", document["run"], "--lake", lake, "--json").document
+    assert (rewritten["report"], rewritten["intact"]) == (document["report"], True)
     shown = ended("runs", "show", document["run"], "--lake", lake, "--json").document
     assert (shown["rows"], shown["ablation"]) == (document["rows"], document["ablation"])
     assert ended("runs", "show", document["run"], "--lake", lake).status == 0

@@ -19,17 +19,10 @@ ITEM: Row = {
     "source_row_sha256": "0" * 64,
     "language": "en",
     "question_type": "single_choice",
-    "subset": None,
-    "context": None,
     "question": "Which?",
     "options": ["this", "that", "both"],
     "gold_indices": [1],
-    "references": None,
-    "option_points": None,
-    "option_roles": None,
-    "wrong_references": None,
     "fixed_order": False,
-    "reference_gold_indices": None,
 }
 SEVERAL = ITEM | {"question_type": "multiple_answer", "gold_indices": [0, 2]}
 ORDERED = ITEM | {"question_type": "ordered_recall", "gold_indices": [2, 0, 1]}
@@ -46,21 +39,14 @@ CALL: Row = {
     "turn": 0,
     "call_key": "1" * 64,
     "messages": "[]",
-    "option_order": None,
     "messages_sha256": "2" * 64,
     "status": "answered",
     "reply": "B",
-    "reasoning": None,
     "finish_reason": "stop",
-    "answered_by": None,
-    "remark": None,
     "left_out_characters": 0,
-    "failure": None,
-    "error": None,
     "http_status": 200,
     "prompt_tokens": 3,
     "completion_tokens": 1,
-    "token_logprobs": None,
     "latency_s": 0.1,
     "attempts": 1,
 }
@@ -82,9 +68,6 @@ JUDGED: Row = {
     "rating": 4,
     "parse_status": "parsed",
     "raw_reply": '{"fluency": 4}',
-    "prompt_tokens": None,
-    "completion_tokens": None,
-    "error": None,
 }
 
 

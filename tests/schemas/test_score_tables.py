@@ -25,10 +25,7 @@ ITEM: Row = KEY | {
     "item_id": "d-1",
     "repetition": 0,
     "parsed_answer": "A",
-    "predicted": None,
-    "gold": None,
     "chosen_place": 0,
-    "gold_place": None,
     "value": 1.0,
     "status": "scored",
 }
@@ -52,7 +49,6 @@ TOTAL: Row = {
     "ci_high": 60.0,
     "gate_score": 90.0,
     "vetoed": False,
-    "veto_reason": None,
     "datasets_scored": 2,
     "datasets_total": 2,
     "n_scored": 4,

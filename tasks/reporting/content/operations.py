@@ -12,7 +12,6 @@ from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System
 
 ERROR_LENGTH = 160
-SHORT_HASH = 12
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def ability_rows(data: ReportData, system: System, missing: MissingScores) -> tu
 def _ability_row(
     data: ReportData, system: System, missing: MissingScores, main: Ability, row: dict[str, Any] | None
 ) -> AbilityRow:
-    datasets = [entry.id for _, node in main.walk() for task in node.tasks for entry in task.datasets]
+    datasets = main.dataset_ids
     score = row["score_0_100"] if row else None
     reason = missing.reasons(system, datasets) if score is None and datasets else None
     return AbilityRow(

@@ -16,15 +16,6 @@ State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 
 
 @dataclass(frozen=True)
-class PublishedRank:
-    """How many of the ranked published models a total is above, among those asked in the same setting."""
-
-    above: int
-    models: int
-    among: str = "ranked published models"
-
-
-@dataclass(frozen=True)
 class TotalVerdict:
     """Everything about the total of one system; scores are on 0-100, null means missing."""
 
@@ -39,7 +30,6 @@ class TotalVerdict:
     gate_threshold: float | None
     veto_reason: str | None
     rank: int | None
-    ranked: int
     rank_note: str
     coverage: float
     datasets_scored: int
@@ -47,7 +37,6 @@ class TotalVerdict:
     item_coverage: float | None
     n_scored: int
     n_total: int
-    published_rank: PublishedRank | None
     sentence: str
     trust: str
     caveats: tuple[Caveat, ...]
@@ -75,11 +64,6 @@ def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     return tuple(_judge(data, system, ranked[system.setting]) for system in data.systems())
 
 
-def headline(data: ReportData) -> str:
-    """Return the sentences of all systems, one line each."""
-    return "\n".join(f"{verdict.sentence} {verdict.trust}" for verdict in judge_systems(data))
-
-
 def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
     row = next(iter(system.rows(data.totals)), None) or _no_totals(data.blueprint)
     state = state_of(row, data.blueprint)
@@ -100,7 +84,6 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         gate_threshold=gate.threshold if gate else None,
         veto_reason=row["veto_reason"],
         rank=row["rank"],
-        ranked=ranked,
         rank_note=_rank_note(row, state, data, ranked),
         coverage=row["coverage"],
         datasets_scored=row["datasets_scored"],
@@ -108,7 +91,6 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         item_coverage=row["item_coverage"],
         n_scored=row["n_scored"],
         n_total=row["n_total"],
-        published_rank=published,
         sentence=_SENTENCES[state](data, system, row, published),
         trust=_trust(state, caveats),
         caveats=caveats,
@@ -147,14 +129,16 @@ def _rank_note(row: dict[str, Any], state: State, data: ReportData, ranked: int)
     return f"not ranked: {why}"
 
 
-def _published_rank(data: ReportData, system: System, row: dict[str, Any]) -> PublishedRank | None:
+def _published_rank(data: ReportData, system: System, row: dict[str, Any]) -> str | None:
+    """Say how many of the ranked published models a total is above, among those asked in the same setting."""
     totals = data.paper.total(system.setting, ranked=True)
     if not is_comparable(data.blueprint) or row["rank"] is None or not totals:
         return None
     above = sum(total < row["total"] for total in totals)
-    if len(data.paper.settings) == 1:
-        return PublishedRank(above, len(totals))
-    return PublishedRank(above, len(totals), f"models published with {setting_title(system.setting)}")
+    among = "ranked published models"
+    if len(data.paper.settings) > 1:
+        among = f"models published with {setting_title(system.setting)}"
+    return f", above {above} of the {len(totals)} {among}"
 
 
 def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
@@ -165,18 +149,17 @@ def _trust(state: State, caveats: tuple[Caveat, ...]) -> str:
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
 
 
-def _say_counted(data: ReportData, system: System, row: dict[str, Any], published: PublishedRank | None) -> str:
+def _say_counted(data: ReportData, system: System, row: dict[str, Any], published: str | None) -> str:
     range_ = interval(row["ci_low"], row["ci_high"])
     bounds = f" (95 % interval {range_})" if row["ci_low"] is not None else ""
-    beside = f", above {published.above} of the {published.models} {published.among}" if published else ""
-    return f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{beside}.{_weakest(data, system)}"
+    return f"{system.label} scores {number(row['total'], 2)} of 100{bounds}{published or ''}.{_weakest(data, system)}"
 
 
-def _say_gate_unscored(data: ReportData, system: System, row: dict[str, Any], published: PublishedRank | None) -> str:
+def _say_gate_unscored(data: ReportData, system: System, row: dict[str, Any], published: str | None) -> str:
     return f"{_say_counted(data, system, row, published)} Its gate was not scored, so this total is provisional."
 
 
-def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _published: PublishedRank | None) -> str:
+def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _published: str | None) -> str:
     gate = data.blueprint.gate
     threshold = f" below the required {number(gate.threshold, 0)}" if gate else ""
     before = row["total_before_veto"]
@@ -187,7 +170,7 @@ def _say_vetoed(data: ReportData, system: System, row: dict[str, Any], _publishe
     )
 
 
-def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _published: PublishedRank | None) -> str:
+def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _published: str | None) -> str:
     if row["datasets_scored"]:
         got = f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} gave a result, none that enters the total"
     else:
@@ -195,7 +178,7 @@ def _say_unscored(_data: ReportData, system: System, row: dict[str, Any], _publi
     return f"{system.label} has no score: {got}."
 
 
-_SENTENCES: dict[State, Callable[[ReportData, System, dict[str, Any], PublishedRank | None], str]] = {
+_SENTENCES: dict[State, Callable[[ReportData, System, dict[str, Any], str | None], str]] = {
     "counted": _say_counted,
     "gate_unscored": _say_gate_unscored,
     "vetoed": _say_vetoed,

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.context import ASPECTS
 from schemas.letters import option_letters
-from tasks.analysis.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
+from tasks.analysis.answers import LABELS, SEGMENTS, ScoredItem, chosen_letters, collect_answers, explain_answer
 from tasks.analysis.run_tables import ReportData, System
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.benchmark import has_levels
@@ -25,10 +25,6 @@ from tasks.reporting.content.tables import RawRow, TaskRow
 
 PER_TASK = 3
 MAX_REFERENCES = 3
-SHORT_LABEL = 80
-LABELS, SEGMENTS = "label_choice", "odd_one_out"
-RATED = frozenset({"judged_rating", "mean_rating"})
-"""Metrics that a judge's ratings give."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,6 @@ class Example:
     references: tuple[str, ...]
     reply: Excerpt | None
     reasoning: Excerpt | None
-    parsed_answer: str | None
-    value: float
     status: str
     why: str
     excerpt: NeedleExcerpt | None = None
@@ -124,8 +118,6 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
         reply=make_excerpt(response["reply"], text_limit) if response.get("reply") is not None else None,
         reasoning=make_excerpt(response["reasoning"], text_limit) if response.get("reasoning") else None,
-        parsed_answer=answer.score["parsed_answer"],
-        value=answer.score["value"],
         status=answer.score["status"],
         why=explain_answer(answer),
         excerpt=excerpt,

@@ -1,13 +1,10 @@
-"""Draw figures about settings, retrieval, needles and ablations, as inline SVG."""
+"""Draw figures about settings, retrieval and needles, as inline SVG."""
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 
 from tasks.analysis.number_format import heat_step, number, shorten
-from tasks.reporting.content.ablations import HeatMap, Series
 from tasks.reporting.content.gains import ModelGains
 from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, RecallRow
 from tasks.reporting.figures.drawing import HEAT, INK, MUTED, SERIES, Values, chart, draw
@@ -23,8 +20,6 @@ _NAME_TALL, _LINE = 24, 14
 _WHOLE_POINTS = 5
 _CELL, _CELL_TALL = 84, 34
 _TALL = 220
-_LOG_FROM = 4
-"""Values of a factor that differ at least that much are drawn on a logarithmic axis."""
 
 
 def draw_gains(gains: ModelGains) -> str:
@@ -83,19 +78,9 @@ def _recall_name(row: RecallRow, *, several: bool) -> str:
 def draw_needles(grid: NeedleGrid) -> str:
     """Draw heat map: depth of the needle down, length of the context across, mean score in each cell."""
     cells: Values = [{"x": cell.length, "y": cell.depth, "score": cell.score} for cell in grid.cells]
-    return _heat_map(cells, list(grid.lengths), list(grid.depths))
-
-
-def draw_variants(heat: HeatMap) -> str:
-    """Draw heat map of two factors."""
-    cells = [{"x": x, "y": y, "score": score} for x, y, score in heat.cells]
-    return _heat_map(cells, list(heat.xs), list(heat.ys))
-
-
-def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
     # Titles of the axes would be wider than few columns, higher than few rows: the page names them beside the figure.
-    x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
-    y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
+    x = alt.X("x:O", sort=list(grid.lengths), axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
+    y = alt.Y("y:O", sort=list(grid.depths), axis=alt.Axis(title=None, ticks=False, domain=False))
     scored = [
         cell | {"step": heat_step(cell["score"]), "text": number(cell["score"])} for cell in cells if cell["score"] is not None
     ]
@@ -107,53 +92,6 @@ def _heat_map(cells: Values, across: list[str], down: list[str]) -> str:
         chart(unscored).mark_text(color=MUTED).encode(x=x, y=y, text="text:N"),
     ]
     return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
-
-
-def draw_series(series: Sequence[Series], factor: str) -> str | None:
-    """Draw one factor: lines with intervals where its values are numbers, dots with intervals where they are names.
-
-    Returns:
-        An `<svg>` element, or null if nothing has a score.
-    """
-    shown = series[:MAX_SERIES]
-    values: Values = [
-        {"name": shorten(entry.name, _NAME), "x": point.x_value if entry.is_numeric else point.x, "score": point.score}
-        | {"low": point.ci_low, "high": point.ci_high}
-        for entry in shown
-        for point in entry.points
-        if point.score is not None
-    ]
-    if not values:
-        return None
-    numeric = all(entry.is_numeric for entry in shown)
-    x = _number_axis([value["x"] for value in values], factor) if numeric else _name_axis(values, factor)
-    y = alt.Y("score:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="score, 0 to 100", tickCount=6))
-    names = list(dict.fromkeys(value["name"] for value in values))
-    colour = _colours("name", names)
-    apart: dict[str, Any] = {} if numeric else {"xOffset": alt.XOffset("name:N", sort=names)}
-    bounded = [value for value in values if value["low"] is not None and value["high"] is not None]
-    line = [chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)] if numeric else []
-    layers = [
-        *line,
-        chart(bounded).mark_rule(strokeWidth=2, opacity=0.55).encode(x=x, y="low:Q", y2="high:Q", color=colour, **apart),
-        chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, **apart),
-    ]
-    return draw(layers, _TALL)
-
-
-def _number_axis(xs: list[float], factor: str) -> alt.X:
-    ticks = sorted(set(xs))
-    wide = ticks[0] > 0 and ticks[-1] / ticks[0] >= _LOG_FROM
-    axis = alt.Axis(title=factor, values=ticks, grid=False, format=",~g")
-    if wide:
-        low, high = math.log2(ticks[0]) - 0.2, math.log2(ticks[-1]) + 0.2
-        return alt.X("x:Q", scale=alt.Scale(type="log", base=2, domain=[2**low, 2**high], nice=False), axis=axis)
-    return alt.X("x:Q", scale=alt.Scale(zero=False, padding=12), axis=axis)
-
-
-def _name_axis(values: Values, factor: str) -> alt.X:
-    names = list(dict.fromkeys(value["x"] for value in values))
-    return alt.X("x:N", sort=names, axis=alt.Axis(title=factor, labelAngle=0, grid=False, labelLimit=120))
 
 
 def _colours(field: str, names: list[str]) -> alt.Color:

@@ -11,9 +11,6 @@ from tasks.reporting.content.leaderboard import History
 from tasks.reporting.content.published_models import PublishedModels, SettingScores
 from tasks.reporting.figures.drawing import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, Values, chart, draw, row_names, score_axis
 
-MAX_LINES = len(SERIES)
-"""More lines than colours cannot be told apart; the table holds them all."""
-
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260
 _LABEL_GAP = 1.6

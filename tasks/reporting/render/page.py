@@ -1,33 +1,34 @@
-"""Write pages as files, complete in themselves: of a run, of an ablation and of a leaderboard."""
+"""Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import dataframely as dy
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
-from schemas.lineage import RunManifest
-from schemas.tables.comparisons import Ablations
 from schemas.vocabulary import LEVELS
 from tasks.analysis import number_format as formats
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
-from tasks.reporting.content.ablations import describe_ablation
 from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells
 from tasks.reporting.content.retrieval import CUTOFFS
-from tasks.reporting.render.summary import write_ablation_summary, write_summary
+from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
+
+RAW_HEADS = [
+    *("Method", "#Raw value|95\u00a0% interval", "#On 0–100", "#Items scored"),
+    *("#Unreadable", "#Constant answer", "#Majority label"),
+]
 
 
 def render_html(data: ReportData) -> str:
@@ -105,6 +106,8 @@ def make_environment() -> Environment:
     }
     shared: dict[str, Any] = {
         "counted": formats.counted,
+        "numbered": number_heads,
+        "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,
         "languages": LANGUAGES,
         "no_tasks": NO_TASKS,
@@ -116,6 +119,11 @@ def make_environment() -> Environment:
     }
     environment.globals.update(shared)
     return environment
+
+
+def number_heads(names: Iterable[object], form: str = "{}") -> list[str]:
+    """Return heads of columns of numbers, one per name, as the macro `table` takes them."""
+    return [f"#{form.format(name)}" for name in names]
 
 
 def write_text(path: Folder, text: str) -> None:
@@ -133,69 +141,6 @@ def write_text(path: Folder, text: str) -> None:
             got=str(error),
             next_step="check space and permissions of the folder and try again",
         ) from error
-
-
-class Pages(NamedTuple):
-    """The report of an ablation in both forms."""
-
-    html: str
-    markdown: str
-
-
-def ablation_page(frame: dy.DataFrame[Ablations], manifest: RunManifest) -> Pages:
-    """Render the report of one ablation.
-
-    Args:
-        frame: scores by variant; rows of other ablations are left out.
-        manifest: of the ablation's run.
-
-    Raises:
-        UsageError: if the frame has no row of this ablation.
-    """
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures import comparison_figures as figures  # noqa: PLC0415
-    from tasks.reporting.figures.drawing import COLOURS  # noqa: PLC0415
-
-    name = (manifest.ablation or {})["name"]
-    title = f"{name}: {manifest.benchmark}"
-    notes = tuple(f"{gap.dataset} {gap.reason}; {gap.next_step}." for gap in manifest.missing)
-    contents = describe_ablation(name, frame)
-    drawn = {entry.anchor: [("", svg)] if (svg := figures.draw_series(entry.series, entry.factor)) else [] for entry in contents}
-    for entry in contents:
-        drawn[entry.anchor] += [(heat.name, figures.draw_variants(heat)) for heat in entry.heat_maps]
-    html = (
-        make_environment()
-        .get_template("ablation.html.jinja")
-        .render(
-            ablation=name,
-            title=title,
-            notes=notes,
-            contents=contents,
-            manifest=manifest,
-            plan_json=json.dumps(manifest.plan, ensure_ascii=False, indent=2),
-            drawn=drawn,
-            colours=COLOURS,
-        )
-    )
-    return Pages(html, write_ablation_summary(title, manifest.run, contents, notes))
-
-
-def write_ablation_report(frame: dy.DataFrame[Ablations], manifest: RunManifest, folder: Folder) -> ReportPaths:
-    """Write `report.md` and `report.html` of an ablation into a folder, each at once or not at all.
-
-    Args:
-        frame: scores by variant.
-        manifest: of the ablation's run.
-        folder: where the files go.
-
-    Raises:
-        UsageError: if the frame has no row of this ablation.
-        LakeError: if the disk refuses a file.
-    """
-    pages, paths = ablation_page(frame, manifest), ReportPaths(folder / "report.md", folder / "report.html")
-    write_text(paths.markdown, pages.markdown)
-    write_text(paths.html, pages.html)
-    return paths
 
 
 def render_leaderboard(data: LeaderboardData) -> str:

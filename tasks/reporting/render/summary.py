@@ -1,11 +1,11 @@
-"""Write report.md: a run, or an ablation, on one page of markdown that leads to the full report."""
+"""Write report.md: a run, or an ablation, on one page of markdown."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from schemas.lineage import Missing
+from schemas.lineage import Missing, RunManifest
 from tasks.analysis.number_format import NONE, count, interval, number, percent
-from tasks.reporting.content.ablations import AblationContent
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.report import Report
 
@@ -78,30 +78,39 @@ def _missing(missing: tuple[Missing, ...]) -> Iterator[str]:
         yield table(["Dataset", "Model", "Setting", "Reason", "Next step"], (map(escape, row) for row in rows))
 
 
-def write_ablation_summary(title: str, run: str, contents: tuple[AblationContent, ...], notes: tuple[str, ...]) -> str:
+def write_ablation_summary(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> str:
     """Return an ablation's scores by variant as GitHub-flavoured markdown.
 
     Args:
-        title: of the ablation.
-        run: its name.
-        contents: what was measured, by dataset, method and metric.
-        notes: what is missing or was done otherwise, in sentences.
+        manifest: of the ablation's run.
+        rows: of `ablations`.
     """
-    rows = (
+    heads = ["Variant", "Model", "Setting", "Dataset", "Metric", "0 to 100", "95 % interval", "Items scored"]
+    cells = (
         [
-            escape(f"{content.dataset}, {content.metric}"),
-            escape(row.system),
-            escape(row.variant),
-            number(row.score),
-            interval(row.ci_low, row.ci_high),
-            f"{count(row.n_scored)} of {count(row.n_total)}",
+            *(escape(row[name]) for name in ("variant", "model", "setting", "dataset", "metric")),
+            number(row["value_0_100"]),
+            interval(row["ci_low"], row["ci_high"]),
+            f"{count(row['n_scored'])} of {count(row['n_total'])}",
         ]
-        for content in contents
-        for row in content.rows
+        for row in sorted(rows, key=variant_order)
     )
-    scores = table(["Score", "Model", "Variant", "0 to 100", "95 % interval", "Items scored"], rows)
-    told = [escape(sentence) for sentence in (*notes, *(sentence for content in contents for sentence in content.sentences))]
-    return "\n\n".join([f"# {escape(title)}", f"Ablation run `{run}`.", scores, *told, FULL_REPORT]) + "\n"
+    blocks = [
+        f"# {escape(str((manifest.ablation or {})['name']))}: {escape(manifest.benchmark)}",
+        f"Ablation run `{manifest.run}`, {manifest.started_at} to {manifest.finished_at}.",
+        table(heads, cells),
+        *_missing(manifest.missing),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def variant_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key of a row of `ablations`: variants of one score together, numbers as numbers and before words."""
+    values = ((row["x_value"], row["x"]), (row["y_value"], row["y"]))
+    return (
+        *(row[name] for name in ("model", "setting", "dataset", "method", "metric")),
+        *((value is None, value or 0.0, text or "") for value, text in values),
+    )
 
 
 def escape(text: str) -> str:

@@ -16,6 +16,7 @@ import yaml
 from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Judgements
 from schemas.verification import CheckedFiles, CheckedLayer, Difference, Verification
 from tasks.analysis.verify import Findings, check_files, open_run, verify_run
@@ -33,11 +34,7 @@ from tests.model_server import ModelServer
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
-LAYERS = (
-    *("items", "contexts", "chunks", "retrievals", "responses", "judgements", "item_scores"),
-    *("raw_scores", "normalized_scores", "dataset_scores", "task_scores", "level_scores", "sub_ability_scores"),
-    *("ability_scores", "totals", "setting_gains", "needle_scores", "agreements"),
-)
+WRITTEN = [name for name in LAYERS if name != "ablations"]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
@@ -132,7 +129,7 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
     # The manifest's partitions, the manifest, both reports and the seal.
     partitions = read_manifest(players.lake, run).partitions
     assert document["files"] == {"checked": len(partitions) + 4, "differ": []}
-    assert [layer["layer"] for layer in document["layers"]] == list(LAYERS)
+    assert [layer["layer"] for layer in document["layers"]] == WRITTEN
     assert {layer["layer"] for layer in document["layers"] if not layer["recomputed"]} == ASKED
     counted = {layer["layer"]: (layer["partitions"], layer["rows"], layer["differs"]) for layer in document["layers"]}
     assert counted["item_scores"][0] == 2 * 2
@@ -145,7 +142,7 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
 def test_what_a_terminal_shows(players: ScriptedServers, run: str) -> None:
     shown = ended("verify", run, "--lake", players.lake)
     assert shown.status == 0
-    for layer in LAYERS:
+    for layer in WRITTEN:
         (line,) = (line for line in shown.out.splitlines() if line.split()[:1] == [layer])
         assert ("no" if layer in ASKED else "yes") in line.split()
     assert f"Run {run} is verified" in " ".join(shown.out.split())
@@ -166,7 +163,7 @@ def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str
         assert "report.md: FAILED" in failed.stdout
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", WRITTEN)
 def test_one_bit_in_a_file_of_any_layer_is_found(players: ScriptedServers, run: str, layer: str) -> None:
     manifest, lake = read_manifest(players.lake, run), Lake(players.lake, read_code_version())
     ref = [ref for ref in manifest.partitions if ref.layer == layer][-1]

@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.lineage import CallCounts, RunManifest
 from schemas.plan import Plan
 from schemas.usage import Usage
-from tasks.analysis.leaderboard import stored_rows
+from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.lake.manifest import write_manifest
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
@@ -88,6 +88,6 @@ def recorded(ablation: dict[str, Any] | None = None) -> RunManifest:
 def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
     write_manifest(tmp_path, recorded(ablation={"name": "length"}))
     with pytest.raises(UsageError, match="run r is an ablation"):
-        stored_rows("longemotion-mini", tmp_path, ["r"])
+        rank_stored_systems("longemotion-mini", tmp_path, ["r"], "corrected")
     with pytest.raises(UsageError, match="no run of longemotion-mini"):
-        stored_rows("longemotion-mini", tmp_path)
+        rank_stored_systems("longemotion-mini", tmp_path, (), "corrected")

@@ -145,6 +145,8 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
     assert served == ReportLinks(address, linked=True)
     assert f"Report: [{address}]({address})" in list(link_lines(served))
+    ablation = find_links(manifest(ablation={"name": "length"}), lake, {}, {REPORTS_URL: "http://127.0.0.1:9"})
+    assert ablation.report == "http://127.0.0.1:9/20260101-b/report.md"
     path = tmp_path / "runs/20260101-b/report.html"
     assert f"Report: `{path}`" in list(link_lines(find_links(manifest(), lake, {}, {})))
 

@@ -11,13 +11,14 @@ from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate
 from schemas.changes import ScoreDifference
-from tasks.analysis.regression import SystemScores, below, fell_beyond_interval, find_regressions, find_warnings, score_changes
+from tasks.analysis.regression import SystemScores, fell_beyond_interval, find_regressions, find_warnings, score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
 
 ONE = blueprint(ability("able", task("d")))
 TWO = blueprint(ability("able", task("d"), weight=0.3), ability("kind", task("e"), weight=0.7))
+FELL = ScoreDifference(what="able", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100)
 WHOLE = SystemScores(vetoed=False, coverage=1.0, item_coverage=1.0, datasets=frozenset({"d", "e"}))
 
 
@@ -157,10 +158,7 @@ def test_scores_of_other_items_are_not_compared() -> None:
 
 
 def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
-    change = ScoreDifference(
-        what="able", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100
-    )
-    (found,) = find_regressions([change], WHOLE, WHOLE, ONE)
+    (found,) = find_regressions([FELL], WHOLE, WHOLE, ONE)
     assert (found.what, found.before, found.after, found.allowed) == ("able", 80, 60, 8)
     assert found.message == (
         "able fell by 20.00 points, from 80.00 to 60.00 over 100 items scored in both runs; 8.00 is within its interval "
@@ -169,28 +167,19 @@ def test_a_finding_says_what_fell_how_far_and_what_was_allowed() -> None:
 
 
 def test_a_finding_about_an_interval_without_width_says_so() -> None:
-    change = ScoreDifference(
-        what="able", before=100.0, after=60.0, change=-40.0, ci_low=-50.0, ci_high=-30.0, allowed=0.0, n_items=100
-    )
-    (found,) = find_regressions([change], WHOLE, WHOLE, ONE)
+    (found,) = find_regressions([FELL.model_copy(update={"allowed": 0.0})], WHOLE, WHOLE, ONE)
     assert "over 100 items scored in both runs; its interval before had no width below it (95 %" in found.message
 
 
 def test_a_total_that_is_vetoed_is_compared_before_the_veto() -> None:
-    change = ScoreDifference(
-        what="total", before=80.0, after=60.0, change=-20.0, ci_low=-28.0, ci_high=-12.5, allowed=8.0, n_items=100
-    )
     both = replace(WHOLE, vetoed=True)
-    (found,) = find_regressions([change], both, both, ONE)
+    (found,) = find_regressions([FELL.model_copy(update={"what": "total"})], both, both, ONE)
     assert found.message.startswith("total before the veto fell by 20.00 points, from 80.00 to 60.00")
 
 
 def test_a_fall_of_exactly_what_is_allowed_is_within() -> None:
-    change = ScoreDifference(
-        what="able", before=80.0, after=72.0, change=-8.0, ci_low=-12.0, ci_high=-4.0, allowed=8.0, n_items=100
-    )
-    assert not fell_beyond_interval(change)
-    assert fell_beyond_interval(change.model_copy(update={"change": -8.1}))
+    assert not fell_beyond_interval(FELL.model_copy(update={"change": -8.0}))
+    assert fell_beyond_interval(FELL.model_copy(update={"change": -8.1}))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +228,7 @@ def test_item_coverage_that_falls_below_what_a_ranked_model_needs(before: float 
 def test_datasets_below_an_ability_are_those_of_its_sub_abilities_too() -> None:
     outer = ability("outer", ability("inner", ability("deep", task("x"))), ability("beside", task("y"), task("z")))
     design = blueprint(outer, ability("safe", task("s")), gate=Gate(ability="safe", threshold=60))
-    assert below(design) == {"outer": ["x", "y", "z"], "safe": ["s"]}
+    assert [main.dataset_ids for main in design.abilities] == [["x", "y", "z"], ["s"]]
 
 
 def test_repetitions_and_order_of_rows_do_not_matter() -> None:

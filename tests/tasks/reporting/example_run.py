@@ -6,14 +6,10 @@
 
 from typing import Any
 
-import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
-from schemas.tables import scores as tables
-from schemas.tables.items import Items
-from schemas.tables.responses import Responses
 from tasks.analysis.run_tables import ReportData, System
 from tests.tasks.reporting import example_items, example_scores
 from tests.tasks.reporting.example_items import digest
@@ -140,17 +136,4 @@ def example_data(**changes: Any) -> ReportData:
 
 def empty_data() -> ReportData:
     """A run that wrote nothing."""
-    schemas: dict[str, type[dy.Schema]] = {
-        "raw": tables.RawScores,
-        "normalized": tables.NormalizedScores,
-        "dataset": tables.DatasetScores,
-        "task": tables.TaskScores,
-        "level": tables.LevelScores,
-        "sub_ability": tables.SubAbilityScores,
-        "ability": tables.AbilityScores,
-        "totals": tables.Totals,
-        "item_scores": tables.ItemScores,
-        "items": Items,
-        "responses": Responses,
-    }
-    return example_data(**{name: schema.create_empty() for name, schema in schemas.items()}, published=published().clear())
+    return ReportData(manifest(), BLUEPRINT, published().clear())

@@ -108,14 +108,12 @@ def totals_row(**changes: Any) -> dict[str, Any]:
         "ci_high": 35.5,
         "gate_score": 100.0,
         "vetoed": False,
-        "veto_reason": None,
         "datasets_scored": 3,
         "datasets_total": 4,
         "n_scored": 6,
         "n_total": 6,
         "coverage": 0.75,
         "item_coverage": 1.0,
-        "rank": None,
     }
     return row | changes
 

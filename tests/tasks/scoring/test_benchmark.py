@@ -11,23 +11,13 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Gate
-from schemas.tables import scores as tables
+from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import ItemScores
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.blueprints import load_blueprint
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, share, task
 
 ROOT = Path(__file__).resolve().parents[3]
-LAYERS = {
-    "raw_scores": tables.RawScores,
-    "normalized_scores": tables.NormalizedScores,
-    "dataset_scores": tables.DatasetScores,
-    "task_scores": tables.TaskScores,
-    "level_scores": tables.LevelScores,
-    "sub_ability_scores": tables.SubAbilityScores,
-    "ability_scores": tables.AbilityScores,
-    "totals": tables.Totals,
-}
 NO_INTERVALS = ScoreSettings(bootstrap=0)
 
 
@@ -57,7 +47,7 @@ def digest(scored: ScoreTables) -> str:
     """Hash of every bit of every layer, floats by their exact hexadecimal form."""
     rows = [
         repr([value.hex() if isinstance(value, float) else value for value in row])
-        for name in LAYERS
+        for name in AGGREGATED
         for row in scored.layer(name).rows()
     ]
     return sha256("\n".join(rows).encode()).hexdigest()
@@ -106,13 +96,14 @@ def test_models_without_any_score_are_listed() -> None:
 
 def test_no_item_scores_give_empty_layers() -> None:
     scored = score_benchmark(items("mind", [1]).clear().lazy(), gated(), ScoreSettings(bootstrap=10))
-    assert all(scored.layer(name).is_empty() for name in LAYERS)
+    assert all(scored.layer(name).is_empty() for name in AGGREGATED)
 
 
 @pytest.mark.parametrize("bootstrap", [0, 50])
 def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
     scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=bootstrap))
-    for name, schema in LAYERS.items():
+    for name in AGGREGATED:
+        schema = LAYERS[name].schema
         frame = scored.layer(name)
         assert schema.is_valid(frame)
         assert frame.sort(schema.primary_key()).equals(frame)

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from schemas.lineage import PartitionKey
+from schemas.tables.layers import AGGREGATED
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import LAYERS, AggregateJob, aggregate
+from tasks.scoring.steps import AggregateJob, aggregate
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 
@@ -16,7 +17,7 @@ async def test_layers_that_are_all_there_are_up_to_date(tmp_path: Path) -> None:
     scores = lake.write(PartitionKey(layer="item_scores", place=place, fingerprint="1" * 64), items("d", [1, 0]), ItemScores)
     job = AggregateJob(blueprint(ability("able", task("d"))), ScoreSettings(bootstrap=0), (scores,))
     written = await aggregate.fn(job, lake)
-    assert [ref.layer for ref in written] == list(LAYERS)
+    assert [ref.layer for ref in written] == list(AGGREGATED)
     again = await aggregate.fn(job, lake)
     assert (again.name, again.data) == ("UpToDate", written)
     # One that is gone is written again, to the same content.

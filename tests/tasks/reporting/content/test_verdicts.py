@@ -8,7 +8,7 @@ from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import ReplyCounts, count_replies
-from tasks.reporting.content.verdicts import PublishedRank, headline, judge_systems
+from tasks.reporting.content.verdicts import judge_systems
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, empty_data, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
@@ -60,7 +60,6 @@ def test_a_gate_that_was_not_scored_leaves_the_total_provisional() -> None:
 def test_place_among_the_ranked_published_models() -> None:
     # 25 is above the ranked 20 and below the ranked 70; the unranked 10 does not count.
     verdict = judge_systems(example_data(totals=totals(COMPLETE)))[0]
-    assert verdict.published_rank == PublishedRank(1, 2)
     assert ", above 1 of the 2 ranked published models." in verdict.sentence
     assert verdict.rank_note == "1 of 1 ranked model in this run"
 
@@ -71,7 +70,7 @@ def test_place_among_the_ranked_published_models() -> None:
 def test_other_blueprints_are_not_compared(name: str, short: str) -> None:
     blueprint = Blueprint.model_validate(BLUEPRINT.model_dump(mode="json") | {"name": name})
     verdict = judge_systems(example_data(totals=totals(COMPLETE), blueprint=blueprint))[0]
-    assert verdict.published_rank is None
+    assert ", above " not in verdict.sentence
     assert verdict.caveats[0].short == short
 
 
@@ -127,7 +126,7 @@ def test_items_are_counted_once_however_many_methods_score_them() -> None:
 def test_models_of_the_plan_that_left_no_trace_are_listed() -> None:
     data = empty_data()
     assert [verdict.state for verdict in judge_systems(data)] == ["unscored"] * 3
-    assert headline(data).splitlines()[0].startswith("alpha has no score: none of the 4 datasets gave a result.")
+    assert judge_systems(data)[0].sentence.startswith("alpha has no score: none of the 4 datasets gave a result.")
 
 
 def test_settings_are_systems_of_their_own() -> None:

@@ -188,12 +188,15 @@ def test_contrast_is_computed_as_in_wcag() -> None:
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
+def style_colours(html: str, scheme: str) -> dict[str, str]:
+    """Colours of a page's style sheet by name; those that the dark scheme does not set are those of the light one."""
+    schemes = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[: 2 if scheme == "dark" else 1]
+    return dict(found for text in schemes for found in re.findall(r"--([\w-]+): (#[0-9a-f]{6});", text))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_contrast_passes_wcag_aa_in_both_schemes(example_html: str, scheme: str) -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", example_html, re.DOTALL)[:2]
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
-    if scheme == "dark":
-        colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    colours = style_colours(example_html, scheme)
     pairs = [("ink", f"heat-{step}") for step in range(10)]
     pairs += [(text, ground) for text in ("ink", "muted", "ours") for ground in ("page", "surface", "raised")]
     pairs += [("bad", "bad-soft"), ("good", "good-soft"), ("gate", "gate-soft"), ("ink", "gate-soft"), ("ink", "ours-soft")]
@@ -203,10 +206,7 @@ def test_text_contrast_passes_wcag_aa_in_both_schemes(example_html: str, scheme:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: str) -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", example_html, re.DOTALL)[:2]
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
-    if scheme == "dark":
-        colours |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    colours = style_colours(example_html, scheme)
     names = {colour: name for name, colour in drawing.COLOURS.items()}
     assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
