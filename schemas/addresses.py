@@ -1,6 +1,7 @@
 """Addresses of servers, which are written into every layer and so must not hold a secret."""
 
 import re
+from ipaddress import ip_address
 
 from schemas.errors import UsageError
 
@@ -37,3 +38,11 @@ def require_plain_address(text: str, field: str) -> None:
 def hide_credentials(text: str) -> str:
     """A text without what stands before the host or after the path of an address in it; rather too much is hidden."""
     return QUERY.sub(r"\1?...", CREDENTIALS.sub(r"\1...@", text))
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is this machine, so that no proxy stands in between."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

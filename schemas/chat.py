@@ -1,4 +1,4 @@
-"""Requests to a model, its replies, and the protocols of clients, worker pools and progress listeners."""
+"""Requests to a model, its replies, and the types of clients."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -257,10 +257,8 @@ class ChatReply:
 Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
 """Writes an answer to disk."""
 
+Chat = Callable[[ChatRequest], Awaitable[ChatReply]]
+"""A client that answers requests and never raises for a failed call: the reply says what happened."""
 
-class Chat(Protocol):
-    """A client that answers requests and never raises for a failed call: the reply says what happened."""
-
-    async def __call__(self, request: ChatRequest) -> ChatReply:
-        """Answer one request."""
-        ...
+KeepingChat = Callable[[ChatRequest, Keep | None], Awaitable[ChatReply]]
+"""A client that holds a call's slot until its answer is kept: what a crash can cost is what was in flight, no more."""

@@ -1,19 +1,4 @@
-"""Every error MoodFlow raises on purpose.
-
-    MoodflowError                what, where, expected, got, next step
-    ├── UsageError               an option, a name or a configuration file is wrong
-    ├── BlueprintError           a blueprint breaks one of its rules
-    ├── SourceError              an input file is missing, unreadable or malformed
-    │   ├── SourceMissingError   no mirror, cache or download holds it
-    │   ├── ChecksumError        the file is not the pinned one
-    │   └── RecordError          one record cannot be read
-    ├── LakeError                a Parquet partition cannot be written, read or trusted
-    ├── EndpointError            a model server cannot be reached or used as configured
-    ├── ClusterError             a Dask or Ray cluster cannot be reached or used as it is
-    └── ScoringError             a number lies outside what its method allows
-
-All of them end a command with exit status 2 and one message.
-"""
+"""Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
 
 class MoodflowError(Exception):
@@ -44,12 +29,7 @@ class MoodflowError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        parts = [
-            ("where", self.where),
-            ("expected", self.expected),
-            ("got", self.got),
-            ("next step", self.next_step),
-        ]
+        parts = [("where", self.where), ("expected", self.expected), ("got", self.got), ("next step", self.next_step)]
         return "\n".join([self.what, *(f"  {name}: {text}" for name, text in parts if text)])
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -1,10 +1,9 @@
 """Where files are: the data that comes with MoodFlow, and the folder of a lake, local or in an object store."""
 
 import re
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -22,61 +21,13 @@ DEFAULT_LAKE = Path("parquet")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
-class Stat(Protocol):
-    """What is known of a file without reading it."""
+if TYPE_CHECKING:
+    from upath import UPath
 
-    @property
-    def st_size(self) -> int:
-        """Bytes."""
-
-    @property
-    def st_mtime_ns(self) -> int:
-        """When it was written; an object store knows whole seconds only."""
-
-
-class Folder(Protocol):
-    """What code may do with a lake's folder or a file in it: every `Path` can, and so can every object."""
-
-    @property
-    def name(self) -> str:
-        """Last part."""
-
-    @property
-    def suffix(self) -> str:
-        """Last part from its last dot on."""
-
-    @property
-    def parent(self) -> Self:
-        """All parts but the last."""
-
-    def __truediv__(self, key: str, /) -> Self: ...
-
-    def exists(self) -> bool:
-        """Whether there is a file or folder."""
-
-    def is_file(self) -> bool:
-        """Whether there is a file."""
-
-    def is_dir(self) -> bool:
-        """Whether there is a folder; in an object store, whether anything is below."""
-
-    def glob(self, pattern: str, /) -> Iterator[Self]:
-        """Files and folders below that match, in no order."""
-
-    def iterdir(self) -> Iterator[Self]:
-        """Files and folders right below, in no order."""
-
-    def read_bytes(self) -> bytes:
-        """The file's content."""
-
-    def read_text(self, encoding: str) -> str:
-        """The file's content as text."""
-
-    def unlink(self) -> None:
-        """Remove the file."""
-
-    def stat(self) -> Stat:
-        """What is known of it without reading it."""
+    Folder = Path | UPath
+    """A lake's folder or a file in it: on a disk, or an object of a store, which has all methods of a path that are used here."""
+else:
+    Folder = object  # a local lake need not wait for the import
 
 
 def parse_folder(value: Any) -> Folder:

@@ -9,6 +9,9 @@ from schemas.base import Frozen
 from schemas.pricing import PriceTable
 from schemas.usage import Usage, merge
 
+SOURCES = "source_sha256"
+"""Setting of a partition that is built from source files: their hashes."""
+
 
 class PartitionKey(Frozen):
     """Where a partition belongs and what it is made of, known before it exists."""
@@ -84,12 +87,7 @@ class CallCounts(Frozen):
     failed: int = 0
 
     def __add__(self, other: "CallCounts") -> "CallCounts":
-        return CallCounts(
-            sent=self.sent + other.sent,
-            answered=self.answered + other.answered,
-            from_journal=self.from_journal + other.from_journal,
-            failed=self.failed + other.failed,
-        )
+        return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})
 
 
 class RunManifest(Frozen):

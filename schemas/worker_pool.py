@@ -1,29 +1,23 @@
-"""Protocols of a worker pool that runs jobs of many calls, and of a listener to their progress."""
+"""Jobs of many calls that a worker pool runs, and the protocol of a listener to their progress."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from schemas.chat import ChatReply
 
-ResultT = TypeVar("ResultT")
+
+class Job(NamedTuple):
+    """Something to do; the longest, in any unit, is begun first, so that nothing long is left for the end."""
+
+    length: float
+    do: Callable[[], Awaitable[Any]]
 
 
-class RunJobs(Protocol):
-    """Begins as many jobs at once as is of use, and the rest when there is room."""
+RunJobs = Callable[[Sequence[Job]], Awaitable[list[Any]]]
+"""Begins as many jobs at once as is of use, and the rest when there is room; returns the results in the order of the jobs.
 
-    async def __call__(self, jobs: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
-        """Run all jobs.
-
-        Args:
-            jobs: expected length of each, in any unit, and what does it; the longest is begun first.
-
-        Returns:
-            The results, in the order of `jobs`.
-
-        Raises:
-            Exception: the first error; what was not begun by then is not begun.
-        """
-        ...
+The first error is raised; what was not begun by then is not begun.
+"""
 
 
 class ProgressListener(Protocol):

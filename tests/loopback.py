@@ -57,9 +57,14 @@ class LoopbackServer:
     tls: ssl.SSLContext | None = None
 
     @property
+    def url(self) -> str:
+        """Where paths are appended to."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._listener.server_address[1]}"
+
+    @property
     def base_url(self) -> str:
         """What goes into --base-url."""
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._listener.server_address[1]}/v1"
+        return f"{self.url}/v1"
 
     def __enter__(self) -> Self:
         self._listener = Listener(("127.0.0.1", 0), self.handler)

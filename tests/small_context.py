@@ -1,10 +1,9 @@
 """A model server with a small context: it counts words as tokens and refuses longer prompts, over real HTTP."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.loopback import Handler, LoopbackServer
+from tests.probed_server import Answer, ProbedServer
 
 Wording = Callable[[int, int], str]
 """The refusal of a prompt, from its tokens and the longest context."""
@@ -20,24 +19,7 @@ def unstated(_tokens: int, _limit: int) -> str:
     return "the request exceeds the available context size, try increasing it"
 
 
-class _Handler(Handler):
-    def answer(self, body: dict[str, Any]) -> None:
-        owner: SmallContext = self.server.owner
-        prompt = body["messages"][-1]["content"]
-        owner.prompts.append(prompt)
-        tokens = len(prompt.split())
-        if tokens > owner.limit:
-            error = {"code": 400, "message": owner.wording(tokens, owner.limit), "type": "exceed_context_size_error"}
-            self._send(400, {"error": error})
-        else:
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
-            self._send(200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
-
-    def _send(self, status: int, document: Any) -> None:
-        self.send_body(status, json.dumps(document).encode())
-
-
-class SmallContext(LoopbackServer):
+class SmallContext(ProbedServer):
     """The answer is always "B".
 
     Args:
@@ -45,9 +27,18 @@ class SmallContext(LoopbackServer):
         wording: of the refusal.
     """
 
-    handler = _Handler
-
     def __init__(self, limit: int, wording: Wording = stated) -> None:
+        super().__init__(self._answer)
         self.limit = limit
         self.wording = wording
         self.prompts: list[str] = []
+
+    def _answer(self, body: dict[str, Any], _: str) -> Answer:
+        prompt = body["messages"][-1]["content"]
+        self.prompts.append(prompt)
+        tokens = len(prompt.split())
+        if tokens > self.limit:
+            message = self.wording(tokens, self.limit)
+            return Answer(400, {"error": {"code": 400, "message": message, "type": "exceed_context_size_error"}})
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
+        return Answer(200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": 1}})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flows.runtime.prefect_flows import log
-from schemas.chat import ModelEntry
+from schemas.chat import KeepingChat, ModelEntry
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
 from tasks.lake.lake import Lake
@@ -18,7 +18,7 @@ from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_api_key
 from tasks.models.http.failures import RETRIES
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.models.journal.journal import Journal, JournaledChat, KeepingChat
+from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.run import Endpoint
 

@@ -1,10 +1,9 @@
 """Run the jobs of the infer stage: split and retrieve for long items, ask, then judge where the dataset needs it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import (
@@ -26,10 +25,9 @@ from schemas.plan import Plan
 from schemas.retrieval import Retriever
 from schemas.tables.items import Items
 from schemas.usage import Role, Usage
-from schemas.worker_pool import ProgressListener, RunJobs
+from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition
 from tasks.lake.lake import Lake
-from tasks.models.http.worker_pool import Job, WorkerPool
 from tasks.models.journal.table import JOURNAL
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
@@ -40,8 +38,6 @@ from tasks.solvers.longemotion.steps import ChunkJob, LongJob, RoleListeners, ch
 from tasks.solvers.run import Endpoint
 from tasks.solvers.steps import InferJob, infer_partition
 from tasks.steps import outcome
-
-ResultT = TypeVar("ResultT")
 
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
@@ -179,19 +175,8 @@ async def _judge(
         return []
     repeat = resolved.plan.judge_repeat
     partition_job = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, responses, key, repeat)
-    ref: PartitionRef = await outcome(
-        judge_partition(partition_job, resolved.lake, endpoint.chat, in_worker_pool(endpoint.pool), counter)
-    )
+    ref: PartitionRef = await outcome(judge_partition(partition_job, resolved.lake, endpoint.chat, endpoint.pool.do_all, counter))
     return [ref, usage_of(ref, resolved.lake, counter)]
-
-
-def in_worker_pool(pool: WorkerPool) -> RunJobs:
-    """Adapt a worker pool to stages that know no client."""
-
-    async def run_jobs(jobs: Sequence[tuple[float, Callable[[], Awaitable[ResultT]]]]) -> list[ResultT]:
-        return await pool.do_all([Job(length, do) for length, do in jobs])
-
-    return run_jobs
 
 
 @asynccontextmanager

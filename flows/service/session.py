@@ -19,7 +19,7 @@ from flows.service.deployments import check_deployment, find_config, lakes_of, r
 from flows.service.registration import build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, ServerStatus, serve_until_signal
-from schemas.addresses import REPORTS_URL
+from schemas.addresses import REPORTS_URL, is_loopback
 from schemas.errors import UsageError
 from schemas.folders import Folder
 
@@ -111,7 +111,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        if not _is_loopback(str(address[0])):
+        if not is_loopback(str(address[0])):
             raise UsageError(
                 "moodflow serve is for this machine alone: it speaks plain HTTP",
                 where="--host",
@@ -128,10 +128,6 @@ def listen(host: str, port: int, option: str) -> socket.socket:
             got=str(error),
             next_step=f"end what uses it, or name another with {option}",
         ) from error
-
-
-def _is_loopback(address: str) -> bool:
-    return address == "::1" or address.startswith("127.")
 
 
 def prefect_home(environ: Mapping[str, str]) -> Path:

@@ -14,7 +14,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import ParseStatus
-from schemas.worker_pool import RunJobs
+from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
@@ -167,7 +167,7 @@ async def judge_responses(
     jobs = []
     for response, repetition in asked:
         item, answer = by_item[response["dataset"], response["item_id"]], response["answer"]
-        jobs.append((_length(item, answer), partial(judge.rate, item, answer, repetition)))
+        jobs.append(Job(_length(item, answer), partial(judge.rate, item, answer, repetition)))
     verdicts = await run_jobs(jobs)
     judged = zip(asked, verdicts, strict=True)
     rows = [row for (response, _), verdict in judged for row in judge.rows(response, verdict)]

@@ -16,7 +16,7 @@ REJECTED = "_rejected"
 PREFIX_LENGTH = 8
 """Digits of a fingerprint that name a partition at least: as many as are shown."""
 
-_FILE = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[0-9a-f]{16}))?\.parquet")
+FILE_NAME = re.compile(r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<content>[0-9a-f]{16}))?\.parquet")
 
 
 def located(path: str) -> PartitionRef | None:
@@ -25,7 +25,7 @@ def located(path: str) -> PartitionRef | None:
     Returns: None if no partition's file is named so.
     """
     layer, *folders, name = path.split("/")
-    found = _FILE.fullmatch(name)
+    found = FILE_NAME.fullmatch(name)
     pairs = [folder.partition("=") for folder in folders]
     if not found or not all(sign for _, sign, _ in pairs):
         return None

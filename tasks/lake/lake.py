@@ -5,12 +5,11 @@ failed is `<fingerprint>.incomplete.<content>.parquet`: the next run asks the fa
 use.
 """
 
-import json
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import dataframely as dy
@@ -86,7 +85,7 @@ class Lake:
         """Return the complete partition, else the newest incomplete one, else None."""
         if complete := self.find(key):
             return complete
-        candidates = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
+        candidates: list[Folder] = list(self.folder(key).glob(f"{key.fingerprint}.incomplete.*.parquet"))
         newest = max(candidates, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
         return self._reference(newest, key) if newest else None
 
@@ -225,8 +224,8 @@ class Lake:
             footer = pl.read_parquet_metadata(source).get(_FOOTER_KEY)
             rows = pl.scan_parquet(source, hive_partitioning=False).select(pl.len()).collect().item()
         try:
-            ref = PartitionRef.model_validate(_partition_of(footer))
-        except (ValidationError, ValueError, KeyError, TypeError) as error:
+            ref = Footer.model_validate_json(footer or "").partition
+        except ValidationError as error:
             raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
         if ref.fingerprint != key.fingerprint or ref.rows != rows:
             raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
@@ -259,12 +258,6 @@ def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.Data
     """
     wanted = {name: column for name, column in pl.Schema(schema).items() if isinstance(column, pl.Enum)}
     return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
-
-
-def _partition_of(footer: str | None) -> Any:
-    if footer is None:
-        raise ValueError("no footer")
-    return json.loads(footer)["partition"]
 
 
 def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef, RunManifest
+from tasks.lake.finding import FILE_NAME
 
-PARTITION = re.compile(r"[0-9a-f]{64}(\.incomplete\.[0-9a-f]{16})?\.parquet")
 TEMPORARY = re.compile(r"\.(.{1,16}-[0-9a-f]{32}\.tmp|probe-[0-9a-f]{32})")
 NO_LAYERS = frozenset({"runs", "journal", "embeddings"})
 """Folders of a lake that hold no partitions; of these only temporary files are looked at."""
@@ -92,7 +92,7 @@ def paths_of(ref: PartitionRef) -> tuple[str, str]:
 
 def _is_partition(file: StoredFile) -> bool:
     below = file.path != file.name and file.layer not in NO_LAYERS
-    return below and PARTITION.fullmatch(file.name) is not None
+    return below and FILE_NAME.fullmatch(file.name) is not None
 
 
 def _list_files(lake: Folder) -> Iterator[StoredFile]:

@@ -8,15 +8,12 @@ from typing import Any, Literal
 
 from schemas.errors import LakeError, UsageError
 from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
-from schemas.lineage import Footer, PartitionRef, RunManifest
+from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest
 from tasks.lake.finding import REJECTED, Holdings, identities, located, relative
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_manifest, run_folder
 
 RUNS = "runs"
-SOURCES = "source_sha256"
-"""Setting of a partition that is built from source files: their hashes."""
-
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 """Names of a dataset's source files, given its id and their hashes; one name for each hash."""
 

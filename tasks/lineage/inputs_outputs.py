@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
-from schemas.lineage import Missing, PartitionKey, PartitionRef, RunManifest
-
-SOURCES = "source_sha256"
-"""Setting of a partition that is built from source files: their hashes."""
+from schemas.lineage import SOURCES, Missing, PartitionKey, PartitionRef, RunManifest
 
 
 class JobSource(NamedTuple):

@@ -81,7 +81,8 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
         LakeError: if a file cannot be read.
     """
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
-    for path in sorted((lake / layer).glob(place), key=str):
+    paths: list[Folder] = sorted((lake / layer).glob(place), key=str)
+    for path in paths:
         try:
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
         except (OSError, pl.exceptions.PolarsError) as error:

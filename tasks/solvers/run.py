@@ -13,8 +13,9 @@ from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
+from schemas.worker_pool import Job
 from tasks.lake.fingerprint import partition_key
-from tasks.models.http.worker_pool import Job, WorkerPool
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call, Transcript
 from tasks.solvers.option_order import Epochs, Presentation, show_in_order
 from tasks.solvers.truncation import TRUNCATION_VERSION

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import httpx
@@ -19,16 +18,14 @@ contradicts itself. `http_429`: asked to come later, 425 too. `http_5xx`: the se
 """
 
 
-RETRIES: Mapping[Setback, Retry] = MappingProxyType(
-    {
-        "connect": Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
-        "timeout": Retry(attempts=4, first_delay_s=1, longest_delay_s=8),
-        # What came is kept, so each attempt starts where the one before ended.
-        "cut": Retry(attempts=6, first_delay_s=0.5, longest_delay_s=8),
-        "http_429": Retry(attempts=6, first_delay_s=2, longest_delay_s=60),
-        "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-    }
-)
+RETRIES: Mapping[Setback, Retry] = {
+    "connect": Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
+    "timeout": Retry(attempts=4, first_delay_s=1, longest_delay_s=8),
+    # What came is kept, so each attempt starts where the one before ended.
+    "cut": Retry(attempts=6, first_delay_s=0.5, longest_delay_s=8),
+    "http_429": Retry(attempts=6, first_delay_s=2, longest_delay_s=60),
+    "http_5xx": Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
+}
 """The one table of what is retried, how often and after which delay."""
 
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from ipaddress import ip_address
 from pathlib import Path
 from ssl import SSLContext
-from typing import IO, Protocol
+from typing import IO
 
 import httpx
 
+from schemas.addresses import is_loopback
 from tasks.sources.answers import ByteRange, DownloadError, DownloadRetryPolicy, SetbackError, read_span, refuse_status
 
 
@@ -46,17 +46,13 @@ class PartialFile:
             self.note.write_text(etag, encoding="ascii")
         return stream
 
-    def proceed(self) -> IO[bytes]:
-        """Return the part to write further bytes to."""
-        return self.path.open("ab")
-
     def complete(self) -> None:
         """Keep the file as whole: nothing is to be added to it."""
         self.note.unlink(missing_ok=True)
 
     def discard(self) -> None:
         """Remove file and note."""
-        self.note.unlink(missing_ok=True)
+        self.complete()
         self.path.unlink(missing_ok=True)
 
 
@@ -70,16 +66,11 @@ MOST_REDIRECTS = 5
 LARGEST_BYTES = 2 * 1024**3
 
 
-class Download(Protocol):
-    """Writes what a URL holds to a file."""
+Download = Callable[[str, Path], None]
+"""Writes the whole content of a URL to a file, which may hold the first bytes of it from an earlier call.
 
-    def __call__(self, url: str, target: Path) -> None:
-        """Write the whole content to `target`, which may hold the first bytes of it from an earlier call.
-
-        Raises:
-            DownloadError, httpx.HTTPError, OSError: it cannot be had. What came may be kept, to go on from there.
-        """
-        ...
+It raises DownloadError, httpx.HTTPError or OSError if that cannot be had; what came may be kept, to go on from there.
+"""
 
 
 @dataclass(frozen=True)
@@ -182,7 +173,7 @@ class HttpsDownload:
         refuse_status(response)
         span = self._span(response, here, etag, part)
         self._require_allowed(span.total, "announced by the server", part)
-        stream = part.proceed() if span.start else part.begin(response.headers.get("ETag", ""))
+        stream = part.path.open("ab") if span.start else part.begin(response.headers.get("ETag", ""))
         with stream:
             size = self._copy(response, span.start, stream.write, part)
         if span.total is not None and size != span.total:
@@ -225,11 +216,3 @@ class HttpsDownload:
 def _trusted() -> SSLContext:
     # Certificates are read once: it takes 20 ms, and a dataset may have 300 files.
     return httpx.create_ssl_context()
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

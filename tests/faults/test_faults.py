@@ -15,7 +15,7 @@ from tasks.models.http.failures import RETRIES
 from tasks.models.journal.journal import Journal, JournaledChat
 from tests.faults.faulty import KINDS, NAMED, answer, derived, one_in
 from tests.model_server import FIXED, Fault, ModelServer
-from tests.tasks.models.making_calls import Pauses, request
+from tests.tasks.models.making_calls import Pauses, ask_once, entry, request
 
 ITEMS = 300
 MOST_RUNS = 12
@@ -103,9 +103,7 @@ async def test_every_call_ends_answered_or_with_the_right_status_and_later_runs_
 async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
     pauses = Pauses()
     with ModelServer(answer, fault=lambda _: fault) as server:
-        model = ModelEntry(name="listener", base_url=server.base_url, require_same_model=True)
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=pauses)) as chat:
-            reply = await chat(request())
+        reply = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), pauses)
     assert (reply.failure, reply.text) == (NAMED[fault], None)
     assert reply.attempts == server.calls == len(pauses.seconds) + 1 == RETRIES[NAMED[fault]].attempts
     statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
@@ -115,7 +113,5 @@ async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
 
 async def test_a_refusal_is_an_answer_with_a_remark() -> None:
     with ModelServer(answer, fault=lambda _: "refusal") as server:
-        model = ModelEntry(name="listener", base_url=server.base_url)
-        async with HttpChat(model, server.base_url) as chat:
-            reply = await chat(request())
+        reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.text, reply.failure, reply.remark, server.calls) == ("I cannot help with that.", None, "refusal", 1)

@@ -7,10 +7,8 @@ import pytest
 import trustme
 from pydantic import SecretStr
 
-from schemas.chat import ModelEntry
-from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tests.model_server import ModelServer
-from tests.tasks.models.making_calls import Pauses, request
+from tests.tasks.models.making_calls import Pauses, ask_once, entry
 
 AUTHORITY = trustme.CA()
 
@@ -23,9 +21,7 @@ def certified() -> ssl.SSLContext:
 
 async def test_a_certificate_that_is_not_trusted_is_a_failure_of_its_own_and_no_key_is_sent() -> None:
     with ModelServer(lambda _: "B", tls=certified()) as server:
-        model = ModelEntry(name="listener", base_url=server.base_url)
-        async with HttpChat(model, server.base_url, SecretStr("sk-hidden"), policy=CallRetryPolicy(sleep=Pauses())) as chat:
-            reply = await chat(request())
+        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-hidden"))
         assert (reply.failure, reply.attempts, reply.http_status, server.calls) == ("tls", 1, None, 0)
     assert "sk-hidden" not in str(reply.error)
 
@@ -34,17 +30,11 @@ async def test_a_certificate_that_the_user_trusts_is_taken(tmp_path: Path, monke
     AUTHORITY.cert_pem.write_to_path(tmp_path / "authority.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with ModelServer(lambda _: "B", tls=certified()) as server:
-        model = ModelEntry(name="listener", base_url=server.base_url)
-        async with HttpChat(model, server.base_url, policy=CallRetryPolicy(sleep=Pauses())) as chat:
-            reply = await chat(request())
+        reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.text, reply.failure) == ("B", None)
 
 
 async def test_a_server_without_encryption_under_https_is_a_failure_of_tls() -> None:
     with ModelServer(lambda _: "B") as server:
-        address = server.base_url.replace("http://", "https://")
-        async with HttpChat(
-            ModelEntry(name="listener", base_url=address), address, policy=CallRetryPolicy(sleep=Pauses())
-        ) as chat:
-            reply = await chat(request())
+        reply = await ask_once(entry(server.base_url.replace("http://", "https://")), Pauses())
     assert (reply.failure, reply.attempts) == ("tls", 1)

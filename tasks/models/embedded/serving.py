@@ -18,10 +18,9 @@ from weakref import WeakValueDictionary
 
 import httpx
 
-from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest, Keep
+from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest, Keep, KeepingChat
 from schemas.errors import EndpointError
 from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, ServerSize, fit_server, read_machine
-from tasks.models.journal.journal import KeepingChat
 from tasks.text.backoff import Retry
 
 SPIN_COUNT = "1000"

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
@@ -16,7 +17,7 @@ from schemas.vocabulary import Failure
 from tasks.models.http.adaptive_concurrency import USUAL
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
-from tasks.models.http.rate_limiter import RateLimiter, Slot, read_pause, read_wait
+from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
 from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
@@ -164,8 +165,8 @@ class HttpChat:
 
     async def _attempt(self, request: ChatRequest, attempt: int, keep: Keep | None) -> Attempt:
         await self._limiter.enter(again=attempt > 1)
-        slot = Slot(self._limiter)
-        try:
+        with ExitStack() as slot:
+            slot.callback(self._limiter.leave)
             if refusal := self._refuse():
                 return Attempt(refusal, sent=False)
             reserved = self._budget.reserve(request) if self._budget else 0.0
@@ -180,8 +181,6 @@ class HttpChat:
             if keep is not None and found.reply.failure is None:
                 await self._keep(keep, request, found.reply, slot)
             return found
-        finally:
-            slot.leave()
 
     def _refuse(self) -> ChatReply | None:
         """Return why nothing is sent any more, or for now."""
@@ -194,10 +193,10 @@ class HttpChat:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
         return None
 
-    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, slot: Slot) -> None:
+    async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, slot: ExitStack) -> None:
         leaves_first = self._being_kept < self._most_being_kept
         if leaves_first:
-            slot.leave()
+            slot.close()
         self._being_kept += leaves_first
         try:
             await keep(request, reply)

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from typing import NamedTuple
@@ -11,10 +12,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import require_plain_address
+from schemas.addresses import is_loopback, require_plain_address
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
-from tasks.models.http.transport import is_loopback, require_sendable
+from tasks.models.http.transport import require_sendable
 
 PROBE_TIMEOUT_S = 3.0
 """For the name and for the connection, each."""
@@ -99,31 +100,19 @@ def _proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
 
 async def _look_up(location: EndpointLocation) -> list[EndpointLocation]:
     """Addresses of a host name."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[list[EndpointLocation]] = loop.create_future()
-
-    def deliver(addresses: list[EndpointLocation], error: Exception | None) -> None:
-        if found.done():
-            return
-        if error is None:
-            found.set_result(addresses)
-        else:
-            found.set_exception(error)
+    found: Future[list[EndpointLocation]] = Future()
+    found.set_running_or_notify_cancel()  # else one that is not waited for any more could take no result
 
     def ask() -> None:
-        addresses: list[EndpointLocation] = []
-        fault: Exception | None = None
         try:
             answers = socket.getaddrinfo(location.host, location.port, type=socket.SOCK_STREAM)
-            addresses = [EndpointLocation(str(address[0]), location.port) for *_, address in answers]
+            found.set_result([EndpointLocation(str(address[0]), location.port) for *_, address in answers])
         except (OSError, UnicodeError) as error:
-            fault = error
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(deliver, addresses, fault)
+            found.set_exception(error)
 
     # Not the loop's own resolver: the program would wait for it at its end, which takes as long as DNS does.
     Thread(target=ask, daemon=True).start()
-    return await found
+    return await asyncio.wrap_future(found)
 
 
 async def _probe(address: EndpointLocation) -> str | None:

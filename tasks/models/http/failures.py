@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
@@ -32,115 +31,109 @@ ONCE_MORE = Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4)
 # The same call would fail in the same way.
 NEVER = Retry(attempts=1)
 
-FAILURE_KINDS: Mapping[Failure, FailureKind] = MappingProxyType(
-    {
-        "connect": FailureKind(
-            "no server was reached, or it hung up before it answered",
-            Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
-            "start the server, check base_url",
-        ),
-        "tls": FailureKind(
-            "the server's certificate is not trusted or no encrypted connection came about",
-            NEVER,
-            "check base_url and the clock; name a private authority in SSL_CERT_FILE",
-        ),
-        "timeout_connect": FailureKind(
-            "no connection within connect_timeout_s", SLOW, "check the network and base_url, raise connect_timeout_s"
-        ),
-        "timeout_first_byte": FailureKind(
-            "the answer did not begin within first_byte_timeout_s", SLOW, "raise first_byte_timeout_s or lower concurrency"
-        ),
-        "timeout_total": FailureKind(
-            "the answer was not complete within timeout_s, or the server says it took too long (HTTP 408)",
-            SLOW,
-            "raise timeout_s, lower concurrency or max_tokens",
-        ),
-        "auth": FailureKind(
-            "the key is missing, wrong or has no right to the model (HTTP 401, 403)",
-            NEVER,
-            "set the variable that api_key_env names; check what the key may use",
-        ),
-        "quota": FailureKind(
-            "the account has no credit left or a limit set for it is used up (HTTP 402, or 403 and 429 that say so)",
-            NEVER,
-            "top up the account or raise its limit, then run again",
-        ),
-        "context_too_long": FailureKind(
-            "the item is longer than the model's context (HTTP 413, or 400 that says so)",
-            NEVER,
-            "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
-        ),
-        "content_filter": FailureKind(
-            "the provider's filter stopped the question or the answer",
-            NEVER,
-            "none; ask the same model elsewhere, or take the item as missing",
-        ),
-        "http_4xx": FailureKind(
-            "the server refuses the request for another reason (any other HTTP 4xx)",
-            NEVER,
-            "read the error; moodflow models check finds out which parameters the model refuses",
-        ),
-        "http_429": FailureKind(
-            "too many requests or tokens in too short a time (HTTP 429, 425)",
-            Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
-            "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
-        ),
-        "http_5xx": FailureKind(
-            "the server failed, or broke its answer off (HTTP 5xx)",
-            Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-            "run again later; read the log of a server of your own",
-        ),
-        "truncated_body": FailureKind(
-            "the connection ended in the middle of the answer", SOON, "run again; check proxies in between"
-        ),
-        "invalid_json": FailureKind(
-            "the answer is no JSON, such as a proxy's page", SOON, "check that base_url ends in /v1 or so"
-        ),
-        "missing_choices": FailureKind(
-            "the answer is JSON but no chat completion, or a redirect, which is not followed",
-            SOON,
-            "check base_url: is it the OpenAI-compatible one?",
-        ),
-        "empty_content": FailureKind(
-            "a completion without text", ONCE_MORE, "run again; look at one answer with moodflow models check"
-        ),
-        # It stopped at max_tokens, and would again.
-        "length": FailureKind(
-            "the limit of the reply was reached before the answer began", NEVER, "raise max_tokens or lower reasoning_effort"
-        ),
-        "tool_call": FailureKind(
-            "a tool call instead of text, though no tools are offered",
-            ONCE_MORE,
-            "switch off the server's parser of tool calls, or take the item as missing",
-        ),
-        # A gateway may send the next call to the right one.
-        "wrong_model": FailureKind(
-            "the server names another model than the one asked, and require_same_model is set",
-            SOON,
-            "check the name with moodflow models list; pin the provider or the version",
-        ),
-        "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
-    }
-)
+FAILURE_KINDS: Mapping[Failure, FailureKind] = {
+    "connect": FailureKind(
+        "no server was reached, or it hung up before it answered",
+        Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
+        "start the server, check base_url",
+    ),
+    "tls": FailureKind(
+        "the server's certificate is not trusted or no encrypted connection came about",
+        NEVER,
+        "check base_url and the clock; name a private authority in SSL_CERT_FILE",
+    ),
+    "timeout_connect": FailureKind(
+        "no connection within connect_timeout_s", SLOW, "check the network and base_url, raise connect_timeout_s"
+    ),
+    "timeout_first_byte": FailureKind(
+        "the answer did not begin within first_byte_timeout_s", SLOW, "raise first_byte_timeout_s or lower concurrency"
+    ),
+    "timeout_total": FailureKind(
+        "the answer was not complete within timeout_s, or the server says it took too long (HTTP 408)",
+        SLOW,
+        "raise timeout_s, lower concurrency or max_tokens",
+    ),
+    "auth": FailureKind(
+        "the key is missing, wrong or has no right to the model (HTTP 401, 403)",
+        NEVER,
+        "set the variable that api_key_env names; check what the key may use",
+    ),
+    "quota": FailureKind(
+        "the account has no credit left or a limit set for it is used up (HTTP 402, or 403 and 429 that say so)",
+        NEVER,
+        "top up the account or raise its limit, then run again",
+    ),
+    "context_too_long": FailureKind(
+        "the item is longer than the model's context (HTTP 413, or 400 that says so)",
+        NEVER,
+        "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
+    ),
+    "content_filter": FailureKind(
+        "the provider's filter stopped the question or the answer",
+        NEVER,
+        "none; ask the same model elsewhere, or take the item as missing",
+    ),
+    "http_4xx": FailureKind(
+        "the server refuses the request for another reason (any other HTTP 4xx)",
+        NEVER,
+        "read the error; moodflow models check finds out which parameters the model refuses",
+    ),
+    "http_429": FailureKind(
+        "too many requests or tokens in too short a time (HTTP 429, 425)",
+        Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
+        "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
+    ),
+    "http_5xx": FailureKind(
+        "the server failed, or broke its answer off (HTTP 5xx)",
+        Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
+        "run again later; read the log of a server of your own",
+    ),
+    "truncated_body": FailureKind(
+        "the connection ended in the middle of the answer", SOON, "run again; check proxies in between"
+    ),
+    "invalid_json": FailureKind("the answer is no JSON, such as a proxy's page", SOON, "check that base_url ends in /v1 or so"),
+    "missing_choices": FailureKind(
+        "the answer is JSON but no chat completion, or a redirect, which is not followed",
+        SOON,
+        "check base_url: is it the OpenAI-compatible one?",
+    ),
+    "empty_content": FailureKind(
+        "a completion without text", ONCE_MORE, "run again; look at one answer with moodflow models check"
+    ),
+    # It stopped at max_tokens, and would again.
+    "length": FailureKind(
+        "the limit of the reply was reached before the answer began", NEVER, "raise max_tokens or lower reasoning_effort"
+    ),
+    "tool_call": FailureKind(
+        "a tool call instead of text, though no tools are offered",
+        ONCE_MORE,
+        "switch off the server's parser of tool calls, or take the item as missing",
+    ),
+    # A gateway may send the next call to the right one.
+    "wrong_model": FailureKind(
+        "the server names another model than the one asked, and require_same_model is set",
+        SOON,
+        "check the name with moodflow models list; pin the provider or the version",
+    ),
+    "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
+}
 """The one table of failures; docs/failures.md shows it."""
 
-RETRIES: Mapping[Failure, Retry] = MappingProxyType({failure: kind.retry for failure, kind in FAILURE_KINDS.items()})
+RETRIES: Mapping[Failure, Retry] = {failure: kind.retry for failure, kind in FAILURE_KINDS.items()}
 """What is retried, how often and after which delay."""
 
-STATUSES: Mapping[int, Failure] = MappingProxyType(
-    {
-        HTTPStatus.UNAUTHORIZED: "auth",
-        HTTPStatus.PAYMENT_REQUIRED: "quota",
-        HTTPStatus.FORBIDDEN: "auth",
-        HTTPStatus.REQUEST_TIMEOUT: "timeout_total",
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_too_long",
-        HTTPStatus.TOO_EARLY: "http_429",
-        HTTPStatus.TOO_MANY_REQUESTS: "http_429",
-    }
-)
+STATUSES: Mapping[int, Failure] = {
+    HTTPStatus.UNAUTHORIZED: "auth",
+    HTTPStatus.PAYMENT_REQUIRED: "quota",
+    HTTPStatus.FORBIDDEN: "auth",
+    HTTPStatus.REQUEST_TIMEOUT: "timeout_total",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_too_long",
+    HTTPStatus.TOO_EARLY: "http_429",
+    HTTPStatus.TOO_MANY_REQUESTS: "http_429",
+}
 """What a status means where neither code nor message of the error says more."""
 
-HUNDREDS: Mapping[int, Failure] = MappingProxyType({4: "http_4xx", 5: "http_5xx"})
+HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
 SUCCESS, REDIRECTION = 2, 3
 """Hundreds of HTTP statuses."""
 

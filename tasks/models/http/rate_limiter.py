@@ -177,24 +177,6 @@ class RateLimiter:
                 slot.set_result(None)
 
 
-class Slot:
-    """The slot of one call, given back once.
-
-    Args:
-        limiter: gave it.
-    """
-
-    def __init__(self, limiter: RateLimiter) -> None:
-        self._limiter = limiter
-        self._left = False
-
-    def leave(self) -> None:
-        """Give it back, if that was not done before."""
-        if not self._left:
-            self._left = True
-            self._limiter.leave()
-
-
 KINDS = ("requests", "tokens", "input-tokens", "output-tokens")
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from ipaddress import ip_address
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -10,6 +9,7 @@ import aiohttp
 import httpx
 from pydantic import SecretStr
 
+from schemas.addresses import is_loopback
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
@@ -172,11 +172,3 @@ def describe_cause(error: BaseException) -> str:
             return cause.strerror
         cause = cause.__cause__ or cause.__context__
     return type(error).__name__
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether a host is this machine, so that no proxy stands in between."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -6,19 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import count
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self
+
+from schemas.worker_pool import Job
 
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
-
-ResultT = TypeVar("ResultT")
-
-
-class Job(NamedTuple):
-    """Something to do; the job expected to take longest is begun first, so that nothing long is left for the end."""
-
-    length: float
-    do: Callable[[], Awaitable[Any]]
 
 
 class WorkerPool:

@@ -13,10 +13,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
-from schemas.chat import ChatReply, ChatRequest, Keep
+from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
@@ -140,14 +140,6 @@ def _end(futures: list[asyncio.Future[None]], error: LakeError | None) -> None:
             durable.set_result(None)
         else:
             durable.set_exception(error)
-
-
-class KeepingChat(Protocol):
-    """A client that holds a call's slot until its answer is kept: what a crash can cost is what was in flight, no more."""
-
-    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
-        """Answer one request; a failed call is not kept."""
-        ...
 
 
 class JournaledChat:

@@ -28,8 +28,6 @@ COLUMNS = "key, identity, repetition, request, reply, created"
 ROWS_PER_STATEMENT = 500
 """SQLite takes 32,766 values in one statement."""
 
-_AFTER_FULL = "free space and run again; replies that were kept are not paid twice"
-
 LOCK_TIMEOUT_S = 30.0
 """Longest wait for another process that writes into the same journal."""
 
@@ -126,22 +124,22 @@ def damaged_row(path: Path, key: str, error: Exception) -> LakeError:
 
 
 @contextmanager
-def journal_errors(path: Path, what: str = "the journal of replies") -> Iterator[None]:
+def journal_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite or the disk raises into one clear error.
 
     Raises:
-        LakeError: naming `what`, and the journal at `path`.
+        LakeError: naming the journal.
     """
     try:
         yield
     except (OSError, sqlite3.Error, ValueError, TypeError) as error:
         full = _is_full(error)
         raise LakeError(
-            f"{what} cannot be kept: the disk is full" if full else f"{what} cannot be used",
+            f"the journal of replies cannot be {'kept: the disk is full' if full else 'used'}",
             where=str(path),
             expected="a journal this user may write, on a disk with space left",
             got=f"{type(error).__name__}: {error}",
-            next_step=_AFTER_FULL
+            next_step="free space and run again; replies that were kept are not paid twice"
             if full
             else "free space or mend permissions and run again; if the file is damaged, move it away",
         ) from error

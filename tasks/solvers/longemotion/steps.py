@@ -17,9 +17,9 @@ from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import TooLong
-from schemas.worker_pool import ProgressListener
+from schemas.worker_pool import Job, ProgressListener
 from tasks.lake.lake import Lake
-from tasks.models.http.worker_pool import Job, WorkerPool
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
 from tasks.solvers.longemotion.solve import solve

@@ -15,7 +15,6 @@ import httpx
 import polars as pl
 import pytest
 
-from flows.runtime.infer_jobs import in_worker_pool
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError, ScoringError
@@ -145,7 +144,7 @@ async def rate(
     on_reply: Callable[[ChatReply], None] = lambda _reply: None,
 ) -> dy.DataFrame[Judgements]:
     async with WorkerPool(1) as pool:
-        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), in_worker_pool(pool))
+        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), pool.do_all)
 
 
 async def test_one_call_yields_a_row_per_dimension() -> None:
@@ -265,7 +264,7 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
     asked, answers = items("a", "b"), responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
     async with WorkerPool(1) as pool:
         judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), in_worker_pool(pool))
+        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), pool.do_all)
     assert len({request.key for request in requests}) == len(requests) == 6
     assert {request.repetition for request in requests} == {0, 3, 6}
     assert judged.filter(pl.col("item_id") == "a").select("judge_repetition", "dimension", "rating").rows() == [
@@ -300,7 +299,7 @@ async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay()
 
     async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), RUBRIC, chat, repetitions=3)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, pool.do_all)
     assert sorted(numbers) == [0, 3, 4, 5, 6]
     fluency = judged.filter(pl.col("dimension") == "fluency")
     assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
@@ -321,7 +320,7 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
 
     async with WorkerPool(1) as pool:
         judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), loaded, chat)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, in_worker_pool(pool))
+        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, pool.do_all)
     assert judged.select("lowest", "highest", "judge_repetition").unique().rows() == [(lowest, highest, 0)]
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 

@@ -177,10 +177,14 @@ def test_a_wrong_bucket_is_told(lake: Lake) -> None:
 
 
 @pytest.mark.usefixtures("new_connections")
-def test_lacking_credentials_are_told(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("profile", [None, "nobody"])
+def test_lacking_credentials_are_told(lake: Lake, monkeypatch: pytest.MonkeyPatch, profile: str | None) -> None:
     used = uses(lake)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    if profile:
+        monkeypatch.setenv("AWS_PROFILE", profile)
+    else:
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     assert told(moved(lake, used)) == {"there are no credentials for the object store"}
 
 
@@ -190,13 +194,6 @@ def test_a_store_that_does_not_answer_is_told(lake: Lake, monkeypatch: pytest.Mo
     with socket.create_server(("127.0.0.1", 0)) as free:
         name_store(monkeypatch, f"http://127.0.0.1:{free.getsockname()[1]}")
     assert told(moved(lake, used)) == {"the object store cannot be reached"}
-
-
-@pytest.mark.usefixtures("new_connections")
-def test_an_unknown_profile_is_told(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    used = uses(lake)
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
-    assert told(moved(lake, used)) == {"there are no credentials for the object store"}
 
 
 def moved(lake: Lake, used: list[Any]) -> list[Any]:

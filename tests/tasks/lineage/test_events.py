@@ -303,10 +303,6 @@ class Endpoint(LoopbackServer):
         self.status = status
         self.received: list[tuple[str, str, dict[str, Any]]] = []
 
-    @property
-    def url(self) -> str:
-        return self.base_url.removesuffix("/v1")
-
 
 async def run_step(lake: Lake, monkeypatch: pytest.MonkeyPatch, **environ: str) -> None:
     """Run a step, and wait for what it sends to an endpoint."""

@@ -19,9 +19,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
+
+from tests.loopback import Handler, LoopbackServer
 
 RETRY_AFTER = "7"
 LONGEST_WAIT_S = 10.0
@@ -39,11 +40,8 @@ class Request(NamedTuple):
     """Its If-Range header."""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: "_Server"
-
-    def do_GET(self) -> None:
+class _Handler(Handler):
+    def do_GET(self) -> None:  # noqa: N802  the name http.server uses
         owner = self.server.owner
         fault = owner.note(Request(self.path, self.headers["Range"], self.headers["If-Range"]))
         self.close_connection = True
@@ -106,20 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(length))
         self.end_headers()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name http.server uses
-        pass
 
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    owner: "FileServer"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that gives up in the middle of an answer is part of what is tested.
-        pass
-
-
-class FileServer:
+class FileServer(LoopbackServer):
     """Serves files on a free loopback port while the block runs.
 
     Args:
@@ -127,6 +113,8 @@ class FileServer:
         faults: what happens to the n-th request.
         on_request: called with the number of each request before it is answered.
     """
+
+    handler = _Handler
 
     def __init__(
         self,
@@ -143,11 +131,6 @@ class FileServer:
         self._lock = threading.Lock()
 
     @property
-    def url(self) -> str:
-        """Where paths are appended to."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    @property
     def spans(self) -> list[str | None]:
         """Range of each request."""
         return [request.span for request in self.requests]
@@ -160,15 +143,6 @@ class FileServer:
         self._on_request(number)
         return self.faults[min(number, len(self.faults) - 1)]
 
-    def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.owner = self
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__exit__(kind, error, trace)

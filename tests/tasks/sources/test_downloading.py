@@ -11,6 +11,8 @@ from tests.tasks.sources.file_server import FileServer
 
 BODY = bytes(range(256)) * 400
 HALF = len(BODY) // 2
+REST = f"bytes={HALF}-"
+OTHER = bytes(reversed(BODY))
 ETAG = f'"{sha256(BODY).hexdigest()[:12]}"'
 
 
@@ -62,9 +64,9 @@ def test_empty_file(target: Path, waits: Waits) -> None:
     assert target.read_bytes() == b""
 
 
-def test_cut_connection_is_resumed_where_it_ended(target: Path, waits: Waits) -> None:
+def test_cut_connection_is_resumed_where_it_ended_up_to_the_size_limit(target: Path, waits: Waits) -> None:
     with serve("cut", "cut", "ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
+        downloader(waits, largest_bytes=len(BODY))(f"{server.url}/a", target)
     assert target.read_bytes() == BODY
     # Half of the file, then half of the rest: 51,200 and 25,600 of 102,400 bytes.
     assert server.spans == [None, "bytes=51200-", "bytes=76800-"]
@@ -84,65 +86,37 @@ def test_a_later_call_resumes_what_an_earlier_one_gave_up(target: Path, waits: W
     assert server.spans[6] == f"bytes={kept}-"
 
 
-def test_server_without_ranges_starts_over(target: Path, waits: Waits) -> None:
-    with serve("cut", "no_ranges") as server:
+@pytest.mark.parametrize(
+    ("faults", "spans", "content"),
+    [
+        (("cut", "no_ranges"), [None, REST], BODY),
+        # Content that changed meanwhile is not glued to the first half.
+        (("cut", "changed"), [None, REST], OTHER),
+        (("cut", "mixed", "ok"), [None, REST, None], OTHER),
+        (("cut", "other_range", "ok"), [None, REST, None], BODY),
+        (("cut", "416", "ok"), [None, REST, None], BODY),
+        # Nothing follows what came, so the server has no such range.
+        (("longer", "ok"), [None, f"bytes={len(BODY)}-", None], BODY),
+    ],
+)
+def test_what_cannot_be_continued_starts_over(
+    faults: tuple[str, ...], spans: list[str | None], content: bytes, target: Path, waits: Waits
+) -> None:
+    with serve(*faults) as server:
         downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == BODY
-    assert server.spans == [None, f"bytes={HALF}-"]
+    assert target.read_bytes() == content
+    assert server.spans == spans
 
 
-def test_content_that_changed_meanwhile_is_not_glued_to_the_first_half(target: Path, waits: Waits) -> None:
-    with serve("cut", "changed") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == bytes(reversed(BODY))
-
-
-def test_range_of_content_that_changed_is_not_glued_either(target: Path, waits: Waits) -> None:
-    with serve("cut", "mixed", "ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == bytes(reversed(BODY))
-    assert server.spans == [None, f"bytes={HALF}-", None]
-
-
-def test_another_range_than_asked_for_is_not_used(target: Path, waits: Waits) -> None:
-    with serve("cut", "other_range", "ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == BODY
-    assert server.spans == [None, f"bytes={HALF}-", None]
-
-
-def test_range_that_does_not_exist_starts_over(target: Path, waits: Waits) -> None:
-    with serve("cut", "416", "ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == BODY
-    assert server.spans == [None, f"bytes={HALF}-", None]
-
-
-@pytest.mark.parametrize("etag", ["", 'W/"weak"'])
-def test_part_without_a_strong_etag_is_not_resumed(etag: str, target: Path, waits: Waits) -> None:
-    with PartialFile(target).begin(etag) as stream:
+@pytest.mark.parametrize("note", [None, b'W/"weak"', b"", b'"abc', b'"\xff\x00"', b'"a"\r\nX: "'])
+def test_part_without_a_note_of_a_strong_etag_is_not_resumed(note: bytes | None, target: Path, waits: Waits) -> None:
+    with PartialFile(target).begin('W/"weak"') as stream:
         stream.write(BODY[:100])
+    if note is not None:
+        PartialFile(target).note.write_bytes(note)
     with serve("ok") as server:
         downloader(waits)(f"{server.url}/a", target)
     assert (server.spans, target.read_bytes()) == ([None], BODY)
-
-
-@pytest.mark.parametrize("note", [b"", b'"abc', b'"\xff\x00"', b'"a"\r\nX: "'])
-def test_part_with_a_damaged_note_is_not_resumed(note: bytes, target: Path, waits: Waits) -> None:
-    with PartialFile(target).begin(ETAG) as stream:
-        stream.write(BODY[:100])
-    PartialFile(target).note.write_bytes(note)
-    with serve("ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert (server.spans, target.read_bytes()) == ([None], BODY)
-
-
-def test_length_beyond_the_content_is_a_cut(target: Path, waits: Waits) -> None:
-    with serve("longer", "ok") as server:
-        downloader(waits)(f"{server.url}/a", target)
-    assert target.read_bytes() == BODY
-    # Nothing follows what came, so the server has no such range.
-    assert server.spans == [None, f"bytes={len(BODY)}-", None]
 
 
 def test_length_below_the_content_ends_the_file_there(target: Path, waits: Waits) -> None:
@@ -196,24 +170,13 @@ def test_what_waiting_would_not_change_fails_at_once(fault: str, text: str, targ
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/a", "http://example.org/a", "ftp://example.org/a", "file:///etc/hostname"])
 def test_only_https_is_asked(url: str, target: Path) -> None:
     with pytest.raises(DownloadError, match="is not an https address"):
-        HttpsDownload()(url, target)
-
-
-def test_plain_http_leaves_this_machine_not_even_in_tests(target: Path, waits: Waits) -> None:
-    with pytest.raises(DownloadError, match=r"http://example\.org/a is not an https address"):
-        downloader(waits)("http://example.org/a", target)
+        HttpsDownload(loopback="127" not in url)(url, target)
 
 
 def test_announced_size_beyond_the_limit_is_not_read(target: Path, waits: Waits) -> None:
     text = refusal(serve("ok"), target, waits, largest_bytes=len(BODY) - 1)
     assert text == "102400 bytes (announced by the server) are more than the limit of 102399 bytes"
     assert not target.exists()
-
-
-def test_size_at_the_limit_is_allowed(target: Path, waits: Waits) -> None:
-    with serve("cut", "ok") as server:
-        downloader(waits, largest_bytes=len(BODY))(f"{server.url}/a", target)
-    assert target.read_bytes() == BODY
 
 
 def test_endless_content_ends_at_the_limit_and_is_removed(target: Path, waits: Waits) -> None:

@@ -182,14 +182,6 @@ async def test_a_request_refused_without_parameters_too_is_no_matter_of_paramete
     assert set(verdicts(found).values()) == {"no", "unknown"}
 
 
-async def test_a_parameter_in_the_name_of_the_model_is_not_meant() -> None:
-    def script(body: dict[str, Any], _: str) -> Answer:
-        return refused("doubao-seed-1-6 takes no temperature") if "temperature" in body else completed(body)
-
-    found, bodies = await probed_with(script, "doubao-seed-1-6")
-    assert (found.unsent, len(bodies)) == (("temperature",), 2)
-
-
 async def test_a_feature_the_server_was_not_started_for() -> None:
     def llama(body: dict[str, Any], _: str) -> Answer:
         return refused("This server does not support logprobs.", 501) if "logprobs" in body else completed(body)

@@ -11,10 +11,9 @@ from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
-from schemas.vocabulary import FAILURES, Failure
+from schemas.vocabulary import Failure
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
-from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer
@@ -50,12 +49,6 @@ async def test_an_answer_that_does_not_begin_in_time_is_told_from_one_that_does_
     with ModelServer(lambda _: "B", fault=lambda _: fault) as server:
         reply = await ask_once(entry(server.base_url, timeout_s=HANGS_S).model_copy(update=limits), Pauses())
     assert (reply.failure, reply.error, reply.attempts, reply.http_status) == (failure, error, 2, None)
-
-
-async def test_the_servers_message_is_the_error() -> None:
-    with ModelServer(lambda _: "B", fault=lambda _: "401") as server:
-        reply = await ask_once(entry(server.base_url), Pauses())
-    assert reply.error == "HTTP 401: unknown key"
 
 
 async def test_success_after_two_failures() -> None:
@@ -98,13 +91,6 @@ async def test_retry_after_is_honoured(
     assert shortest_s <= pauses.seconds[0] <= longest_s
 
 
-async def test_a_pause_beyond_the_budget_ends_the_call() -> None:
-    pauses = Pauses()
-    with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
-        reply = await ask_once(entry(server.base_url), pauses)
-    assert (reply.failure, reply.attempts, pauses.seconds) == ("http_429", 1, [])
-
-
 async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
     with ModelServer(lambda _: "B", fault=lambda _: "echo") as server:
         reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-not-to-be-seen"))
@@ -143,13 +129,6 @@ async def test_connections_are_used_again() -> None:
                 await asyncio.gather(*(chat(request(f"{number}, {place}")) for place in range(3)))
     assert server.calls == 15
     assert server.connections <= 3
-
-
-async def test_a_redirect_is_not_followed() -> None:
-    # A key must not travel to where another server points.
-    with ModelServer(lambda _: "B", fault=lambda _: "redirect") as server:
-        reply = await ask_once(entry(server.base_url), Pauses())
-    assert (reply.failure, reply.http_status, server.calls) == ("missing_choices", 307, 3)
 
 
 async def test_a_refused_connection_is_a_connection_failure() -> None:
@@ -306,22 +285,21 @@ async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_fa
 
 
 async def test_another_model_is_a_failure_only_where_that_is_asked_for() -> None:
-    with ModelServer(lambda _: "B") as server:
-        plain = server.completion
-        server.completion = lambda *sent: plain(*sent).replace(b'"choices"', b'"model": "other-7b", "choices"', 1)  # type: ignore[method-assign]
+    with ModelServer(lambda _: "B", fault=lambda _: "wrong_model") as server:
         noticed = await ask_once(entry(server.base_url), Pauses())
         refused = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), Pauses())
-    assert (noticed.text, noticed.remark, noticed.model) == ("B", "other_model", "other-7b")
+    assert (noticed.text, noticed.remark, noticed.model) == ("from elsewhere", "other_model", "another-model")
     assert (refused.failure, refused.text) == ("wrong_model", None)
-    assert "asked listener, answered by other-7b" in str(refused.error)
+    assert "asked listener, answered by another-model" in str(refused.error)
 
 
 async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
+    pauses = Pauses()
     with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
-        async with client(entry(server.base_url, concurrency=1), Pauses()) as chat:
+        async with client(entry(server.base_url, concurrency=1), pauses) as chat:
             replies = [await chat(request(f"call {number}")) for number in range(5)]
-    assert [reply.failure for reply in replies] == ["http_429"] * 5
-    assert server.calls == 1
+    assert [(reply.failure, reply.attempts) for reply in replies] == [("http_429", 1)] * 5
+    assert (server.calls, [pause for pause in pauses.seconds if pause]) == (1, [])
     assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
 
 
@@ -401,10 +379,6 @@ PLAIN = CallRetryPolicy(draw=lambda: 0.0)
 """Takes nothing off, so that delays can be worked out by hand."""
 
 
-def test_every_failure_has_a_rule() -> None:
-    assert set(RETRIES) == set(FAILURES)
-
-
 def test_delays_double_up_to_the_longest() -> None:
     # 1, 2, 4, 8, 16, 32 and then 64, which is cut to 60; the eighth attempt is the last one.
     delays = [PLAIN.delay_s("http_429", attempt, None, 0) for attempt in range(1, 9)]
@@ -436,10 +410,6 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
     asked_s: float | None, waited_s: float, delay_s: float | None
 ) -> None:
     assert PLAIN.delay_s("http_429", 1, asked_s, waited_s) == delay_s
-
-
-def test_a_refused_request_is_not_sent_again() -> None:
-    assert PLAIN.delay_s("http_4xx", 1, None, 0) is None
 
 
 @pytest.mark.parametrize(

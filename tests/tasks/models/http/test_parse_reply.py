@@ -40,12 +40,6 @@ def test_a_reply_carries_text_reasoning_finish_reason_and_usage() -> None:
     assert (reply.failure, reply.error) == (None, None)
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_in_a_field_of_its_own_is_kept_apart(name: str) -> None:
-    reply = read_completion(body({"content": "B", name: "It is B."}))
-    assert (reply.text, reply.reasoning) == ("B", "It is B.")
-
-
 @pytest.mark.parametrize("usage", [{}, {"usage": None}])
 def test_usage_that_is_not_sent_is_null_and_not_zero(usage: dict[str, Any]) -> None:
     reply = read_completion(body({"content": "B"}, **usage))
@@ -66,11 +60,6 @@ def test_a_reply_without_text_is_empty(message: dict[str, Any]) -> None:
     assert (reply.failure, reply.text, reply.finish_reason, reply.http_status) == ("empty_content", None, "stop", 200)
     assert str(reply.error).startswith("no text")
     assert str(reply.error).endswith(", finish_reason stop")
-
-
-def test_a_model_that_refuses_has_answered() -> None:
-    reply = read_completion(body({"content": None, "refusal": "I cannot help with that."}))
-    assert (reply.text, reply.failure, reply.remark) == ("I cannot help with that.", None, "refusal")
 
 
 def test_thinking_among_the_parts_is_reasoning() -> None:
@@ -115,6 +104,7 @@ def test_what_is_no_completion_is_told_by_what_is_missing(name: str) -> None:
     sent, failure = MALFORMED[name]
     reply = read_completion(sent)
     assert (reply.failure, reply.text, reply.http_status) == (failure, None, 200)
+    assert name != "html" or "<html>busy</html>" in str(reply.error)
 
 
 def test_an_error_that_comes_as_a_success_is_that_error() -> None:
@@ -170,7 +160,7 @@ def test_a_completion_without_an_answer_says_why(reason: str, message: dict[str,
 def test_an_odd_answer_has_a_remark(reason: str, message: dict[str, Any], remark: str | None) -> None:
     reply = finished(reason, **message)
     assert (reply.failure, reply.remark) == (None, remark)
-    assert reply.text
+    assert reply.text == (message.get("content") or message.get("refusal"))
 
 
 def test_an_answer_of_another_model_is_remarked_upon() -> None:
@@ -192,24 +182,22 @@ def test_a_model_that_is_not_named_or_the_same_is_believed(more: dict[str, Any])
 
 
 @pytest.mark.parametrize(
-    ("details", "reasoning"),
+    ("fields", "reasoning", "place"),
     [
-        ([{"type": "reasoning.text", "text": "Sad, "}, {"type": "reasoning.text", "text": "so B."}], "Sad, so B."),
-        ([{"type": "reasoning.summary", "summary": "Short."}, {"type": "reasoning.encrypted", "data": "x"}], "Short."),
-        ([], None),
-        ([None, 3], None),
-        ("text", None),
+        ({"reasoning_content": "It is B."}, "It is B.", "reasoning_content"),
+        ({"reasoning": "It is B."}, "It is B.", "reasoning"),
+        ({"reasoning_details": [{"text": "Sad, "}, {"type": "reasoning.text", "text": "so B."}]}, "Sad, so B.", "reasoning"),
+        ({"reasoning_details": [{"summary": "Short."}, {"type": "reasoning.encrypted", "data": "x"}]}, "Short.", "reasoning"),
+        ({"reasoning_details": []}, None, None),
+        ({"reasoning_details": [None, 3]}, None, None),
+        ({"reasoning_details": "text"}, None, None),
+        # sent twice, kept once
+        ({"reasoning": "Sad, so B.", "reasoning_details": [{"text": "Sad, so B."}]}, "Sad, so B.", "reasoning"),
     ],
 )
-def test_reasoning_in_a_list_of_details_is_kept_apart(details: Any, reasoning: str | None) -> None:
-    reply = read_completion(body({"content": "B", "reasoning_details": details}))
-    assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", reasoning, "reasoning" if reasoning else None)
-
-
-def test_reasoning_that_is_sent_twice_is_kept_once() -> None:
-    details = [{"type": "reasoning.text", "text": "Sad, so B."}]
-    reply = read_completion(body({"content": "B", "reasoning": "Sad, so B.", "reasoning_details": details}))
-    assert reply.reasoning == "Sad, so B."
+def test_reasoning_in_a_field_of_its_own_is_kept_apart(fields: Any, reasoning: str | None, place: str | None) -> None:
+    reply = read_completion(body({"content": "B", **fields}))
+    assert (reply.text, reply.reasoning, reply.reasoning_in) == ("B", reasoning, place)
 
 
 def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
@@ -221,10 +209,6 @@ def test_half_a_character_is_replaced_since_no_file_can_hold_it() -> None:
 def test_usage_of_another_form_is_null(usage: Any) -> None:
     reply = read_completion(body({"content": "B"}, usage=usage))
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("B", None, None)
-
-
-def test_the_error_of_a_malformed_reply_shows_what_came() -> None:
-    assert "<html>busy</html>" in str(read_completion(b"<html>busy</html>").error)
 
 
 def with_logprobs(logprobs: Any, **message: Any) -> bytes:

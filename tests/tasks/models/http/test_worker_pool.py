@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tasks.models.http.worker_pool import SPARE, Job, WorkerPool
+from schemas.worker_pool import Job
+from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks.models.making_calls import HANGS_S
 
 

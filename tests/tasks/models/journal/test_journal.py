@@ -5,7 +5,8 @@ import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +25,22 @@ from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, requ
 ROOT = Path(__file__).resolve().parents[4]
 
 
-async def test_what_was_put_is_got_back(tmp_path: Path) -> None:
-    reply = ChatReply(text="B，因为", reasoning="x", finish_reason="stop", prompt_tokens=3, latency_s=0.25, attempts=2)
+@asynccontextmanager
+async def asking(folder: Path, server: ModelServer) -> AsyncIterator[JournaledChat]:
+    """A client of a server that asks a journal first."""
+    async with Journal(folder / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
+        yield JournaledChat(http, journal)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ChatReply(text="B，因为", reasoning="x", finish_reason="stop", prompt_tokens=3, latency_s=0.25, attempts=2),
+        ChatReply(text="B", top_logprobs=(("B", -0.25), (" A", -1.75))),
+        ChatReply(text="B", top_logprobs=(("B", 0.0), ("A", float("-inf")))),
+    ],
+)
+async def test_what_was_put_is_got_back(tmp_path: Path, reply: ChatReply) -> None:
     path = tmp_path / "new" / "journal.sqlite"
     async with Journal(path) as journal:
         assert journal.get(request().key) is None
@@ -43,20 +58,11 @@ async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
 
 async def test_a_second_identical_call_asks_nobody(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B") as server:
-        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
-            chat = JournaledChat(http, journal)
+        async with asking(tmp_path, server) as chat:
             first, second = await chat(request()), await chat(request())
     assert server.calls == 1
     assert second == replace(first, from_journal=True)
     assert chat.counts == CallCounts(sent=1, answered=1, from_journal=1)
-
-
-async def test_log_probabilities_are_kept(tmp_path: Path) -> None:
-    reply = ChatReply(text="B", top_logprobs=(("B", -0.25), (" A", -1.75)))
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        await journal.put(request(), reply)
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        assert journal.get(request().key) == replace(reply, from_journal=True)
 
 
 async def test_a_row_written_before_log_probabilities_were_kept_is_read(tmp_path: Path) -> None:
@@ -70,8 +76,7 @@ async def test_a_row_written_before_log_probabilities_were_kept_is_read(tmp_path
 
 async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B", latency_s=0.1) as server:
-        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
-            chat = JournaledChat(http, journal)
+        async with asking(tmp_path, server) as chat:
             replies = await asyncio.gather(*(chat(request()) for _ in range(5)))
     assert server.calls == 1
     assert [reply.text for reply in replies] == ["B"] * 5
@@ -81,8 +86,7 @@ async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
 
 async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B", fault=lambda number: "401" if number == 0 else None) as server:
-        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
-            chat = JournaledChat(http, journal)
+        async with asking(tmp_path, server) as chat:
             replies = await asyncio.gather(*(chat(request()) for _ in range(4)))
     assert server.calls == 2
     assert [reply.failure for reply in replies] == ["auth", None, None, None]
@@ -91,8 +95,7 @@ async def test_of_identical_calls_at_once_the_next_is_sent_if_one_fails(tmp_path
 
 async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B") as server:
-        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
-            chat = JournaledChat(http, journal)
+        async with asking(tmp_path, server) as chat:
             for call in (request(), request(repetition=1), request(base_url="http://elsewhere/v1")):
                 await chat(call)
     assert server.calls == 3
@@ -102,10 +105,9 @@ async def test_another_repetition_or_endpoint_is_another_call(tmp_path: Path) ->
 async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) -> None:
     faults: dict[int, Fault] = {0: "401"}
     with ModelServer(lambda _: "B", fault=faults.get) as server:
-        async with Journal(tmp_path / "j.sqlite") as journal, client(entry(server.base_url), Pauses()) as http:
-            chat = JournaledChat(http, journal)
+        async with asking(tmp_path, server) as chat:
             failed = await chat(request())
-            assert journal.get(request().key) is None
+            assert chat._journal.get(request().key) is None
             answered = await chat(request())
     assert (failed.failure, answered.text, answered.from_journal) == ("auth", "B", False)
     assert chat.counts == CallCounts(sent=2, answered=1, failed=1)
@@ -218,13 +220,6 @@ async def test_what_the_error_about_a_damaged_entry_says_to_do_saves_the_others(
     async with Journal(path) as journal:
         found = [journal.get(request(text).key) for text in "abc"]
     assert [reply and reply.text for reply in found] == ["A", None, "C"]
-
-
-async def test_log_probabilities_without_end_are_read(tmp_path: Path) -> None:
-    reply = ChatReply(text="B", top_logprobs=(("B", 0.0), ("A", float("-inf"))))
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        await journal.put(request(), reply)
-        assert journal.get(request().key) == replace(reply, from_journal=True)
 
 
 async def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path) -> None:
