@@ -150,7 +150,6 @@ def _conversation(task: LongTask) -> DatasetSpec:
         sample_builder=checkpoints_of(task),
         long_task=task,
         question_types=("counselor_reply",),
-        languages=("en",),
         licence=LICENCE,
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),

@@ -43,7 +43,6 @@ QA = DatasetSpec(
     sample_builder=read_questions,
     long_task="qa",
     question_types=("extractive",),
-    languages=("en",),
     licence=LICENCE,
     paper=f"{PAPER}, section 3.2.2",
     required=("number", "problem", "answer", "context"),

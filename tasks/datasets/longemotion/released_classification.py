@@ -130,7 +130,6 @@ def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
         sample_builder=read_released(task),
         long_task=task,
         question_types=("label_choice",),
-        languages=("en",),
         licence=LICENCE,
         paper=f"{PAPER}, section 3.2.1",
         required=("id", "label", "choices"),

@@ -1,6 +1,6 @@
 """EmoBench: what a person in a story feels, why, and what to do or say."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -29,24 +29,22 @@ APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def adapt_emobench_emotion(record: Record) -> Iterable[Item]:
+def adapt_emobench_emotion(record: Record) -> Item:
     """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release."""
     fields = record.fields
     choices, label = fields["emotion_choices"], fields["emotion_label"]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
-            options=tuple(choices),
-            gold_indices=(choices.index(label),) if label in choices else None,
-            subset=fields["coarse_category"],
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
+        options=tuple(choices),
+        gold_indices=(choices.index(label),) if label in choices else None,
+        subset=fields["coarse_category"],
+    )
 
 
-def adapt_emobench_cause(record: Record) -> Iterable[Item]:
+def adapt_emobench_cause(record: Record) -> Item:
     """`cause_label` is the text of the right one of `cause_choices` (4, 6 or 7); the emotion is given.
 
     The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
@@ -55,35 +53,31 @@ def adapt_emobench_cause(record: Record) -> Iterable[Item]:
     choices, label = fields["cause_choices"], fields["cause_label"]
     drawn = shuffle_options(record, choices, [choices.index(label)] if label in choices else [])
     question = CAUSE_QUESTIONS[fields["language"]]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
-            options=drawn.options,
-            gold_indices=drawn.gold_indices or None,
-            subset=fields["coarse_category"],
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
+        options=drawn.options,
+        gold_indices=drawn.gold_indices or None,
+        subset=fields["coarse_category"],
+    )
 
 
-def adapt_emobench_application(record: Record) -> Iterable[Item]:
+def adapt_emobench_application(record: Record) -> Item:
     """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
     fields = record.fields
     choices, label = fields["choices"], fields["label"]
     question = APPLICATION_QUESTIONS[fields["question type"]][fields["language"]]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=question.format(subject=fields["subject"].strip()),
-            options=tuple(choices),
-            gold_indices=(choices.index(label),) if label in choices else None,
-            subset=f"{fields['category']}: {fields['question type']}",
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=question.format(subject=fields["subject"].strip()),
+        options=tuple(choices),
+        gold_indices=(choices.index(label),) if label in choices else None,
+        subset=f"{fields['category']}: {fields['question type']}",
+    )
 
 
 EMOBENCH1 = DatasetSpec(
@@ -92,7 +86,6 @@ EMOBENCH1 = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     record_format="jsonl",
     adapter=adapt_emobench_emotion,
-    question_types=("single_choice",),
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",
@@ -112,7 +105,6 @@ EMOBENCH2 = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     record_format="jsonl",
     adapter=adapt_emobench_cause,
-    question_types=("single_choice",),
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",
@@ -135,7 +127,6 @@ EMOBENCH3 = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
     record_format="jsonl",
     adapter=adapt_emobench_application,
-    question_types=("single_choice",),
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",

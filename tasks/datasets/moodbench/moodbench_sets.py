@@ -1,7 +1,6 @@
 """MoodBench1 to MoodBench4, the sets its authors built: per row a situation, a question and lettered options, in Chinese."""
 
 import re
-from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
@@ -17,27 +16,27 @@ REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
 SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
-def adapt_moodbench_four(record: Record) -> Iterable[Item]:
+def adapt_moodbench_four(record: Record) -> Item:
     """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option."""
-    return [_adapt(record, "abcd", _category(record))]
+    return _adapt(record, "abcd", _category(record))
 
 
-def adapt_moodbench_six(record: Record) -> Iterable[Item]:
+def adapt_moodbench_six(record: Record) -> Item:
     """As `adapt_moodbench_four`, with six options."""
-    return [_adapt(record, "abcdef", _category(record))]
+    return _adapt(record, "abcdef", _category(record))
 
 
-def adapt_moodbench_causes(record: Record) -> Iterable[Item]:
+def adapt_moodbench_causes(record: Record) -> Item:
     """As `adapt_moodbench_four`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
     item = _adapt(record, "abcd", _category(record))
     drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
-    return [item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})]
+    return item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})
 
 
-def adapt_moodbench_replies(record: Record) -> Iterable[Item]:
+def adapt_moodbench_replies(record: Record) -> Item:
     """As `adapt_moodbench_four`, of a file without categories. `subset`: the file; the meaning of `code` is not documented."""
     name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
-    return [_adapt(record, "abcd", name)]
+    return _adapt(record, "abcd", name)
 
 
 def _category(record: Record) -> str:
@@ -74,7 +73,6 @@ MOODBENCH1 = DatasetSpec(
     record_format="csv",
     columns=SIX_OPTION_COLUMNS,
     adapter=adapt_moodbench_six,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper=MOODBENCH_PAPER,
@@ -100,7 +98,6 @@ MOODBENCH2 = DatasetSpec(
     record_format="csv",
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_causes,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper=MOODBENCH_PAPER,
@@ -126,7 +123,6 @@ MOODBENCH3 = DatasetSpec(
     record_format="csv",
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_four,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
@@ -150,7 +146,6 @@ MOODBENCH4 = DatasetSpec(
     record_format="csv",
     columns=REPLY_COLUMNS,
     adapter=adapt_moodbench_replies,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",

@@ -1,7 +1,5 @@
 """Questionnaires about oneself: Empathy Quotient, emotional intelligence, relationships, communication."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.pinned_files import moodbench_file
@@ -14,7 +12,7 @@ FOR_AGREEMENT = {"完全不同意": 0.0, "不同意": 0.0, "中立": 0.0, "同�
 FOR_DISAGREEMENT = {"完全不同意": 2.0, "不同意": 1.0, "中立": 0.0, "同意": 0.0, "完全同意": 0.0}
 
 
-def adapt_empathy_quotient(record: Record) -> Iterable[Item]:
+def adapt_empathy_quotient(record: Record) -> Item:
     """A statement scored by the published key, not by the file's `Score`. `subset`: the key it falls under."""
     number, choices = record.row + 1, record.fields["Choices"]
     if set(choices) != set(FOR_AGREEMENT):
@@ -26,12 +24,12 @@ def adapt_empathy_quotient(record: Record) -> Iterable[Item]:
         subset, points = "disagreement scores", tuple(FOR_DISAGREEMENT[choice] for choice in choices)
     else:
         subset, points = "filler", (None,) * len(choices)
-    return [_item(record, points).model_copy(update={"subset": subset})]
+    return _item(record, points).model_copy(update={"subset": subset})
 
 
-def adapt_questionnaire(record: Record) -> Iterable[Item]:
+def adapt_questionnaire(record: Record) -> Item:
     """A statement, or the beginning of one, scored by the file: `Score` holds the points of each of `Choices`."""
-    return [_item(record, tuple(float(points) for points in record.fields["Score"]))]
+    return _item(record, tuple(float(points) for points in record.fields["Score"]))
 
 
 def _item(record: Record, points: tuple[float | None, ...]) -> Item:
