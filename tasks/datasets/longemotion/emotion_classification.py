@@ -112,12 +112,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
 
 
 def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
-    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones.
-
-    Args:
-        find: the needles.
-        drawn: shortest and longest length, where no lengths are given.
-    """
+    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones."""
 
     def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]

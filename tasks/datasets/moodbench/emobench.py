@@ -1,6 +1,7 @@
 """EmoBench: what a person in a story feels, why, and what to do or say."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -80,38 +81,36 @@ def adapt_emobench_application(record: Record) -> Item:
     )
 
 
-EMOBENCH1 = DatasetSpec(
-    id="emobench1",
-    title="EmoBench, emotion recognition",
-    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+_emobench = partial(
+    DatasetSpec,
     record_format="jsonl",
-    adapter=adapt_emobench_emotion,
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",
-    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
+)
+
+EMOBENCH1 = _emobench(
+    id="emobench1",
+    title="EmoBench, emotion recognition",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    adapter=adapt_emobench_emotion,
+    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
     differences=(
         "The released code asks Chinese items in English; we ask in the item's language.",
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
     ),
 )
 
-EMOBENCH2 = DatasetSpec(
+EMOBENCH2 = _emobench(
     id="emobench2",
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_emobench_cause,
-    languages=("en", "zh"),
-    licence="MIT",
-    paper="Sabour et al. 2024, arXiv:2402.12071",
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
     evaluation_version="1.0",
-    expected_rows=300,
-    redistributable=True,
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         "The released code asks Chinese items in English; we ask in the item's language.",
@@ -121,19 +120,13 @@ EMOBENCH2 = DatasetSpec(
     ),
 )
 
-EMOBENCH3 = DatasetSpec(
+EMOBENCH3 = _emobench(
     id="emobench3",
     title="EmoBench, emotional application",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_emobench_application,
-    languages=("en", "zh"),
-    licence="MIT",
-    paper="Sabour et al. 2024, arXiv:2402.12071",
     required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
     evaluation_version="1.0",
-    expected_rows=300,
-    redistributable=True,
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
         "The released code asks Chinese items in English; we ask in the item's language.",
