@@ -21,9 +21,6 @@ async def build_datasets(plan: Plan) -> StageResult:
 
     Reads source files (mirror, cache or download); writes `items`, `contexts` and `items_rejected`. A dataset whose partition
     exists is not built again.
-
-    Args:
-        plan: what to evaluate.
     """
     await begin_run(plan)
     resolved = resolve(plan)

@@ -23,9 +23,6 @@ async def run_inference(plan: Plan) -> StageResult:
     Replies are in the journal before they are used, so a repeated run pays
     only for calls that were never answered; if every partition is there, no server is started or spoken to. A model that was
     never probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
-
-    Args:
-        plan: what to evaluate.
     """
     await begin_run(plan)
     resolved = resolve(plan)

@@ -23,9 +23,6 @@ async def score(plan: Plan) -> StageResult:
     Reads `items`, `responses` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
     several settings, `agreements` if answers were rated more than once.
 
-    Args:
-        plan: what to evaluate.
-
     Raises:
         UsageError: if none of the plan's replies are in the lake.
     """

@@ -59,13 +59,14 @@ class DatasetSpec:
     title: str
     files: tuple[SourceFile, ...]
     record_format: RecordFormat
-    question_types: tuple[QuestionType, ...]
-    languages: tuple[Language, ...]
     licence: str
     paper: str
     required: tuple[str, ...]
     evaluation_version: str
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
+
+    question_types: tuple[QuestionType, ...] = ("single_choice",)
+    languages: tuple[Language, ...] = ("en",)
 
     adapter: Adapter | None = None
     """Makes the items of one record; null = `sample_builder` builds them."""

@@ -1,7 +1,7 @@
 """A raw record and the evaluation item an adapter makes of it."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -69,8 +69,8 @@ class Item(Frozen):
     """Part of the dataset the item belongs to (file, category), where results by part are of interest."""
 
 
-Adapter = Callable[[Record], Iterable[Item]]
-"""A pure function from one raw record to its items (usually exactly one)."""
+Adapter = Callable[[Record], Item | Sequence[Item]]
+"""A pure function from one raw record to its item, or to several."""
 
 RecordJoin = Callable[[Sequence[Record]], Sequence[Record]]
 """A pure function from the records of all files of a dataset, in order, to the records that the adapter reads."""

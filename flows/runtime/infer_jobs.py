@@ -70,10 +70,6 @@ async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
     A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A judge, Sage
     or critic is always left, and so is a model that is asked about what was retrieved: what these are asked is not known before.
 
-    Args:
-        plan: as the user made it.
-        resolved: the same plan, with what is known of its models now.
-
     Raises:
         LakeError: if the journal or what was found about a model cannot be read.
     """

@@ -17,9 +17,9 @@ from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.vocabulary import Metric
+from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
-from tasks.datasets.baselines import Baselines, measure_baselines, orders_shown
 
 PROMPT_CHUNKS = pl.Schema(
     {

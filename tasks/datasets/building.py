@@ -115,13 +115,14 @@ def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Seq
         ) from error
 
 
-def _adapt(spec: DatasetSpec, record: Record) -> list[Item]:
+def _adapt(spec: DatasetSpec, record: Record) -> Sequence[Item]:
     if spec.adapter is None:
         raise AssertionError(f"{spec.id} has no adapter: its items are built by its sample builder")
     try:
-        items = list(spec.adapter(record))
+        made = spec.adapter(record)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _unusable(spec, record, f"{type(error).__name__}: {error}") from error
+    items = [made] if isinstance(made, Item) else made
     if not items:
         raise _unusable(spec, record, "no item")
     return items

@@ -1,7 +1,6 @@
 """Records that already are items: the bundled files and a user's own."""
 
 import json
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -22,7 +21,7 @@ LISTS = (
 OPTIONAL_TEXTS = ("item_id", "subset", "context")
 
 
-def adapt_item_record(record: Record) -> Iterable[Item]:
+def adapt_item_record(record: Record) -> Item:
     """Return one item with the fields of `schemas.item.Item` under their own names.
 
     A list may be given as JSON text, a missing value as an empty text and yes or no as true or false, since a cell of a csv file
@@ -40,7 +39,7 @@ def adapt_item_record(record: Record) -> Iterable[Item]:
             )
     values = {name: _read_value(record, name, value) for name, value in record.fields.items()}
     try:
-        return [Item.model_validate(values, strict=True)]
+        return Item.model_validate(values, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

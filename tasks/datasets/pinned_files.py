@@ -27,21 +27,12 @@ MOODBENCH = pinned_in(MOODBENCH_REPOSITORY, "dcc444aafbb1830ff7348a12f4a4cdec807
 
 
 def pinned_list(name: str, pin: Callable[[str, str | None], PinnedFile]) -> tuple[PinnedFile, ...]:
-    """Return the files that data/pins/NAME.sha256 lists, in its order.
-
-    Args:
-        name: of the list.
-        pin: from path and sha256 to the file.
-    """
+    """Return the files that data/pins/NAME.sha256 lists, in its order."""
     return tuple(pin(path, sha256) for path, sha256 in read_pins(name).items())
 
 
 def moodbench_file(path: str, **fields: str | None) -> PinnedFile:
     """Return the file below `data/` of MoodBench's repository, with the hash that data/pins/moodbench.sha256 has for it.
-
-    Args:
-        path: below `data/`.
-        fields: others of PinnedFile.
 
     Raises:
         KeyError: the list does not have it.

@@ -144,7 +144,9 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
     for verdict in judgements.unique(VERDICT, keep="first", maintain_order=True).iter_rows(named=True):
         contract = contracts[verdict["judge_repetition"] % len(contracts)]
         read = None if verdict["raw_reply"] is None else contract.parse(verdict["raw_reply"])
-        rows += [{**verdict, **_as_read(read), **_asked(rubric), **_rated(read, name)} for name in rubric.names]
+        ratings = (read.ratings if read else None) or {}
+        asked = {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest, **_as_read(read)}
+        rows += [{**verdict, **asked, "dimension": name, "rating": ratings.get(name)} for name in rubric.names]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
@@ -153,11 +155,3 @@ def _as_read(read: Parsed | None) -> dict[str, Any]:
     if read is None:
         return {"parse_status": "failed"}
     return {"parse_status": "unparsed" if read.ratings is None else "parsed", "error": read.reason}
-
-
-def _asked(rubric: Rubric) -> dict[str, Any]:
-    return {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest}
-
-
-def _rated(read: Parsed | None, dimension: str) -> dict[str, Any]:
-    return {"dimension": dimension, "rating": (read.ratings or {}).get(dimension) if read else None}

@@ -160,10 +160,6 @@ def check_languages(texts: Mapping[Language, object], where: str) -> None:
 def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
     """Read a rubric by its id.
 
-    Args:
-        name: file name without `.yaml`, and the `id` inside it.
-        folder: where rubrics are kept.
-
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """

@@ -101,9 +101,6 @@ def _require_fields(text: str, expected: list[str], question_type: str) -> None:
 def load_prompts(folder: Path = PROMPTS) -> Prompts:
     """Read the prompt of every question type.
 
-    Args:
-        folder: holds one `<question type>.yaml` each.
-
     Raises:
         UsageError: if a file is missing, is not YAML or lacks a field.
     """

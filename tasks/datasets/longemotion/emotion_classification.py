@@ -112,12 +112,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
 
 
 def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
-    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones.
-
-    Args:
-        find: the needles.
-        drawn: shortest and longest length, where no lengths are given.
-    """
+    """Return a sample builder that hides the needles among its records in the book whose lines are the other ones."""
 
     def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]
@@ -163,7 +158,6 @@ EC_EMOBENCH = DatasetSpec(
     sample_builder=list_emobench_samples,
     long_task="ec_emobench",
     question_types=("label_choice",),
-    languages=("en",),
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
     required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
@@ -189,7 +183,6 @@ EC_FINENTITY = DatasetSpec(
     sample_builder=list_finentity_samples,
     long_task="ec_finentity",
     question_types=("label_choice",),
-    languages=("en",),
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
     required=("content", "annotations"),

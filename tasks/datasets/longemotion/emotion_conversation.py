@@ -12,7 +12,7 @@ from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
-from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
+from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import read_language, read_text
 from tasks.text.tokens import count_tokens
 
@@ -42,10 +42,6 @@ def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
 
     A record's `description`, which a few lack, is the case the dialogue was written from. It is not shown: the counselor knows
     what was said, and nothing else.
-
-    Args:
-        task: `mc1` to `mc4`.
-        prefix: of the items' names.
 
     Raises:
         ValueError: the task is none of them.
@@ -138,7 +134,7 @@ _STAGE_TITLES: dict[LongTask, str] = {
 
 
 def _conversation(task: LongTask) -> DatasetSpec:
-    return DatasetSpec(
+    return released(
         id=f"longemotion_{task}",
         title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
         files=(
@@ -146,12 +142,9 @@ def _conversation(task: LongTask) -> DatasetSpec:
                 "data/Emotion_Conversations.jsonl", "957ca87cdf4bd81899bb05a79f58f690b5fab16e5060241cd492477732d97ffc"
             ),
         ),
-        record_format="jsonl",
         sample_builder=checkpoints_of(task),
         long_task=task,
         question_types=("counselor_reply",),
-        languages=("en",),
-        licence=LICENCE,
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),
         evaluation_version="1.0",

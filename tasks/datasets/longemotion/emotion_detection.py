@@ -14,7 +14,7 @@ from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, plan_pairs
-from tasks.datasets.longemotion.release import LICENCE, PAPER, longemotion_file
+from tasks.datasets.longemotion.release import PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.pinned_files import pinned_in
 from tasks.text.tokens import count_tokens
@@ -91,12 +91,7 @@ def read_texts(records: Sequence[Record]) -> list[Text]:
 
 
 class Stock:
-    """The texts by emotion, and how often each was used.
-
-    Args:
-        texts: all there are.
-        rng: what draws.
-    """
+    """The texts by emotion, and how often each was used."""
 
     def __init__(self, texts: Sequence[Text], rng: Random) -> None:
         self._rng = rng
@@ -204,7 +199,6 @@ ED = DatasetSpec(
     sample_builder=build_contrast_sets,
     long_task="ed",
     question_types=("odd_one_out",),
-    languages=("en",),
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
     required=("chosen_emotion", "text_long"),
@@ -221,16 +215,13 @@ ED = DatasetSpec(
 
 
 def _detection(name: str, title: str, path: str, sha256: str, *differences: str) -> DatasetSpec:
-    return DatasetSpec(
+    return released(
         id=name,
         title=title,
         files=(longemotion_file(path, sha256),),
-        record_format="jsonl",
         sample_builder=read_contrast_sets,
         long_task="ed",
         question_types=("odd_one_out",),
-        languages=("en",),
-        licence=LICENCE,
         paper=f"{PAPER}, section 3.2.1",
         required=("text", "label", "ground_truth"),
         evaluation_version="1.0",

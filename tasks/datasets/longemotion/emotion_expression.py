@@ -104,7 +104,6 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
         sample_builder=read_situations,
         long_task="ee",
         question_types=("emotion_expression",),
-        languages=("en",),
         licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
         paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
         required=("key", "value"),

@@ -5,9 +5,8 @@ corpora, so the released file is read.
 """
 
 from schemas.context import Context
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
@@ -35,16 +34,13 @@ read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", 
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 
-QA = DatasetSpec(
+QA = released(
     id="longemotion_qa",
     title="LongEmotion, emotion QA",
     files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
-    record_format="jsonl",
     sample_builder=read_questions,
     long_task="qa",
     question_types=("extractive",),
-    languages=("en",),
-    licence=LICENCE,
     paper=f"{PAPER}, section 3.2.2",
     required=("number", "problem", "answer", "context"),
     evaluation_version="1.0",

@@ -10,7 +10,7 @@ from typing import Any
 from schemas.context import ASPECTS, Context
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
-from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
@@ -87,16 +87,13 @@ _JOINED = "Sections are joined to one text; the released code shows lists as Pyt
 
 
 def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, ...], rows: int | None = None) -> DatasetSpec:
-    return DatasetSpec(
+    return released(
         id=name,
         title=title,
         files=(file,),
-        record_format="jsonl",
         sample_builder=read_reports,
         long_task="es",
         question_types=("aspect_summary",),
-        languages=("en",),
-        licence=LICENCE,
         paper=f"{PAPER}, section 3.2.2",
         required=_REPORT_FIELDS,
         evaluation_version="1.0",

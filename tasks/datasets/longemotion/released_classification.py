@@ -14,7 +14,7 @@ from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
-from tasks.datasets.longemotion.release import BY_MD5, LICENCE, PAPER, longemotion_file
+from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.datasets.needle.needles import ALL
@@ -22,11 +22,7 @@ from tasks.text.tokens import token_offsets
 
 
 def read_released(task: LongTask) -> SampleBuilder:
-    """Return the sample builder of the records of a released file; English records of EmoBench among them serve to find needles.
-
-    Args:
-        task: `ec_emobench` or `ec_finentity`.
-    """
+    """Return the sample builder of a released file's records; English records of EmoBench among them serve to find needles."""
 
     def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         scenarios = [record for record in records if "scenario" in record.fields]
@@ -122,16 +118,13 @@ def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
         files += (UPSTREAM.model_copy(update={"record_format": "jsonl"}),)
         found = "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once."
         differences += (found,)
-    return DatasetSpec(
+    return released(
         id=f"longemotion_{task}_released",
         title=title,
         files=files,
-        record_format="jsonl",
         sample_builder=read_released(task),
         long_task=task,
         question_types=("label_choice",),
-        languages=("en",),
-        licence=LICENCE,
         paper=f"{PAPER}, section 3.2.1",
         required=("id", "label", "choices"),
         evaluation_version="1.0",

@@ -1,7 +1,7 @@
 """AGIEval: 21 files of exam questions, most with options whose letters are printed in front of them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
@@ -32,7 +32,7 @@ BROKEN = frozenset(
 )
 
 
-def adapt_agieval(record: Record) -> Iterable[Item]:
+def adapt_agieval(record: Record) -> Item:
     """One question; `subset` is the name of its file.
 
     `label` is a letter, several letters as one text, or a list of letters; without options, `answer` is the gold text.
@@ -44,32 +44,28 @@ def adapt_agieval(record: Record) -> Iterable[Item]:
     context = (fields["passage"] or "").strip() or None
     question = fields["question"].strip()
     if fields["options"] is None:
-        return [
-            Item(
-                language=language,
-                question_type="extractive",
-                context=context,
-                question=question,
-                references=plain_forms(fields["answer"]) or None,
-                subset=subset,
-            )
-        ]
+        return Item(
+            language=language,
+            question_type="extractive",
+            context=context,
+            question=question,
+            references=plain_forms(fields["answer"]) or None,
+            subset=subset,
+        )
     printed, options = _strip_letters(fields["options"])
     labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
     gold = None if (subset, record.row) in BROKEN else _places(labels, _letter_order(printed))
-    return [
-        Item(
-            language=language,
-            question_type="multiple_answer" if len(labels) > 1 else "single_choice",
-            context=context,
-            question=question,
-            options=options,
-            gold_indices=gold,
-            fixed_order=order_matters(options),
-            reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
-            subset=subset,
-        )
-    ]
+    return Item(
+        language=language,
+        question_type="multiple_answer" if len(labels) > 1 else "single_choice",
+        context=context,
+        question=question,
+        options=options,
+        gold_indices=gold,
+        fixed_order=order_matters(options),
+        reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
+        subset=subset,
+    )
 
 
 def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:

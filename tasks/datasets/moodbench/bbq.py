@@ -1,6 +1,6 @@
 """BBQ: questions about two people, with and without the facts that answer them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from schemas.dataset import DatasetSpec
@@ -29,7 +29,7 @@ ABOUT_FIRST = {
 UNDECIDED = {"Race_x_gender": {"10", "16", "43"}, "Race_x_SES": set[str]()}
 
 
-def adapt_bbq(record: Record) -> Iterable[Item]:
+def adapt_bbq(record: Record) -> Item:
     """`label` is the index of the right answer. `subset`: category and condition, as in "Age: ambiguous".
 
     `option_roles`: `unknown`; `target`, what the bias would answer, that is, the stereotyped person if the question is negative
@@ -40,19 +40,17 @@ def adapt_bbq(record: Record) -> Iterable[Item]:
     """
     fields = record.fields
     label = fields["label"]
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["context"].strip(),
-            question=fields["question"].strip(),
-            options=tuple(fields[answer].strip() for answer in ANSWERS),
-            gold_indices=(label,) if label in range(len(ANSWERS)) else None,
-            option_roles=_roles(fields),
-            item_id=f"{fields['category']}-{fields['example_id']}",
-            subset=f"{fields['category']}: {CONDITIONS[fields['context_condition']]}",
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["context"].strip(),
+        question=fields["question"].strip(),
+        options=tuple(fields[answer].strip() for answer in ANSWERS),
+        gold_indices=(label,) if label in range(len(ANSWERS)) else None,
+        option_roles=_roles(fields),
+        item_id=f"{fields['category']}-{fields['example_id']}",
+        subset=f"{fields['category']}: {CONDITIONS[fields['context_condition']]}",
+    )
 
 
 def _roles(fields: Mapping[str, Any]) -> tuple[OptionRole, ...] | None:
@@ -96,8 +94,6 @@ BBQ = DatasetSpec(
     files=pinned_list("bbq", MOODBENCH),
     record_format="jsonl",
     adapter=adapt_bbq,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY 4.0",
     paper="Parrish et al. 2022, arXiv:2110.08193, Findings of ACL 2022",
     required=(

@@ -1,7 +1,5 @@
 """Book-SORT: which of two segments comes first in an excerpt of a book."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.pinned_files import moodbench_file
@@ -9,7 +7,7 @@ from tasks.datasets.pinned_files import moodbench_file
 QUESTION = "Which of these two segments comes first in the excerpt?"
 
 
-def adapt_booksort(record: Record) -> Iterable[Item]:
+def adapt_booksort(record: Record) -> Item:
     """`segment_1` is the earlier one in every row; `present_seg1_first` (1 or 0) says whether it is shown first.
 
     The released code always shows `segment_1` first but takes the flag as the answer: its truth is `segment_1` where the flag
@@ -20,18 +18,16 @@ def adapt_booksort(record: Record) -> Iterable[Item]:
     flag = fields["present_seg1_first"]
     if flag not in (0, 1):
         raise ValueError(f"present_seg1_first is {flag!r}, neither 0 nor 1")
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=_strip(fields["excerpt_text"]),
-            question=QUESTION,
-            options=(first, second) if flag else (second, first),
-            gold_indices=(0,) if flag else (1,),
-            reference_gold_indices=None if flag else (0,),
-            subset=f"distance {fields['distance_bin']}",
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=_strip(fields["excerpt_text"]),
+        question=QUESTION,
+        options=(first, second) if flag else (second, first),
+        gold_indices=(0,) if flag else (1,),
+        reference_gold_indices=None if flag else (0,),
+        subset=f"distance {fields['distance_bin']}",
+    )
 
 
 def _strip(text: str) -> str:
@@ -45,8 +41,6 @@ BOOKSORT = DatasetSpec(
     files=(moodbench_file("company_ability/memory/booksort/data/test_e1000_s50.parquet"),),
     record_format="parquet",
     adapter=adapt_booksort,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
     required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin"),

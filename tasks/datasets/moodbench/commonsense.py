@@ -1,7 +1,7 @@
 """Everyday knowledge in English: HellaSwag, Cosmos QA, PIQA, TruthfulQA."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
@@ -13,40 +13,36 @@ from tasks.datasets.pinned_files import moodbench_file, pinned_in
 LAYOUT_MARKS = re.compile(r"\s*(?:\[(?:header|title|step|substeps)\]\s*)+")
 
 
-def adapt_hellaswag(record: Record) -> Iterable[Item]:
+def adapt_hellaswag(record: Record) -> Item:
     """`label` is the 0-based number of the right ending, as text. `subset`: activitynet (captions) or wikihow.
 
     Layout marks become line breaks in the context and spaces in the endings, which have to stay one line each.
     """
     fields = record.fields
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=LAYOUT_MARKS.sub("\n", fields["ctx"]).strip(),
-            question="How does this text most plausibly go on?",
-            options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
-            gold_indices=find_gold({str(index): index for index in range(len(fields["endings"]))}, fields["label"]),
-            subset=fields["source_id"].split("~")[0],
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=LAYOUT_MARKS.sub("\n", fields["ctx"]).strip(),
+        question="How does this text most plausibly go on?",
+        options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
+        gold_indices=find_gold({str(index): index for index in range(len(fields["endings"]))}, fields["label"]),
+        subset=fields["source_id"].split("~")[0],
+    )
 
 
-def adapt_cosmos_qa(record: Record) -> Iterable[Item]:
+def adapt_cosmos_qa(record: Record) -> Item:
     """`answer0` to `answer3` are the options, `label` the 0-based number of the right one, as text."""
     fields = record.fields
     options = tuple(fields[f"answer{number}"].strip() for number in range(4))
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["context"].strip(),
-            question=fields["question"].strip(),
-            options=options,
-            gold_indices=find_gold({str(number): number for number in range(4)}, fields["label"]),
-            fixed_order=order_matters(options),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["context"].strip(),
+        question=fields["question"].strip(),
+        options=options,
+        gold_indices=find_gold({str(number): number for number in range(4)}, fields["label"]),
+        fixed_order=order_matters(options),
+    )
 
 
 def join_piqa_labels(records: Sequence[Record]) -> list[Record]:
@@ -62,37 +58,33 @@ def join_piqa_labels(records: Sequence[Record]) -> list[Record]:
     return [replace(goal, fields={**goal.fields, "label": label}) for goal, label in zip(goals, labels, strict=True)]
 
 
-def adapt_piqa(record: Record) -> Iterable[Item]:
+def adapt_piqa(record: Record) -> Item:
     """`goal` is what is to be done, `sol1` and `sol2` are the ways; `label` "0" = the first is right, "1" = the second."""
     fields = record.fields
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["goal"].strip() or None,
-            question="Which of these solutions reaches the goal?",
-            options=(fields["sol1"].strip(), fields["sol2"].strip()),
-            gold_indices=find_gold({"0": 0, "1": 1}, fields["label"]),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["goal"].strip() or None,
+        question="Which of these solutions reaches the goal?",
+        options=(fields["sol1"].strip(), fields["sol2"].strip()),
+        gold_indices=find_gold({"0": 0, "1": 1}, fields["label"]),
+    )
 
 
-def adapt_truthfulqa(record: Record) -> Iterable[Item]:
+def adapt_truthfulqa(record: Record) -> Item:
     """`mc1_targets` and `mc2_targets` map answers to 1 (true) or 0 (false).
 
     The reply is written freely and compared with both kinds.
     """
     fields = record.fields
     answers = [*fields["mc1_targets"].items(), *fields["mc2_targets"].items()]
-    return [
-        Item(
-            language="en",
-            question_type="open_ended",
-            question=fields["question"].strip(),
-            references=_distinct(answers, true=1),
-            wrong_references=_distinct(answers, true=0),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="open_ended",
+        question=fields["question"].strip(),
+        references=_distinct(answers, true=1),
+        wrong_references=_distinct(answers, true=0),
+    )
 
 
 def _distinct(answers: Sequence[tuple[str, int]], true: int) -> tuple[str, ...] | None:
@@ -107,8 +99,6 @@ HELLASWAG = DatasetSpec(
     files=(moodbench_file("basic_ability/common_sense/hellaswag_parquet/data/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_hellaswag,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="MIT",
     paper="Zellers et al. 2019, arXiv:1905.07830",
     required=("ctx", "endings", "source_id", "label"),
@@ -126,8 +116,6 @@ COSMOS_QA = DatasetSpec(
     files=(moodbench_file("basic_ability/common_sense/Cosmos_QA_csv/valid.csv"),),
     record_format="csv",
     adapter=adapt_cosmos_qa,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY 4.0 (not verified: no licence file upstream)",
     paper="Huang et al. 2019, arXiv:1909.00277",
     required=("context", "question", "answer0", "answer1", "answer2", "answer3", "label"),
@@ -152,8 +140,6 @@ PIQA = DatasetSpec(
     record_format="jsonl",
     adapter=adapt_piqa,
     join_records=join_piqa_labels,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="AFL-3.0",
     paper="Bisk et al. 2020, arXiv:1911.11641",
     required=("goal", "sol1", "sol2"),
@@ -175,7 +161,6 @@ TRUTHFULQA = DatasetSpec(
     record_format="json",
     adapter=adapt_truthfulqa,
     question_types=("open_ended",),
-    languages=("en",),
     licence="Apache-2.0 (as known upstream, not verified)",
     paper="Lin et al. 2022, arXiv:2109.07958",
     required=("question", "mc1_targets", "mc2_targets"),

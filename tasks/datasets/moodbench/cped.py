@@ -1,7 +1,5 @@
 """CPED: which of 13 emotions a line of a Chinese television series expresses."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import find_gold, label_item
@@ -47,7 +45,7 @@ GENDERS = {"female": "女", "male": "男", "unknown": ""}
 AGES = {"children": "儿童", "teenager": "少年", "young": "青年", "middle-aged": "中年", "elderly": "老年", "unknown": ""}
 
 
-def adapt_cped(record: Record) -> Iterable[Item]:
+def adapt_cped(record: Record) -> Item:
     """One line of a TV series, with its scene and speaker: the same words may be said in different moods. `subset`: scene."""
     fields = record.fields
     known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
@@ -56,7 +54,7 @@ def adapt_cped(record: Record) -> Iterable[Item]:
     gold = find_gold(CPED_INDICES, fields["Emotion"])
     item = label_item("zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold)
     unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
-    return [item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})]
+    return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
 
 
 CPED = DatasetSpec(
@@ -65,7 +63,6 @@ CPED = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/CPED_txtcsv/test_split.csv"),),
     record_format="csv",
     adapter=adapt_cped,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",

@@ -1,7 +1,5 @@
 """EDOS: which of 41 emotions and communicative intents a line of a film dialogue expresses."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import find_gold, label_item
@@ -19,14 +17,14 @@ EDOS_CLASSES = (
 EDOS_INDICES = {name: index for index, name in enumerate(EDOS_CLASSES)}
 
 
-def adapt_edos(record: Record) -> Iterable[Item]:
+def adapt_edos(record: Record) -> Item:
     """One turn of a film dialogue. A row whose `ed_emotion` and `ed_emotion_index` disagree yields no gold."""
     fields = record.fields
     gold = find_gold(EDOS_INDICES, fields["ed_emotion"])
     if gold is not None and str(gold[0]) != fields["ed_emotion_index"]:
         gold = None
     question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
-    return [label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold)]
+    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold)
 
 
 EDOS = DatasetSpec(
@@ -35,8 +33,6 @@ EDOS = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
     record_format="csv",
     adapter=adapt_edos,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     required=("text", "ed_emotion", "ed_emotion_index"),

@@ -1,6 +1,7 @@
 """EmoBench: what a person in a story feels, why, and what to do or say."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -29,24 +30,22 @@ APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def adapt_emobench_emotion(record: Record) -> Iterable[Item]:
+def adapt_emobench_emotion(record: Record) -> Item:
     """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release."""
     fields = record.fields
     choices, label = fields["emotion_choices"], fields["emotion_label"]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
-            options=tuple(choices),
-            gold_indices=(choices.index(label),) if label in choices else None,
-            subset=fields["coarse_category"],
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
+        options=tuple(choices),
+        gold_indices=(choices.index(label),) if label in choices else None,
+        subset=fields["coarse_category"],
+    )
 
 
-def adapt_emobench_cause(record: Record) -> Iterable[Item]:
+def adapt_emobench_cause(record: Record) -> Item:
     """`cause_label` is the text of the right one of `cause_choices` (4, 6 or 7); the emotion is given.
 
     The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
@@ -55,71 +54,63 @@ def adapt_emobench_cause(record: Record) -> Iterable[Item]:
     choices, label = fields["cause_choices"], fields["cause_label"]
     drawn = shuffle_options(record, choices, [choices.index(label)] if label in choices else [])
     question = CAUSE_QUESTIONS[fields["language"]]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
-            options=drawn.options,
-            gold_indices=drawn.gold_indices or None,
-            subset=fields["coarse_category"],
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
+        options=drawn.options,
+        gold_indices=drawn.gold_indices or None,
+        subset=fields["coarse_category"],
+    )
 
 
-def adapt_emobench_application(record: Record) -> Iterable[Item]:
+def adapt_emobench_application(record: Record) -> Item:
     """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
     fields = record.fields
     choices, label = fields["choices"], fields["label"]
     question = APPLICATION_QUESTIONS[fields["question type"]][fields["language"]]
-    return [
-        Item(
-            language=fields["language"],
-            question_type="single_choice",
-            context=fields["scenario"].strip(),
-            question=question.format(subject=fields["subject"].strip()),
-            options=tuple(choices),
-            gold_indices=(choices.index(label),) if label in choices else None,
-            subset=f"{fields['category']}: {fields['question type']}",
-        )
-    ]
+    return Item(
+        language=fields["language"],
+        question_type="single_choice",
+        context=fields["scenario"].strip(),
+        question=question.format(subject=fields["subject"].strip()),
+        options=tuple(choices),
+        gold_indices=(choices.index(label),) if label in choices else None,
+        subset=f"{fields['category']}: {fields['question type']}",
+    )
 
 
-EMOBENCH1 = DatasetSpec(
-    id="emobench1",
-    title="EmoBench, emotion recognition",
-    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+_emobench = partial(
+    DatasetSpec,
     record_format="jsonl",
-    adapter=adapt_emobench_emotion,
-    question_types=("single_choice",),
     languages=("en", "zh"),
     licence="MIT",
     paper="Sabour et al. 2024, arXiv:2402.12071",
-    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
+)
+
+EMOBENCH1 = _emobench(
+    id="emobench1",
+    title="EmoBench, emotion recognition",
+    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
+    adapter=adapt_emobench_emotion,
+    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
+    evaluation_version="1.0",
     differences=(
         "The released code asks Chinese items in English; we ask in the item's language.",
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
     ),
 )
 
-EMOBENCH2 = DatasetSpec(
+EMOBENCH2 = _emobench(
     id="emobench2",
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_emobench_cause,
-    question_types=("single_choice",),
-    languages=("en", "zh"),
-    licence="MIT",
-    paper="Sabour et al. 2024, arXiv:2402.12071",
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
     evaluation_version="1.0",
-    expected_rows=300,
-    redistributable=True,
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         "The released code asks Chinese items in English; we ask in the item's language.",
@@ -129,20 +120,13 @@ EMOBENCH2 = DatasetSpec(
     ),
 )
 
-EMOBENCH3 = DatasetSpec(
+EMOBENCH3 = _emobench(
     id="emobench3",
     title="EmoBench, emotional application",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_emobench_application,
-    question_types=("single_choice",),
-    languages=("en", "zh"),
-    licence="MIT",
-    paper="Sabour et al. 2024, arXiv:2402.12071",
     required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
     evaluation_version="1.0",
-    expected_rows=300,
-    redistributable=True,
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
         "The released code asks Chinese items in English; we ask in the item's language.",

@@ -1,6 +1,5 @@
 """Exam questions with lettered options in columns: MMLU-Pro, CMMLU, C-Eval."""
 
-from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
@@ -11,7 +10,7 @@ from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pi
 LETTERS = "ABCD"
 
 
-def adapt_mmlu_pro(record: Record) -> Iterable[Item]:
+def adapt_mmlu_pro(record: Record) -> Item:
     """`options` holds up to ten, `answer_index` is the 0-based place of the right one and `answer` its letter.
 
     Gold is null where the two disagree. `subset` is the category.
@@ -20,29 +19,27 @@ def adapt_mmlu_pro(record: Record) -> Iterable[Item]:
     options = tuple(option.strip() for option in fields["options"])
     place = fields["answer_index"]
     agree = 0 <= place < len(options) and "ABCDEFGHIJ"[place] == fields["answer"]
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            question=fields["question"].strip(),
-            options=options,
-            gold_indices=(place,) if agree else None,
-            fixed_order=order_matters(options),
-            subset=fields["category"],
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        question=fields["question"].strip(),
+        options=options,
+        gold_indices=(place,) if agree else None,
+        fixed_order=order_matters(options),
+        subset=fields["category"],
+    )
 
 
-def adapt_cmmlu(record: Record) -> Iterable[Item]:
+def adapt_cmmlu(record: Record) -> Item:
     """Columns `A` to `D` hold the options, `Answer` the letter of the right one. `subset` is the subject, the file's name."""
     fields = record.fields
-    return [_chinese_item(record, fields["Question"], fields["Answer"], PurePosixPath(record.file).stem)]
+    return _chinese_item(record, fields["Question"], fields["Answer"], PurePosixPath(record.file).stem)
 
 
-def adapt_ceval(record: Record) -> Iterable[Item]:
+def adapt_ceval(record: Record) -> Item:
     """Columns `A` to `D` hold the options, `answer` the letter of the right one. `subset` is the subject, the file's folder."""
     fields = record.fields
-    return [_chinese_item(record, fields["question"], fields["answer"], PurePosixPath(record.file).parent.name)]
+    return _chinese_item(record, fields["question"], fields["answer"], PurePosixPath(record.file).parent.name)
 
 
 def _chinese_item(record: Record, question: str, letter: str, subject: str) -> Item:
@@ -64,8 +61,6 @@ MMLU_PRO = DatasetSpec(
     files=(moodbench_file("basic_ability/common_sense/MMLU-Pro_parquet/data/test-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_mmlu_pro,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="MIT",
     paper="Wang et al. 2024, arXiv:2406.01574",
     required=("question", "options", "answer", "answer_index", "category"),
@@ -81,7 +76,6 @@ CMMLU = DatasetSpec(
     files=pinned_list("cmmlu", MOODBENCH),
     record_format="csv",
     adapter=adapt_cmmlu,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
@@ -115,7 +109,6 @@ CEVAL = DatasetSpec(
     files=pinned_list("ceval", _ceval),
     record_format="parquet",
     adapter=adapt_ceval,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",

@@ -1,7 +1,5 @@
 """FOLIO: whether a conclusion follows from premises in first-order logic."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.pinned_files import moodbench_file
@@ -17,20 +15,18 @@ QUESTION = (
 )
 
 
-def adapt_folio(record: Record) -> Iterable[Item]:
+def adapt_folio(record: Record) -> Item:
     """`label` is the right verdict, the one relevant option of a ranking. Formulas of the release are gold and left out."""
     fields = record.fields
     label = fields["label"]
-    return [
-        Item(
-            language="en",
-            question_type="ranking",
-            context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
-            question=QUESTION.format(conclusion=fields["conclusion"].strip()),
-            options=tuple(VERDICTS.values()),
-            gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="ranking",
+        context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
+        question=QUESTION.format(conclusion=fields["conclusion"].strip()),
+        options=tuple(VERDICTS.values()),
+        gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
+    )
 
 
 FOLIO = DatasetSpec(
@@ -40,7 +36,6 @@ FOLIO = DatasetSpec(
     record_format="jsonl",
     adapter=adapt_folio,
     question_types=("ranking",),
-    languages=("en",),
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
     required=("premises", "conclusion", "label"),

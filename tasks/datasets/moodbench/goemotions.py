@@ -1,7 +1,5 @@
 """GoEmotions: which of 28 emotions a Reddit comment expresses."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.pinned_files import moodbench_file
@@ -16,20 +14,18 @@ EMOTIONS = (
 INDICES = {str(index): index for index in range(len(EMOTIONS))}
 
 
-def adapt_goemotions(record: Record) -> Iterable[Item]:
+def adapt_goemotions(record: Record) -> Item:
     """`labels` is a comma-separated list of positions in the taxonomy; a list that names any other yields no gold."""
     labels = record.fields["labels"].split(",")
     known = all(label in INDICES for label in labels)
-    return [
-        Item(
-            language="en",
-            question_type="multiple_answer",
-            context=record.fields["text"].strip(),
-            question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
-            options=EMOTIONS,
-            gold_indices=tuple(sorted(INDICES[label] for label in labels)) if known else None,
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="multiple_answer",
+        context=record.fields["text"].strip(),
+        question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
+        options=EMOTIONS,
+        gold_indices=tuple(sorted(INDICES[label] for label in labels)) if known else None,
+    )
 
 
 GOEMOTIONS = DatasetSpec(
@@ -40,7 +36,6 @@ GOEMOTIONS = DatasetSpec(
     columns=("text", "labels", "comment_id"),
     adapter=adapt_goemotions,
     question_types=("multiple_answer",),
-    languages=("en",),
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
     required=("text", "labels"),

@@ -1,7 +1,5 @@
 """Two statements and how they relate: COPA, RTE, OCNLI, MNLI."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import find_gold, label_item
@@ -13,46 +11,44 @@ COPA_QUESTIONS = {
 }
 
 
-def adapt_copa(record: Record) -> Iterable[Item]:
+def adapt_copa(record: Record) -> Item:
     """Choice of the more plausible cause or effect; `label` is the 0-based number of the right choice."""
     fields = record.fields
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["premise"],
-            question=COPA_QUESTIONS[fields["question"]],
-            options=(fields["choice1"], fields["choice2"]),
-            gold_indices=find_gold({0: 0, 1: 1}, fields["label"]),
-            subset=fields["question"],
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["premise"],
+        question=COPA_QUESTIONS[fields["question"]],
+        options=(fields["choice1"], fields["choice2"]),
+        gold_indices=find_gold({0: 0, 1: 1}, fields["label"]),
+        subset=fields["question"],
+    )
 
 
-def adapt_rte(record: Record) -> Iterable[Item]:
+def adapt_rte(record: Record) -> Item:
     """Two-way entailment; `label` 0 = entailment, 1 = not entailment."""
     fields = record.fields
     context = f"Text: {fields['premise']}\nStatement: {fields['hypothesis']}"
     question = "Does the text entail the statement, that is, is the statement true if the text is?"
     gold = find_gold({0: 0, 1: 1}, fields["label"])
-    return [label_item("en", context, question, ("entailment", "not entailment"), gold)]
+    return label_item("en", context, question, ("entailment", "not entailment"), gold)
 
 
-def adapt_ocnli(record: Record) -> Iterable[Item]:
+def adapt_ocnli(record: Record) -> Item:
     """Three-way inference in Chinese; `label` 0 = neutral, 1 = entailment, 2 = contradiction, any other: no agreement."""
     fields = record.fields
     context = f"前提：{fields['sentence1']}\n假设：{fields['sentence2']}"
     gold = find_gold({0: 0, 1: 1, 2: 2}, fields["label"])
-    return [label_item("zh", context, "根据前提，假设与前提之间是哪种关系？", ("中立", "蕴含", "矛盾"), gold)]
+    return label_item("zh", context, "根据前提，假设与前提之间是哪种关系？", ("中立", "蕴含", "矛盾"), gold)
 
 
-def adapt_mnli(record: Record) -> Iterable[Item]:
+def adapt_mnli(record: Record) -> Item:
     """Three-way inference; `label` 0 = entailment, 1 = neutral, 2 = contradiction."""
     fields = record.fields
     context = f"Premise: {fields['premise'].strip()}\nHypothesis: {fields['hypothesis'].strip()}"
     question = "Going by the premise, how does the hypothesis relate to it?"
     gold = find_gold({0: 0, 1: 1, 2: 2}, fields["label"])
-    return [label_item("en", context, question, ("entailment", "neutral", "contradiction"), gold)]
+    return label_item("en", context, question, ("entailment", "neutral", "contradiction"), gold)
 
 
 COPA = DatasetSpec(
@@ -61,8 +57,6 @@ COPA = DatasetSpec(
     files=(moodbench_file("basic_ability/NLI/copa_parquet/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_copa,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="BSD 2-clause (as known upstream, not verified)",
     paper="Roemmele et al. 2011, Choice of Plausible Alternatives; SuperGLUE, arXiv:1905.00537",
     required=("premise", "choice1", "choice2", "question", "label"),
@@ -77,8 +71,6 @@ RTE = DatasetSpec(
     files=(moodbench_file("basic_ability/NLI/rte_parquet/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_rte,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="terms of the PASCAL RTE challenges (as known upstream, not verified)",
     paper="Dagan et al. 2006, The PASCAL Recognising Textual Entailment Challenge; SuperGLUE, arXiv:1905.00537",
     required=("premise", "hypothesis", "label"),
@@ -92,7 +84,6 @@ OCNLI = DatasetSpec(
     files=(moodbench_file("basic_ability/NLI/ocnli_parquet/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_ocnli,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC 2.0",
     paper="Hu et al. 2020, arXiv:2010.05444",
@@ -109,8 +100,6 @@ MNLI = DatasetSpec(
     files=(moodbench_file("basic_ability/NLU/mnli_parquet/validation_matched-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_mnli,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="terms of the parts of the MultiNLI corpus, mostly OANC (as known upstream, not verified)",
     paper="Williams et al. 2018, arXiv:1704.05426; GLUE, arXiv:1804.07461",
     required=("premise", "hypothesis", "label"),

@@ -1,7 +1,7 @@
 """LogiQA: logical reasoning questions of the Chinese civil service examination, as machine-translated upstream."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -25,24 +25,22 @@ def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
     return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
 
 
-def adapt_logiqa(record: Record) -> Iterable[Item]:
+def adapt_logiqa(record: Record) -> Item:
     """`label` is the letter printed before the right option; 19 questions print their options in the order A, C, B, D.
 
     Options are put in the order of their letters. Where the printed letters are not all four, the label is the option's place.
     """
     fields = record.fields
     options = _order_options(fields["options"])
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["text"].strip(),
-            question=fields["question"].strip(),
-            options=options,
-            gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
-            fixed_order=any(NAME.fullmatch(option) for option in options),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["text"].strip(),
+        question=fields["question"].strip(),
+        options=options,
+        gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
+        fixed_order=any(NAME.fullmatch(option) for option in options),
+    )
 
 
 def _join(block: Sequence[Record]) -> Record:
@@ -75,8 +73,6 @@ LOGIQA = DatasetSpec(
     record_format="lines",
     join_records=join_logiqa_lines,
     adapter=adapt_logiqa,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
     required=("line",),

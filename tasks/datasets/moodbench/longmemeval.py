@@ -1,6 +1,6 @@
 """LongMemEval: a question to a chat assistant about what its user told it in earlier sessions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
@@ -10,7 +10,7 @@ from tasks.datasets.pinned_files import MOODBENCH, pinned_in
 ABSTENTION = "_abs"
 
 
-def adapt_longmemeval(record: Record) -> Iterable[Item]:
+def adapt_longmemeval(record: Record) -> Item:
     """`haystack_sessions` are shown in the order of `haystack_dates`, which the oracle file does not keep.
 
     `answer` is a text or a number; for `single-session-preference` it is a rubric, and for questions without an answer (names end
@@ -21,16 +21,14 @@ def adapt_longmemeval(record: Record) -> Iterable[Item]:
     # Dates are written year first, so that their texts sort as the dates do.
     sessions = [_show(date, turns) for date, turns in sorted(dated, key=lambda session: session[0])]
     answer = fields["answer"]
-    return [
-        Item(
-            language="en",
-            question_type="open_ended",
-            context="\n\n".join(sessions),
-            question=f"(Asked on {fields['question_date']}.) {fields['question'].strip()}",
-            references=None if answer is None else (str(answer).strip(),),
-            subset="abstention" if fields["question_id"].endswith(ABSTENTION) else fields["question_type"],
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="open_ended",
+        context="\n\n".join(sessions),
+        question=f"(Asked on {fields['question_date']}.) {fields['question'].strip()}",
+        references=None if answer is None else (str(answer).strip(),),
+        subset="abstention" if fields["question_id"].endswith(ABSTENTION) else fields["question_type"],
+    )
 
 
 def _show(date: str, turns: Sequence[Mapping[str, str]]) -> str:
@@ -49,7 +47,6 @@ _LONGMEMEVAL = DatasetSpec(
     record_format="json",
     adapter=adapt_longmemeval,
     question_types=("open_ended",),
-    languages=("en",),
     licence="MIT",
     paper="Wu et al. 2025, arXiv:2410.10813",
     required=(

@@ -1,7 +1,7 @@
 """MoodBench1 to MoodBench4, the sets its authors built: per row a situation, a question and lettered options, in Chinese."""
 
 import re
-from collections.abc import Iterable
+from functools import partial
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
@@ -17,27 +17,27 @@ REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
 SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
-def adapt_moodbench_four(record: Record) -> Iterable[Item]:
+def adapt_moodbench_four(record: Record) -> Item:
     """Situation and question share the cell `text`, divided by 问题:; `gold` is the letter of the right option."""
-    return [_adapt(record, "abcd", _category(record))]
+    return _adapt(record, "abcd", _category(record))
 
 
-def adapt_moodbench_six(record: Record) -> Iterable[Item]:
+def adapt_moodbench_six(record: Record) -> Item:
     """As `adapt_moodbench_four`, with six options."""
-    return [_adapt(record, "abcdef", _category(record))]
+    return _adapt(record, "abcdef", _category(record))
 
 
-def adapt_moodbench_causes(record: Record) -> Iterable[Item]:
+def adapt_moodbench_causes(record: Record) -> Item:
     """As `adapt_moodbench_four`, in an order drawn per item: the release has the right option at A in seven rows of ten."""
     item = _adapt(record, "abcd", _category(record))
     drawn = shuffle_options(record, item.options or (), item.gold_indices or ())
-    return [item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})]
+    return item.model_copy(update={"options": drawn.options, "gold_indices": drawn.gold_indices or None})
 
 
-def adapt_moodbench_replies(record: Record) -> Iterable[Item]:
+def adapt_moodbench_replies(record: Record) -> Item:
     """As `adapt_moodbench_four`, of a file without categories. `subset`: the file; the meaning of `code` is not documented."""
     name = PurePosixPath(record.file).stem.removesuffix("_er").replace("_", " ")
-    return [_adapt(record, "abcd", name)]
+    return _adapt(record, "abcd", name)
 
 
 def _category(record: Record) -> str:
@@ -60,54 +60,41 @@ def _adapt(record: Record, letters: str, subset: str) -> Item:
     )
 
 
-MOODBENCH_PAPER = "MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4"
-
-MOODBENCH1 = DatasetSpec(
-    id="moodbench1",
-    title="MoodBench1, emotion recognition",
-    files=(
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Context_of_Emotion_re.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Dynamic_Changes_in_Emotion_re.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Modes_of_Emotional_Expression_re.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Sources_of_Emotion_re.csv"),
-    ),
+_SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
+_ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotional_Expression", "Sources_of_Emotion")
+_choices = partial(
+    DatasetSpec,
     record_format="csv",
-    columns=SIX_OPTION_COLUMNS,
-    adapter=adapt_moodbench_six,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
-    paper=MOODBENCH_PAPER,
+    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
+    redistributable=True,
+)
+
+MOODBENCH1 = _choices(
+    id="moodbench1",
+    title="MoodBench1, emotion recognition",
+    files=tuple(moodbench_file(f"{_SUBTASKS}/{aspect}_re.csv") for aspect in _ASPECTS),
+    columns=SIX_OPTION_COLUMNS,
+    adapter=adapt_moodbench_six,
     required=SIX_OPTION_COLUMNS,
     evaluation_version="1.0",
     expected_rows=304,
-    redistributable=True,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
         "Task as in the paper, coarse-grained recognition; the released weights have it at fine-grained recognition.",
     ),
 )
 
-MOODBENCH2 = DatasetSpec(
+MOODBENCH2 = _choices(
     id="moodbench2",
     title="MoodBench2, causes of emotions",
-    files=(
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Context_of_Emotion_un.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Dynamic_Changes_in_Emotion_un.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Modes_of_Emotional_Expression_un.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Sources_of_Emotion_un.csv"),
-    ),
-    record_format="csv",
+    files=tuple(moodbench_file(f"{_SUBTASKS}/{aspect}_un.csv") for aspect in _ASPECTS),
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_causes,
-    question_types=("single_choice",),
-    languages=("zh",),
-    licence="CC BY-NC-SA 4.0",
-    paper=MOODBENCH_PAPER,
     required=FOUR_OPTION_COLUMNS,
     evaluation_version="1.0",
     expected_rows=304,
-    redistributable=True,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
         "Options are shown in an order drawn per item; as released, the right one is A in 214 of 304 rows (70.4 %).",
@@ -116,48 +103,36 @@ MOODBENCH2 = DatasetSpec(
     ),
 )
 
-MOODBENCH3 = DatasetSpec(
+MOODBENCH3 = _choices(
     id="moodbench3",
     title="MoodBench3, strategy selection",
     files=(
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/person_scenarios_ma.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/social_scenarios_ma.csv"),
+        moodbench_file(f"{_SUBTASKS}/person_scenarios_ma.csv"),
+        moodbench_file(f"{_SUBTASKS}/social_scenarios_ma.csv"),
     ),
-    record_format="csv",
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_four,
-    question_types=("single_choice",),
-    languages=("zh",),
-    licence="CC BY-NC-SA 4.0",
-    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
     required=FOUR_OPTION_COLUMNS,
     evaluation_version="1.0",
     expected_rows=302,
-    redistributable=True,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
         "Level high as in the paper; the released weights have it at medium.",
     ),
 )
 
-MOODBENCH4 = DatasetSpec(
+MOODBENCH4 = _choices(
     id="moodbench4",
     title="MoodBench4, empathetic replies",
     files=(
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Emotional_counseling_er.csv"),
-        moodbench_file("emo_ability/PQEmotion/emotional_subtask/Psychological_guidance_er.csv"),
+        moodbench_file(f"{_SUBTASKS}/Emotional_counseling_er.csv"),
+        moodbench_file(f"{_SUBTASKS}/Psychological_guidance_er.csv"),
     ),
-    record_format="csv",
     columns=REPLY_COLUMNS,
     adapter=adapt_moodbench_replies,
-    question_types=("single_choice",),
-    languages=("zh",),
-    licence="CC BY-NC-SA 4.0",
-    paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
     required=REPLY_COLUMNS,
     evaluation_version="1.0",
     expected_rows=302,
-    redistributable=True,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
         "The released code runs these files twice under two names; they count once here, as in the paper.",

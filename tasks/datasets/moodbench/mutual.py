@@ -1,7 +1,6 @@
 """MuTual-plus: the reply that logically continues a dialogue."""
 
 import re
-from collections.abc import Iterable
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -12,19 +11,17 @@ from tasks.datasets.pinned_files import MOODBENCH, pinned_list
 TURN = re.compile(r"\s+(?=[MF]:)")
 
 
-def adapt_mutual(record: Record) -> Iterable[Item]:
+def adapt_mutual(record: Record) -> Item:
     """`answers` is the letter of the right one of four replies; a reply that asks to repeat is right if no other fits."""
     fields = record.fields
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=TURN.sub("\n", fields["article"].strip()),
-            question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
-            options=tuple(" ".join(option.split()) for option in fields["options"]),
-            gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=TURN.sub("\n", fields["article"].strip()),
+        question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
+        options=tuple(" ".join(option.split()) for option in fields["options"]),
+        gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
+    )
 
 
 MUTUAL = DatasetSpec(
@@ -33,8 +30,6 @@ MUTUAL = DatasetSpec(
     files=pinned_list("mutual", MOODBENCH),
     record_format="jsonl",
     adapter=adapt_mutual,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
     required=("article", "options", "answers"),

@@ -1,7 +1,5 @@
 """What a news item is about: AG News, THUCNews."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import find_gold, label_item
@@ -13,18 +11,18 @@ AG_NEWS_TOPICS = ("World", "Sports", "Business", "Science and technology")
 THUCNEWS_TOPICS = ("教育", "娱乐", "时尚", "财经", "游戏", "时政", "社会", "体育", "股票", "科技")
 
 
-def adapt_ag_news(record: Record) -> Iterable[Item]:
+def adapt_ag_news(record: Record) -> Item:
     """Title and description; `class` is the text "1" to "4". A backslash stands for a line break, before "$" for nothing."""
     fields = record.fields
     context = f"{_clean(fields['title'])}\n{_clean(fields['description'])}"
     gold = find_gold({str(number): number - 1 for number in range(1, len(AG_NEWS_TOPICS) + 1)}, fields["class"])
-    return [label_item("en", context, "Which topic does this news item belong to?", AG_NEWS_TOPICS, gold)]
+    return label_item("en", context, "Which topic does this news item belong to?", AG_NEWS_TOPICS, gold)
 
 
-def adapt_thucnews(record: Record) -> Iterable[Item]:
+def adapt_thucnews(record: Record) -> Item:
     """A Chinese news text; `label` 0 to 9 stands for the topic, which is asked for by its Chinese name."""
     gold = find_gold({index: index for index in range(len(THUCNEWS_TOPICS))}, record.fields["label"])
-    return [label_item("zh", record.fields["text"].strip(), "这篇新闻属于哪个类别？", THUCNEWS_TOPICS, gold)]
+    return label_item("zh", record.fields["text"].strip(), "这篇新闻属于哪个类别？", THUCNEWS_TOPICS, gold)
 
 
 def _clean(text: str) -> str:
@@ -38,8 +36,6 @@ AG_NEWS = DatasetSpec(
     record_format="csv",
     columns=("class", "title", "description"),
     adapter=adapt_ag_news,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="research and non-commercial use (as known upstream, not verified)",
     paper="Zhang et al. 2015, Character-level Convolutional Networks for Text Classification, arXiv:1509.01626",
     required=("class", "title", "description"),
@@ -57,7 +53,6 @@ THUCNEWS = DatasetSpec(
     files=(moodbench_file("basic_ability/NLU/THUCNewsText/data/test-00000-of-00001-7b7f37b8f3ca85f8.parquet"),),
     record_format="parquet",
     adapter=adapt_thucnews,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="research use, terms of THUCTC (as known upstream, not verified)",
     paper="Sun et al. 2016, THUCTC: An Efficient Chinese Text Classifier",

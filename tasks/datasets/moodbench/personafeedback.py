@@ -1,6 +1,6 @@
 """PersonaFeedback: which of two replies to a request fits a described user."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -38,23 +38,21 @@ def join_personas(records: Sequence[Record]) -> Sequence[Record]:
     ]
 
 
-def adapt_personafeedback(record: Record) -> Iterable[Item]:
+def adapt_personafeedback(record: Record) -> Item:
     """`chosen` is the reply that people preferred for this user, `reject` the other. `subset`: kind of question, difficulty."""
     fields = record.fields
     drawn = shuffle_options(record, (fields["chosen"].strip(), fields["reject"].strip()), (0,))
     persona = "\n".join(_describe(fields["persona"]))
     path = PurePosixPath(record.file)
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
-            question=QUESTION,
-            options=drawn.options,
-            gold_indices=drawn.gold_indices,
-            subset=f"{KINDS[path.parent.name]}, {path.stem}",
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
+        question=QUESTION,
+        options=drawn.options,
+        gold_indices=drawn.gold_indices,
+        subset=f"{KINDS[path.parent.name]}, {path.stem}",
+    )
 
 
 def _folder(record: Record) -> str:
@@ -84,8 +82,6 @@ PERSONAFEEDBACK = DatasetSpec(
     record_format="jsonl",
     join_records=join_personas,
     adapter=adapt_personafeedback,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),

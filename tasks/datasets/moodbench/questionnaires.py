@@ -1,6 +1,6 @@
 """Questionnaires about oneself: Empathy Quotient, emotional intelligence, relationships, communication."""
 
-from collections.abc import Iterable
+from functools import partial
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -14,7 +14,7 @@ FOR_AGREEMENT = {"完全不同意": 0.0, "不同意": 0.0, "中立": 0.0, "同�
 FOR_DISAGREEMENT = {"完全不同意": 2.0, "不同意": 1.0, "中立": 0.0, "同意": 0.0, "完全同意": 0.0}
 
 
-def adapt_empathy_quotient(record: Record) -> Iterable[Item]:
+def adapt_empathy_quotient(record: Record) -> Item:
     """A statement scored by the published key, not by the file's `Score`. `subset`: the key it falls under."""
     number, choices = record.row + 1, record.fields["Choices"]
     if set(choices) != set(FOR_AGREEMENT):
@@ -26,12 +26,12 @@ def adapt_empathy_quotient(record: Record) -> Iterable[Item]:
         subset, points = "disagreement scores", tuple(FOR_DISAGREEMENT[choice] for choice in choices)
     else:
         subset, points = "filler", (None,) * len(choices)
-    return [_item(record, points).model_copy(update={"subset": subset})]
+    return _item(record, points).model_copy(update={"subset": subset})
 
 
-def adapt_questionnaire(record: Record) -> Iterable[Item]:
+def adapt_questionnaire(record: Record) -> Item:
     """A statement, or the beginning of one, scored by the file: `Score` holds the points of each of `Choices`."""
-    return [_item(record, tuple(float(points) for points in record.fields["Score"]))]
+    return _item(record, tuple(float(points) for points in record.fields["Score"]))
 
 
 def _item(record: Record, points: tuple[float | None, ...]) -> Item:
@@ -45,20 +45,23 @@ def _item(record: Record, points: tuple[float | None, ...]) -> Item:
 
 
 _FOLDER = "values/mental_health/liangbiao/data/meq"
-_REQUIRED = ("Question", "Choices", "Score")
 _UNREADABLE = "The released code gives a failed call the lowest points of its item; here it is a missing value."
 
-EQ60 = DatasetSpec(
+_questionnaire = partial(
+    DatasetSpec,
+    record_format="json",
+    question_types=("questionnaire",),
+    languages=("zh",),
+    required=("Question", "Choices", "Score"),
+)
+
+EQ60 = _questionnaire(
     id="eq60",
     title="Empathy Quotient, 60 items",
     files=(moodbench_file(f"{_FOLDER}/EQ-60共情商量表-中文.json"),),
-    record_format="json",
     adapter=adapt_empathy_quotient,
-    question_types=("questionnaire",),
-    languages=("zh",),
     licence="Autism Research Centre, research use (as known upstream, not verified); translation of unknown origin",
     paper="Baron-Cohen and Wheelwright 2004, The Empathy Quotient, Journal of Autism and Developmental Disorders 34",
-    required=_REQUIRED,
     evaluation_version="1.0",
     expected_rows=60,
     differences=(
@@ -70,17 +73,13 @@ EQ60 = DatasetSpec(
     ),
 )
 
-IRI30 = DatasetSpec(
+IRI30 = _questionnaire(
     id="iri30",
     title="Emotional intelligence, 30 items (IRI30)",
     files=(moodbench_file(f"{_FOLDER}/IRI30项情商问卷.json"),),
-    record_format="json",
     adapter=adapt_questionnaire,
-    question_types=("questionnaire",),
-    languages=("zh",),
     licence="not stated",
     paper="none known",
-    required=_REQUIRED,
     evaluation_version="1.0",
     expected_rows=30,
     differences=(
@@ -92,33 +91,25 @@ IRI30 = DatasetSpec(
     ),
 )
 
-INTERPERSONAL_RELATIONSHIP = DatasetSpec(
+INTERPERSONAL_RELATIONSHIP = _questionnaire(
     id="interpersonal_relationship",
     title="Interpersonal relationship test",
     files=(moodbench_file(f"{_FOLDER}/人际关系测试16道.json"),),
-    record_format="json",
     adapter=adapt_questionnaire,
-    question_types=("questionnaire",),
-    languages=("zh",),
     licence="not stated",
     paper="none known: a popular test of 16 items",
-    required=_REQUIRED,
     evaluation_version="1.0",
     expected_rows=16,
     differences=(_UNREADABLE,),
 )
 
-EFFECTIVE_COMMUNICATION = DatasetSpec(
+EFFECTIVE_COMMUNICATION = _questionnaire(
     id="effective_communication",
     title="Effective communication test",
     files=(moodbench_file(f"{_FOLDER}/有效沟通测试.json"),),
-    record_format="json",
     adapter=adapt_questionnaire,
-    question_types=("questionnaire",),
-    languages=("zh",),
     licence="not stated",
     paper="none known: a popular test of 15 items",
-    required=_REQUIRED,
     evaluation_version="1.0",
     expected_rows=15,
     differences=(

@@ -1,6 +1,6 @@
 """Questions about a text: CMRC 2018 (a span), MultiRC (is an answer right), ReCoRD (the entity that fills a blank)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
@@ -9,18 +9,16 @@ from tasks.datasets.options import find_gold
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 
-def adapt_cmrc2018(record: Record) -> Iterable[Item]:
+def adapt_cmrc2018(record: Record) -> Item:
     """`answers.text` lists the reference spans; each distinct one is a reference. The text stays as it is: spans are exact."""
     fields = record.fields
-    return [
-        Item(
-            language="zh",
-            question_type="extractive",
-            context=fields["context"],
-            question=fields["question"],
-            references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
-        )
-    ]
+    return Item(
+        language="zh",
+        question_type="extractive",
+        context=fields["context"],
+        question=fields["question"],
+        references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
+    )
 
 
 MULTIRC_QUESTION = (
@@ -28,24 +26,22 @@ MULTIRC_QUESTION = (
 )
 
 
-def adapt_multirc(record: Record) -> Iterable[Item]:
+def adapt_multirc(record: Record) -> Item:
     """One row is one proposed answer; `label` 1 = correct. `subset`: paragraph and question that the answers share.
 
     Each answer is judged by itself, as SuperGLUE does (arXiv:1905.00537, section 3): F1 is that of "yes", the option at index 0.
     """
     fields = record.fields
     place = fields["idx"]
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            context=fields["paragraph"].strip(),
-            question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
-            options=("yes", "no"),
-            gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
-            subset=f"{place['paragraph']}-{place['question']}",
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        context=fields["paragraph"].strip(),
+        question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
+        options=("yes", "no"),
+        gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
+        subset=f"{place['paragraph']}-{place['question']}",
+    )
 
 
 RECORD_QUESTION = (
@@ -56,7 +52,7 @@ RECORD_QUESTION = (
 HIGHLIGHT = "\n@highlight\n"
 
 
-def adapt_record(record: Record) -> Iterable[Item]:
+def adapt_record(record: Record) -> Item:
     """`entities` are the candidates, `answers` those of them that are right: forms of one name, of which any will do.
 
     Marks before the highlights of the news text become list marks. Entities that differ in white space alone are shown once.
@@ -65,15 +61,13 @@ def adapt_record(record: Record) -> Iterable[Item]:
     fields = record.fields
     entities, answers = fields["entities"], fields["answers"]
     listed = "\n".join(f"- {entity}" for entity in _merge(entities))
-    return [
-        Item(
-            language="en",
-            question_type="extractive",
-            context=fields["passage"].replace(HIGHLIGHT, "\n- ").strip(),
-            question=RECORD_QUESTION.format(query=" ".join(fields["query"].split()), entities=listed),
-            references=_merge(answers) if answers and set(answers) <= set(entities) else None,
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="extractive",
+        context=fields["passage"].replace(HIGHLIGHT, "\n- ").strip(),
+        question=RECORD_QUESTION.format(query=" ".join(fields["query"].split()), entities=listed),
+        references=_merge(answers) if answers and set(answers) <= set(entities) else None,
+    )
 
 
 def _merge(names: Sequence[str]) -> tuple[str, ...]:
@@ -123,8 +117,6 @@ _MULTIRC = DatasetSpec(
     ),
     record_format="parquet",
     adapter=adapt_multirc,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
     required=("paragraph", "question", "answer", "idx", "label"),
@@ -158,7 +150,6 @@ RECORD = DatasetSpec(
     record_format="parquet",
     adapter=adapt_record,
     question_types=("extractive",),
-    languages=("en",),
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
     required=("passage", "query", "entities", "answers"),

@@ -1,10 +1,10 @@
 """SafetyBench: questions on seven kinds of safety, one entry each over the same files of questions and of answers."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Adapter, Item, Record, RecordJoin
+from schemas.item import Item, Record, RecordJoin
 from schemas.vocabulary import Language
 from tasks.datasets.pinned_files import pinned_in
 
@@ -41,29 +41,27 @@ def join_safetybench_answers(category: str) -> RecordJoin:
     return join
 
 
-def adapt_safetybench(language: Language) -> Adapter:
+def adapt_safetybench(language: Language) -> Callable[[Record], Item]:
     """An adapter: `answer` is the index of the right one of `options`. A right answer printed twice has no gold.
 
     Source: Zhang et al. 2024, section 3.
     """
 
-    def adapt(record: Record) -> Iterable[Item]:
+    def adapt(record: Record) -> Item:
         fields = record.fields
         # Options have to stay one line each.
         options = tuple(" ".join(option.split()) for option in fields["options"])
         answer = fields["answer"]
         clear = answer in range(len(options)) and options.count(options[answer]) == 1
-        return [
-            Item(
-                language=language,
-                question_type="single_choice",
-                question=fields["question"].strip(),
-                options=options,
-                gold_indices=(answer,) if clear else None,
-                fixed_order=any(NAMES_OTHERS[language].search(option) for option in options),
-                item_id=str(fields["id"]),
-            )
-        ]
+        return Item(
+            language=language,
+            question_type="single_choice",
+            question=fields["question"].strip(),
+            options=options,
+            gold_indices=(answer,) if clear else None,
+            fixed_order=any(NAMES_OTHERS[language].search(option) for option in options),
+            item_id=str(fields["id"]),
+        )
 
     return adapt
 
@@ -134,7 +132,6 @@ def safetybench(
             files=(QUESTIONS_EN, ANSWERS_EN) if english else (QUESTIONS_ZH, ANSWERS_ZH),
             record_format="json",
             adapter=adapt_safetybench(language),
-            question_types=("single_choice",),
             languages=(language,),
             licence="MIT",
             paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",

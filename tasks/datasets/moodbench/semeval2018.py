@@ -1,7 +1,6 @@
 """SemEval-2018: emotions in tweets (Task 1) and irony in tweets (Task 3)."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
@@ -28,7 +27,7 @@ TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
 PRESENCE = ("present", "absent")
 
 
-def adapt_semeval2018_task1(record: Record) -> Iterable[Item]:
+def adapt_semeval2018_task1(record: Record) -> list[Item]:
     """Eleven items per tweet, one per emotion: "1" = present, "0" = absent. `subset`: the emotion.
 
     Line breaks are written as backslash and n.
@@ -49,11 +48,11 @@ SPACES = re.compile(r"\s+")
 IRONY = ("ironic", "not ironic")
 
 
-def adapt_semeval2018_task3(record: Record) -> Iterable[Item]:
+def adapt_semeval2018_task3(record: Record) -> Item:
     """`Label` "1" = ironic, "0" = not. The hashtags #irony, #sarcasm and #not are taken out of the tweet."""
     tweet = SPACES.sub(" ", COLLECTED_BY.sub("", record.fields["Tweet text"])).strip()
     gold = find_gold({"1": 0, "0": 1}, record.fields["Label"])
-    return [label_item("en", tweet, "Is this tweet ironic?", IRONY, gold)]
+    return label_item("en", tweet, "Is this tweet ironic?", IRONY, gold)
 
 
 SEMEVAL2018_TASK1 = DatasetSpec(
@@ -63,8 +62,6 @@ SEMEVAL2018_TASK1 = DatasetSpec(
     record_format="tsv_plain",
     columns=TWEET_COLUMNS,
     adapter=adapt_semeval2018_task1,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
     required=TWEET_COLUMNS,
@@ -101,8 +98,6 @@ _TASK3 = DatasetSpec(
     ),
     record_format="tsv_plain",
     adapter=adapt_semeval2018_task3,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
     required=("Tweet index", "Label", "Tweet text"),

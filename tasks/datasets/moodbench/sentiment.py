@@ -1,7 +1,6 @@
 """Opinions about films and restaurants: SST-2, IMDb, Dianping."""
 
 import re
-from collections.abc import Iterable
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -13,25 +12,25 @@ POLARITIES_ZH = ("正面", "负面")
 LINE_BREAK = re.compile(r"<br\s*/?>")
 
 
-def adapt_sst2(record: Record) -> Iterable[Item]:
+def adapt_sst2(record: Record) -> Item:
     """One sentence of a review; `label` 1 = positive, 0 = negative. Lower case and split tokens are part of the release."""
     gold = find_gold({1: 0, 0: 1}, record.fields["label"])
     question = "Is the opinion that this sentence from a film review expresses positive or negative?"
-    return [label_item("en", record.fields["sentence"].strip(), question, POLARITIES, gold)]
+    return label_item("en", record.fields["sentence"].strip(), question, POLARITIES, gold)
 
 
-def adapt_imdb(record: Record) -> Iterable[Item]:
+def adapt_imdb(record: Record) -> Item:
     """A whole review; `label` 1 = positive, 0 = negative. HTML line breaks become line breaks."""
     gold = find_gold({1: 0, 0: 1}, record.fields["label"])
     review = LINE_BREAK.sub("\n", record.fields["text"]).strip()
-    return [label_item("en", review, "Is the opinion that this film review expresses positive or negative?", POLARITIES, gold)]
+    return label_item("en", review, "Is the opinion that this film review expresses positive or negative?", POLARITIES, gold)
 
 
-def adapt_dianping(record: Record) -> Iterable[Item]:
+def adapt_dianping(record: Record) -> Item:
     """A review in Chinese; `label` "1" = positive, "0" = negative. Line breaks are written as backslash and n."""
     gold = find_gold({"1": 0, "0": 1}, record.fields["label"])
     review = record.fields["sentence"].replace("\\n", "\n").strip()
-    return [label_item("zh", review, "这条餐厅点评表达的总体态度是正面还是负面？", POLARITIES_ZH, gold)]
+    return label_item("zh", review, "这条餐厅点评表达的总体态度是正面还是负面？", POLARITIES_ZH, gold)
 
 
 SST2 = DatasetSpec(
@@ -40,8 +39,6 @@ SST2 = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/sst2_parquet/data/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_sst2,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="not stated upstream",
     paper="Socher et al. 2013, Recursive Deep Models for Semantic Compositionality, EMNLP 2013; GLUE, arXiv:1804.07461",
     required=("sentence", "label"),
@@ -55,8 +52,6 @@ IMDB = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/imdb_parquet/plain_text/test-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_imdb,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="not stated upstream",
     paper="Maas et al. 2011, Learning Word Vectors for Sentiment Analysis, ACL 2011",
     required=("text", "label"),
@@ -71,7 +66,6 @@ DIANPING = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/dianping_csv/dev.csv"),),
     record_format="csv",
     adapter=adapt_dianping,
-    question_types=("single_choice",),
     languages=("zh",),
     licence="not stated",
     paper="none known: Dianping restaurant reviews, repackaged without a source",

@@ -1,6 +1,6 @@
 """StereoSet: which of three continuations a model takes for likelier: stereotype, anti-stereotype or an unrelated one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -30,7 +30,7 @@ def list_stereoset_tests(records: Sequence[Record]) -> Sequence[Record]:
     ]
 
 
-def adapt_stereoset(record: Record) -> Iterable[Item]:
+def adapt_stereoset(record: Record) -> Item:
     """Three sentences, one of each role; the relevant ones are the two that make sense.
 
     `subset` is "type of bias: target term", since scores are averaged over terms. A test without one sentence of each role has
@@ -45,19 +45,17 @@ def adapt_stereoset(record: Record) -> Iterable[Item]:
     complete = sorted(known) == sorted(ROLES.values()) and len(roles) == len(known)
     gold = [index for index, role in enumerate(roles) if role in MEANINGFUL] if complete else []
     shown = shuffle_options(record, [sentence["sentence"].strip() for sentence in sentences], gold, known if complete else None)
-    return [
-        Item(
-            language="en",
-            question_type="ranking",
-            context=fields["context"].strip(),
-            question=QUESTIONS[fields["task"]],
-            options=shown.options,
-            gold_indices=shown.gold_indices or None,
-            option_roles=shown.roles,
-            item_id=f"{fields['task']}-{fields['id']}",
-            subset=f"{fields['bias_type']}: {fields['target']}",
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="ranking",
+        context=fields["context"].strip(),
+        question=QUESTIONS[fields["task"]],
+        options=shown.options,
+        gold_indices=shown.gold_indices or None,
+        option_roles=shown.roles,
+        item_id=f"{fields['task']}-{fields['id']}",
+        subset=f"{fields['bias_type']}: {fields['target']}",
+    )
 
 
 _stereoset = pinned_in("github.com/moinnadeem/StereoSet", "ead7d086a64a192a1eca88e0dd2fd163de375218")
@@ -69,7 +67,6 @@ STEREOSET = DatasetSpec(
     record_format="json_object",
     adapter=adapt_stereoset,
     question_types=("ranking",),
-    languages=("en",),
     licence="CC BY-SA 4.0",
     paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
     required=("key", "value"),

@@ -1,7 +1,7 @@
 """Texts to be summed up in Chinese: LCSTS, CNewSum, VCSum."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ _MARKS = re.compile(rf"(?<={_CHINESE})\s*([-,;:!?])\s*|\s*([-,;:!?])\s*(?={_CHIN
 _DIVIDERS = re.compile(rf"\s+(?={_CHINESE}|$)|(?<={_CHINESE})\s+")
 
 
-def adapt_lcsts(record: Record) -> Iterable[Item]:
+def adapt_lcsts(record: Record) -> Item:
     """`input` is a news message behind a fixed sentence that states the task; `output` is its reference summary, a headline.
 
     Raises:
@@ -31,22 +31,22 @@ def adapt_lcsts(record: Record) -> Iterable[Item]:
     if task is None:
         raise ValueError("the text does not start with the sentence that states the task")
     text = fields["input"][task.end() :]
-    return [_summary_item(text, "请用一句话概括这则新闻，写成标题那样的摘要。", fields["output"])]
+    return _summary_item(text, "请用一句话概括这则新闻，写成标题那样的摘要。", fields["output"])
 
 
-def adapt_cnewsum(record: Record) -> Iterable[Item]:
+def adapt_cnewsum(record: Record) -> Item:
     """`article` lists sentences, `summary` is the reference; both are divided into words, which is undone."""
     fields = record.fields
     text = "".join(_join_words(sentence) for sentence in fields["article"])
-    return [_summary_item(text, "请为这篇新闻写一段简短的摘要。", _join_words(fields["summary"]))]
+    return _summary_item(text, "请为这篇新闻写一段简短的摘要。", _join_words(fields["summary"]))
 
 
-def adapt_vcsum(record: Record) -> Iterable[Item]:
+def adapt_vcsum(record: Record) -> Item:
     """`context` lists turns, each a list of sentences, `speaker` who speaks in each; `summary` is of the whole."""
     fields = record.fields
     turns = zip(fields["speaker"], fields["context"], strict=True)
     text = "\n".join(f"发言人{speaker}：{''.join(sentences)}" for speaker, sentences in turns)
-    return [_summary_item(text, "请为这次会议写一段摘要，概括讨论的主要内容。", fields["summary"])]
+    return _summary_item(text, "请为这次会议写一段摘要，概括讨论的主要内容。", fields["summary"])
 
 
 def join_meetings(records: Sequence[Record]) -> list[Record]:

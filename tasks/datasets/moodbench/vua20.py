@@ -1,7 +1,5 @@
 """VUA20: whether a marked word is used metaphorically or literally."""
 
-from collections.abc import Iterable
-
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.options import find_gold, label_item
@@ -15,7 +13,7 @@ METAPHOR_QUESTION = (
 )
 
 
-def adapt_vua20(record: Record) -> Iterable[Item]:
+def adapt_vua20(record: Record) -> Item:
     """`w_index`: place of the word among those that spaces part; `label` "1" = metaphor. `subset`: part of speech."""
     fields = record.fields
     words = fields["sentence"].split(" ")
@@ -26,7 +24,7 @@ def adapt_vua20(record: Record) -> Iterable[Item]:
     sentence = " ".join([*words[:place], f"*{word}*", *words[place + 1 :]])
     gold = find_gold({"1": 0, "0": 1}, fields["label"])
     item = label_item("en", sentence, METAPHOR_QUESTION.format(word=word), USES, gold)
-    return [item.model_copy(update={"subset": fields["POS"]})]
+    return item.model_copy(update={"subset": fields["POS"]})
 
 
 VUA20 = DatasetSpec(
@@ -35,8 +33,6 @@ VUA20 = DatasetSpec(
     files=(moodbench_file("emo_ability/emo_recognition/vua20_tsv/test.tsv"),),
     record_format="tsv_plain",
     adapter=adapt_vua20,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
     required=("sentence", "label", "POS", "w_index"),

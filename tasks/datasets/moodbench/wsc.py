@@ -1,6 +1,6 @@
 """WSC: whether a pronoun stands for a noun phrase of the same text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -10,7 +10,7 @@ from tasks.datasets.pinned_files import moodbench_file
 QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?'
 
 
-def adapt_wsc(record: Record) -> Iterable[Item]:
+def adapt_wsc(record: Record) -> Item:
     """`label` 1 = it does. The pronoun is marked in the text, since the same one may occur more than once.
 
     Raises:
@@ -22,7 +22,7 @@ def adapt_wsc(record: Record) -> Iterable[Item]:
     end = start + len(pronoun)
     context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
     question = QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
-    return [label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]))]
+    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]))
 
 
 def _find(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
@@ -38,8 +38,6 @@ WSC = DatasetSpec(
     files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
     record_format="parquet",
     adapter=adapt_wsc,
-    question_types=("single_choice",),
-    languages=("en",),
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
     required=("text", "span1_text", "span2_text", "span2_index", "label"),

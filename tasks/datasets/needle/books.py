@@ -23,10 +23,6 @@ def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
     Licence, front matter and the publisher's advertisements lie outside. Underscores, which mark italics, are removed; headings
     are paragraphs of their own.
 
-    Args:
-        lines: of the file.
-        name: of the file, for errors.
-
     Raises:
         SourceError: the first chapter or the end is not marked, or there is no prose between them.
     """

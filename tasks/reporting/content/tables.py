@@ -12,9 +12,9 @@ from schemas.blueprint import (
     RatioNormalisation,
 )
 from schemas.vocabulary import LEVELS, Level, Metric
+from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
-from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.benchmark import MetricPath, TaskPath, metric_paths, task_paths
 from tasks.reporting.content.caveats import NO_TASKS, MissingScores
 

@@ -59,12 +59,7 @@ def first_failed(calls: Sequence[Call]) -> Call | None:
 
 
 def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:
-    """Return the messages that ask an item.
-
-    Args:
-        state: the item and its setting.
-        retrieved: what its queries brought; without pieces, nothing is said of them.
-    """
+    """Return the messages that ask an item."""
     if state.family == "mc":
         blocks = _dialogue_blocks(state, retrieved)
     elif state.family == "ed":

@@ -15,12 +15,7 @@ FIRST_THAT_RETRIEVES = 2
 
 
 async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
-    """Ask for ratings and five steps; a failed call ends it.
-
-    Args:
-        state: the item and its setting.
-        retrieve: retrieves what a step is shown, where the setting retrieves beforehand.
-    """
+    """Ask for ratings and five steps; a failed call ends it."""
     account = ExpressionDialogue(state, retrieve)
     await account.rate()
     for number in range(1, STEPS + 1):

@@ -241,9 +241,6 @@ class LongPrompts(Frozen):
 def load_long_prompts(folder: Path = LONG_PROMPTS) -> LongPrompts:
     """Read all texts.
 
-    Args:
-        folder: holds one `<task or helper>.yaml` each.
-
     Raises:
         UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
     """

@@ -1,5 +1,6 @@
 """Datasets as the mirror has them, each read and built once per process."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,5 @@ def build(name: str, mirror: Path) -> BuiltItems:
     return build_items(spec, paths(spec, mirror), None, 0)
 
 
-def only(items: Any) -> Item:
-    (item,) = items
-    assert isinstance(item, Item)
-    return item
+def adapt(adapter: Callable[[Record], Item], **fields: Any) -> Item:
+    return adapter(Record(fields=fields, file="file", row=0))

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,15 @@ from schemas.tables.items import Items
 from tasks.datasets.building import adapt_records, build_items, select_items, split_by_rules
 
 
-def adapt_pair(record: Record) -> Iterable[Item]:
+def adapt_pair(record: Record) -> Item:
     fields = record.fields
-    return [
-        Item(
-            language="en",
-            question_type="single_choice",
-            question=fields["question"],
-            options=tuple(fields["options"]),
-            gold_indices=None if fields["gold"] is None else (fields["gold"],),
-        )
-    ]
+    return Item(
+        language="en",
+        question_type="single_choice",
+        question=fields["question"],
+        options=tuple(fields["options"]),
+        gold_indices=None if fields["gold"] is None else (fields["gold"],),
+    )
 
 
 def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec:
@@ -35,8 +32,6 @@ def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec
         files=(LocalFile(path=Path("pairs.jsonl")),),
         record_format="jsonl",
         adapter=adapter,
-        question_types=("single_choice",),
-        languages=("en",),
         licence="none",
         paper="none",
         required=("question",),
@@ -128,15 +123,8 @@ def test_repeated_rows_are_numbered(tmp_path: Path) -> None:
     assert built.items["item_id"].to_list() == expected
 
 
-def adapt_two(record: Record) -> Iterable[Item]:
-    for question in ("Which emotion?", "Which cause?"):
-        yield Item(
-            language="en",
-            question_type="single_choice",
-            question=question,
-            options=("this", "that"),
-            gold_indices=(record.row % 2,),
-        )
+def adapt_two(record: Record) -> list[Item]:
+    return [adapt_pair(record).model_copy(update={"question": question}) for question in ("Which emotion?", "Which cause?")]
 
 
 def test_several_items_of_one_record_are_numbered_too(tmp_path: Path) -> None:
@@ -151,8 +139,8 @@ def test_several_items_of_one_record_are_numbered_too(tmp_path: Path) -> None:
     assert built.n_read == 4
 
 
-def adapt_named(record: Record) -> Iterable[Item]:
-    return [item.model_copy(update={"item_id": record.fields["id"]}) for item in adapt_pair(record)]
+def adapt_named(record: Record) -> Item:
+    return adapt_pair(record).model_copy(update={"item_id": record.fields["id"]})
 
 
 def test_a_name_given_by_the_source_is_kept_and_a_repeated_one_rejected(tmp_path: Path) -> None:
@@ -180,8 +168,8 @@ def test_values_of_the_wrong_type_are_record_errors(tmp_path: Path, broken: dict
         build_items(spec_with(adapt_pair), write(tmp_path, [row(0, **broken)]), 300, 0)
 
 
-def adapt_nothing(record: Record) -> Iterable[Item]:
-    return adapt_pair(record) if record.row == 0 else []
+def adapt_nothing(record: Record) -> list[Item]:
+    return [adapt_pair(record)] if record.row == 0 else []
 
 
 def test_a_record_is_never_dropped_silently(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
         sample_builder=builder,
         long_task="qa" if builder else None,
         question_types=("extractive",),
-        languages=("en",),
         licence="none",
         paper="none",
         required=("id",),

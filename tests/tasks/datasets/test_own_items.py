@@ -10,8 +10,7 @@ CHOICE = {"language": "en", "question_type": "single_choice", "question": "Which
 
 
 def adapt(**fields: Any) -> Item:
-    (item,) = adapt_item_record(Record(fields=fields, file="mine.csv", row=4))
-    return item
+    return adapt_item_record(Record(fields=fields, file="mine.csv", row=4))
 
 
 def test_all_fields_arrive() -> None:

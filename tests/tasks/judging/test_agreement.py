@@ -23,7 +23,8 @@ from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compare_judges
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import CodeVersion, Lake
-from tests.tasks.judging.rows import Row, items, judgement, judgements, response, responses
+from tests.tasks.judging.rows import items, judgement, response
+from tests.tasks.rows import Row, judgements, responses
 
 RUBRIC = load_rubric("mc_stage1")
 FIRST, SECOND, THIRD = RUBRIC.names

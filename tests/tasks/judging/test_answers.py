@@ -6,7 +6,8 @@ import pytest
 
 from schemas.errors import ScoringError
 from tasks.judging.answers import END_QUERY, judged_answers
-from tests.tasks.judging.rows import Row, items, response, responses
+from tests.tasks.judging.rows import items, response
+from tests.tasks.rows import Row, responses
 
 TEXTS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
 NARRATIVE = (

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
-from tests.tasks.judging.rows import judgement, judgements
+from tests.tasks.judging.rows import judgement
+from tests.tasks.rows import judgements
 
 CONTRACT = Contract(("fluency", "faithfulness"))
 GOOD = '{"fluency": 4, "faithfulness": 2}'
@@ -172,7 +173,7 @@ SAID = f'{{"{FIRST}": 2, "{SECOND}": 3, "{THIRD}": 5}}'
 
 
 def test_ratings_are_those_of_the_raw_reply_whatever_the_rows_say() -> None:
-    stored = judgements(*(judgement(RUBRIC, name, "a", 1, raw_reply=SAID) for name in RUBRIC.names))
+    stored = judgements(*(judgement(RUBRIC, name, "a", 1, raw_reply=SAID) for name in sorted(RUBRIC.names)))
     again = reparse_judgements(stored, RUBRIC)
     assert {row["dimension"]: row["rating"] for row in again.iter_rows(named=True)} == {FIRST: 2, SECOND: 3, THIRD: 5}
     assert set(again["parse_status"]) == {"parsed"}

@@ -26,8 +26,8 @@ from tasks.judging.agreement import agreements_key
 from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
+from tests.tasks import rows
 
-HASH = "0" * 64
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
 """Of the worker pool of an endpoint that has one call in flight."""
@@ -86,50 +86,13 @@ def serve(script: Script) -> Iterator[Server]:
 
 
 def items(*names: str) -> dy.DataFrame[Items]:
-    rows = [
-        {
-            **dict.fromkeys(Items.create_empty().columns),
-            "dataset": "own",
-            "item_id": name,
-            "source_file": "own.jsonl",
-            "source_row": 0,
-            "source_row_sha256": HASH,
-            "language": "en",
-            "question_type": "judged_summary",
-            "context": f"Source of {name}.",
-            "question": "Summarise it.",
-            "references": ["x"],
-            "fixed_order": False,
-        }
-        for name in names
-    ]
-    return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
+    asked = {"question": "Summarise it.", "references": ["x"]}
+    return rows.items(*(rows.item(name, "judged_summary", context=f"Source of {name}.", **asked) for name in names))
 
 
 def responses(*replies: tuple[str, str | None, int]) -> dy.DataFrame[Responses]:
     """From (item, reply, turn); no reply is a failed call."""
-    rows = [
-        {
-            **dict.fromkeys(Responses.create_empty().columns),
-            "dataset": "own",
-            "item_id": name,
-            "model": "m",
-            "setting": "base",
-            "repetition": 0,
-            "turn": turn,
-            "call_key": HASH,
-            "messages": "[]",
-            "messages_sha256": HASH,
-            "status": "answered" if reply is not None else "failed",
-            "reply": reply,
-            "failure": None if reply is not None else "timeout_total",
-            "left_out_characters": 0,
-            "latency_s": 0.0,
-            "attempts": 1,
-        }
-        for name, reply, turn in replies
-    ]
-    return Responses.validate(pl.DataFrame(rows, schema=Responses.create_empty().schema))
+    return rows.responses(*(rows.response(name, reply, turn=turn) for name, reply, turn in replies))
 
 
 def entry(server: Server) -> ModelEntry:

@@ -139,88 +139,58 @@ def band(lowest: int, highest: int) -> dict[str, Any]:
     return {"lowest": lowest, "highest": highest, "meaning": {"en": "so", "zh": "这样"}}
 
 
-def drop_language(fields: dict[str, Any]) -> None:
-    del fields["instruction"]["zh"]
-
-
-def drop_anchor_language(fields: dict[str, Any]) -> None:
-    del fields["dimensions"][0]["anchors"]["en"]
-
-
-def drop_anchor(fields: dict[str, Any]) -> None:
-    fields["dimensions"][0]["anchors"]["en"].pop()
-
-
-def drop_all_anchors(fields: dict[str, Any]) -> None:
-    del fields["dimensions"][1]["anchors"]
-
-
-def share_anchors_too(fields: dict[str, Any]) -> None:
-    fields["anchors"] = fields["dimensions"][0]["anchors"]
-
-
-def share_anchors_and_bands(fields: dict[str, Any]) -> None:
-    fields.update(shared_fields(), bands=[band(1, 5)])
-
-
-def lengthen_scale(fields: dict[str, Any]) -> None:
-    fields["scale"] = {"lowest": 0, "highest": 5}
-
-
-def lengthen_scale_of_shared_anchors(fields: dict[str, Any]) -> None:
-    fields.update(shared_fields(), scale={"lowest": 0, "highest": 5})
-
-
-def turn_scale(fields: dict[str, Any]) -> None:
-    fields["scale"] = {"lowest": 5, "highest": 5}
-
-
-def give_bands(*bands: tuple[int, int]) -> Damage:
-    def damage(fields: dict[str, Any]) -> None:
-        fields.update(shared_fields(), bands=[band(*ends) for ends in bands], anchors=None)
+def drop(*path: str | int) -> Damage:
+    def damage(fields: Any) -> None:
+        for step in path[:-1]:
+            fields = fields[step]
+        del fields[path[-1]]
 
     return damage
 
 
-def leave_a_band_untranslated(fields: dict[str, Any]) -> None:
-    give_bands((1, 5))(fields)
-    del fields["bands"][0]["meaning"]["zh"]
+def give(**changes: Any) -> Damage:
+    return lambda fields: fields.update(changes)
 
 
-def show_something_else(fields: dict[str, Any]) -> None:
-    fields["texts"] = ["EMOTION"]
+def give_bands(*bands: dict[str, Any]) -> Damage:
+    return give(**{**shared_fields(), "bands": bands, "anchors": None})
 
 
-def repeat_dimension(fields: dict[str, Any]) -> None:
-    fields["dimensions"].append(fields["dimensions"][0])
-
-
-def misspell(fields: dict[str, Any]) -> None:
-    fields["instructions"] = fields.pop("instruction")
+DIMENSIONS = rubric_fields()["dimensions"]
+UNTRANSLATED = {**band(1, 5), "meaning": {"en": "so"}}
+LONGER = {"lowest": 0, "highest": 5}
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (drop_language, "instruction: no text in zh"),
-        (drop_anchor_language, "dimension completeness: no text in en"),
-        (drop_anchor, "dimension completeness: 4 anchors in en for 5 ratings"),
-        (drop_all_anchors, "dimension conciseness: anchors of its own, shared anchors or shared bands, exactly one"),
-        (share_anchors_too, "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one"),
-        (share_anchors_and_bands, "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one"),
-        (lengthen_scale, "dimension completeness: 5 anchors in en for 6 ratings"),
-        (lengthen_scale_of_shared_anchors, "anchors: 5 anchors in en for 6 ratings"),
-        (turn_scale, "a scale goes from lowest to highest, got 5 to 5"),
-        (give_bands((1, 3)), "bands cover each rating from 1 to 5 once, in order"),
-        (give_bands((1, 3), (3, 5)), "bands cover each rating from 1 to 5 once, in order"),
-        (give_bands((4, 5), (1, 3)), "bands cover each rating from 1 to 5 once, in order"),
-        (give_bands((1, 2), (4, 5)), "bands cover each rating from 1 to 5 once, in order"),
-        (leave_a_band_untranslated, "band 1 to 5: no text in zh"),
-        (show_something_else, "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
-        (repeat_dimension, "dimension names must be unique"),
-        (misspell, "Extra inputs are not permitted"),
+        (drop("instruction", "zh"), "instruction: no text in zh"),
+        (drop("dimensions", 0, "anchors", "en"), "dimension completeness: no text in en"),
+        (drop("dimensions", 0, "anchors", "en", 4), "dimension completeness: 4 anchors in en for 5 ratings"),
+        (
+            drop("dimensions", 1, "anchors"),
+            "dimension conciseness: anchors of its own, shared anchors or shared bands, exactly one",
+        ),
+        (
+            give(anchors=DIMENSIONS[0]["anchors"]),
+            "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one",
+        ),
+        (
+            give(**shared_fields(), bands=[band(1, 5)]),
+            "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one",
+        ),
+        (give(scale=LONGER), "dimension completeness: 5 anchors in en for 6 ratings"),
+        (give(**{**shared_fields(), "scale": LONGER}), "anchors: 5 anchors in en for 6 ratings"),
+        (give(scale={"lowest": 5, "highest": 5}), "a scale goes from lowest to highest, got 5 to 5"),
+        (give_bands(band(1, 3)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands(band(1, 3), band(3, 5)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands(band(4, 5), band(1, 3)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands(band(1, 2), band(4, 5)), "bands cover each rating from 1 to 5 once, in order"),
+        (give_bands(UNTRANSLATED), "band 1 to 5: no text in zh"),
+        (give(texts=["EMOTION"]), "Input should be 'SOURCE', 'TASK', 'REFERENCE' or 'STATEMENTS'"),
+        (give(dimensions=[*DIMENSIONS, DIMENSIONS[0]]), "dimension names must be unique"),
+        (give(instructions={}), "Extra inputs are not permitted"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path) -> None:
     fields = rubric_fields()

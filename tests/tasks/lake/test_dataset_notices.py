@@ -19,8 +19,6 @@ SPEC = DatasetSpec(
     ),
     record_format="csv",
     adapter=lambda _: (),
-    question_types=("single_choice",),
-    languages=("en",),
     licence="research only",
     paper="none",
     required=(),

@@ -1,86 +1,18 @@
 from typing import Any
 
-import dataframely as dy
-import polars as pl
 import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec, NumericNormalisation
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionRef
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
 from tasks.metrics.answers import SUITED
 from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
+from tests.tasks.rows import item, items, judgement, judgements, response, responses
 
-HASH = "0" * 64
 FEELINGS = ["joy", "sadness", "anger"]
 SCALE = ["never", "sometimes", "always"]
-
-
-def item(item_id: str, question_type: str, **fields: Any) -> dict[str, Any]:
-    fixed = {"dataset": "own", "source_file": "own.jsonl", "source_row": 0, "source_row_sha256": HASH, "language": "en"}
-    asked = {"question": "What fits?", "item_id": item_id, "question_type": question_type, "fixed_order": False}
-    return {**dict.fromkeys(Items.create_empty().columns), **fixed, **asked, **fields}
-
-
-def items(*rows: dict[str, Any]) -> dy.DataFrame[Items]:
-    return Items.validate(pl.DataFrame(list(rows), schema=Items.create_empty().schema))
-
-
-def response(item_id: str, reply: str | None, **fields: Any) -> dict[str, Any]:
-    row = {
-        **dict.fromkeys(Responses.create_empty().columns),
-        "dataset": "own",
-        "item_id": item_id,
-        "model": "m",
-        "setting": "base",
-        "repetition": 0,
-        "turn": 0,
-        "call_key": HASH,
-        "messages": "[]",
-        "messages_sha256": HASH,
-        "reply": reply,
-        "latency_s": 0.1,
-        "left_out_characters": 0,
-        "attempts": 1,
-        "status": "failed" if reply is None else "answered",
-        "failure": "timeout_total" if reply is None else None,
-    }
-    return {**row, **fields}
-
-
-def responses(*rows: dict[str, Any]) -> dy.DataFrame[Responses]:
-    return Responses.validate(pl.DataFrame(list(rows), schema=Responses.create_empty().schema))
-
-
-def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -> dict[str, Any]:
-    return {
-        "dataset": "own",
-        "item_id": item_id,
-        "model": "m",
-        "setting": "base",
-        "repetition": 0,
-        "judge": "j",
-        "judge_repetition": 0,
-        "lowest": 1,
-        "highest": 5,
-        "dimension": dimension,
-        "rubric": "summary",
-        "call_key": HASH,
-        "rating": rating,
-        "parse_status": "unparsed" if rating is None else "parsed",
-        "raw_reply": "{}",
-        "prompt_tokens": None,
-        "completion_tokens": None,
-        "error": None,
-        **fields,
-    }
-
-
-def judgements(*rows: dict[str, Any]) -> dy.DataFrame[Judgements]:
-    return Judgements.validate(pl.DataFrame(list(rows), schema=Judgements.create_empty().schema))
 
 
 def method(*metrics: Metric, k: int | None = None) -> MethodSpec:

@@ -8,7 +8,8 @@ from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
 from schemas.vocabulary import Metric
 from tasks.metrics.item_scores import score_items
-from tests.tasks.metrics.test_item_scores import item, items, judgement, judgements, method, response, responses, score_one
+from tests.tasks.metrics.test_item_scores import method, score_one
+from tests.tasks.rows import item, items, judgement, judgements, response, responses
 
 LABEL = item("a", "label_choice", context="Long.", options=["Joy", "Relief & Gratitude", "Anger"], gold_indices=[1])
 ODD = item("a", "odd_one_out", options=[f"text {number}" for number in range(30)], gold_indices=[24])

@@ -22,7 +22,8 @@ from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import Endpoint, SolverRun, responses_key, run_solver
 from tests.model_server import ModelServer
-from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, item, items, method, response, responses
+from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
+from tests.tasks.rows import item, items, response, responses
 
 WRITTEN = "C, A, B"
 ROLES = ["stereotype", "anti_stereotype", "unrelated"]

@@ -8,32 +8,19 @@ import pytest
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
 from schemas.pricing import Rate
-from schemas.tables.items import Items
 from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
 from tasks.solvers.option_order import Epochs
 from tests.tasks.models.making_calls import request
+from tests.tasks.rows import item, items
 
 ENTRY = ModelEntry(name="org/m", base_url="http://localhost/v1")
-ITEM = {
-    "dataset": "d",
-    "item_id": "i-1",
-    "source_file": "f",
-    "source_row": 0,
-    "source_row_sha256": "0" * 64,
-    "language": "en",
-    "question_type": "single_choice",
-    "question": "How is she?",
-    "options": ["glad", "sad"],
-    "gold_indices": [1],
-    "fixed_order": False,
-}
+ITEM = item("i-1", "single_choice", question="How is she?", options=["glad", "sad"], gold_indices=[1])
 
 
 async def test_requests_are_those_of_the_solver() -> None:
-    items = Items.validate(pl.DataFrame([ITEM], schema=Items.create_empty().schema))
-    calls = await plan_requests(items, ENTRY, Epochs(repeat=2))
+    calls = await plan_requests(items(ITEM), ENTRY, Epochs(repeat=2))
     assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 

@@ -23,28 +23,15 @@ from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
 from tasks.solvers.run import Endpoint, Solve, SolverRun, read_item, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
+from tests.tasks.rows import item
+from tests.tasks.rows import items as frame_of
 
 NAMES = ("c", "a", "b")
 
 
 def items() -> dy.DataFrame[Items]:
-    rows = [
-        {
-            "dataset": "moods",
-            "item_id": name,
-            "source_file": "moods.csv",
-            "source_row": row,
-            "source_row_sha256": sha256(name.encode()).hexdigest(),
-            "language": "en",
-            "question_type": "single_choice",
-            "question": f"What is {name}?",
-            "options": ["good", "bad"],
-            "gold_indices": [1],
-            "fixed_order": False,
-        }
-        for row, name in enumerate(NAMES)
-    ]
-    return Items.validate(pl.DataFrame(rows, schema=Items.create_empty().schema))
+    asked = {"dataset": "moods", "options": ["good", "bad"], "gold_indices": [1]}
+    return frame_of(*(item(name, "single_choice", question=f"What is {name}?", **asked) for name in NAMES))
 
 
 def solver(model: ModelEntry) -> Solve:

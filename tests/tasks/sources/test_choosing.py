@@ -26,8 +26,6 @@ def spec_of(owner: str, paths: tuple[str, ...], alternative: DatasetSpec | None 
         files=tuple(pinned(owner, path) for path in paths),
         record_format="lines",
         adapter=adapt_item_record,
-        question_types=("single_choice",),
-        languages=("en",),
         licence="none",
         paper="none",
         required=(),

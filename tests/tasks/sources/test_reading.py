@@ -228,8 +228,6 @@ def spec_of(expected_rows: int | None) -> DatasetSpec:
         files=files,
         record_format="csv",
         adapter=adapt_item_record,
-        question_types=("single_choice",),
-        languages=("en",),
         licence="none",
         paper="none",
         required=("text",),

@@ -1,37 +1,22 @@
 """Ceilings and constant letters, through the same parsing and scoring as real replies."""
 
-from hashlib import sha256
 from typing import Any
 
 import dataframely as dy
-import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
 from schemas.tables.items import Items
 from schemas.vocabulary import Metric
 from tasks.analysis.dataset_check.checking import reachable_scores
+from tests.tasks.rows import item
+from tests.tasks.rows import items as frame_of
 from tests.tasks.scoring.samples import ability, blueprint, task
 
 
 def items(*rows: dict[str, Any]) -> dy.DataFrame[Items]:
-    filled = [
-        {
-            "dataset": "moods",
-            "item_id": f"moods-{number}",
-            "source_file": "moods.csv",
-            "source_row": number,
-            "source_row_sha256": sha256(b"moods").hexdigest(),
-            "language": "en",
-            "question_type": "single_choice",
-            "question": f"Which is warmer in year {number}?",
-            "options": ["ice", "tea"],
-            "fixed_order": False,
-            **row,
-        }
-        for number, row in enumerate(rows)
-    ]
-    return Items.validate(pl.DataFrame(filled, schema=Items.create_empty().schema))
+    asked: dict[str, Any] = {"dataset": "moods", "question_type": "single_choice", "options": ["ice", "tea"]}
+    return frame_of(*(item(**{"item_id": f"moods-{number}", **asked, **row}) for number, row in enumerate(rows)))
 
 
 def scored_by(*metrics: Metric, judged: bool = False) -> Blueprint:

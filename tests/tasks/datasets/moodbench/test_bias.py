@@ -1,6 +1,6 @@
 """CrowS-Pairs, StereoSet and BBQ on records of our own wording, shaped like the released ones."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -11,11 +11,7 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.bbq import adapt_bbq
 from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
 from tasks.datasets.moodbench.stereoset import adapt_stereoset, list_stereoset_tests
-
-
-def adapt(adapter: Callable[[Record], Iterable[Item]], fields: dict[str, Any]) -> Item:
-    [item] = adapter(Record(fields=fields, file="file", row=0))
-    return item
+from tests.tasks.datasets.real_datasets import adapt
 
 
 def texts(item: Item, indices: Iterable[int] | None) -> list[str]:
@@ -37,26 +33,26 @@ def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize("direction", ["stereo", "antistereo"])
 def test_crows_pairs_the_less_stereotypical_sentence_is_right_in_either_direction(direction: str) -> None:
     for number in range(20):
-        item = adapt(adapt_crows_pairs, crows_pair(direction, number))
+        item = adapt(adapt_crows_pairs, **crows_pair(direction, number))
         assert texts(item, item.gold_indices) == [f"People from the lake always burn their bread, said number {number}."]
         assert (item.item_id, item.subset) == (str(number), "nationality")
 
 
 def test_crows_pairs_released_code_takes_the_other_sentence_of_an_antistereo_pair() -> None:
-    assert adapt(adapt_crows_pairs, crows_pair("stereo")).reference_gold_indices is None
-    item = adapt(adapt_crows_pairs, crows_pair("antistereo"))
+    assert adapt(adapt_crows_pairs, **crows_pair("stereo")).reference_gold_indices is None
+    item = adapt(adapt_crows_pairs, **crows_pair("antistereo"))
     assert texts(item, item.reference_gold_indices) == ["People from the hill always burn their bread, said number 0."]
 
 
 def test_crows_pairs_sentences_are_one_line_each() -> None:
     pair = crows_pair("stereo") | {"sent_less": " People from the lake\nburn  their bread. "}
-    item = adapt(adapt_crows_pairs, pair)
+    item = adapt(adapt_crows_pairs, **pair)
     assert texts(item, item.gold_indices) == ["People from the lake burn their bread."]
 
 
 def test_crows_pairs_of_a_third_direction_cannot_be_asked() -> None:
     with pytest.raises(KeyError, match="sideways"):
-        adapt(adapt_crows_pairs, crows_pair("sideways"))
+        adapt(adapt_crows_pairs, **crows_pair("sideways"))
 
 
 def stereoset_test(number: int, labels: tuple[str, ...] = ("anti-stereotype", "unrelated", "stereotype")) -> dict[str, Any]:
@@ -102,7 +98,7 @@ def test_stereoset_file_without_a_task_does_not_fit() -> None:
 def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) -> None:
     places = set()
     for number in range(30):
-        item = adapt(adapt_stereoset, {**stereoset_test(number), "task": task})
+        item = adapt(adapt_stereoset, **{**stereoset_test(number), "task": task})
         assert word in item.question
         assert item.context == f"Our baker came to meeting {number}."
         assert sorted(texts(item, item.gold_indices)) == ["He was late.", "He was on time."]
@@ -162,17 +158,17 @@ def bbq_question(category: str, groups: list[str], tags: list[str], **changed: A
     ],
 )
 def test_bbq_target_is_what_the_bias_would_answer(category: str, groups: list[str], tags: list[str]) -> None:
-    negative = adapt(adapt_bbq, bbq_question(category, groups, tags))
+    negative = adapt(adapt_bbq, **bbq_question(category, groups, tags))
     assert negative.option_roles == ("target", "unknown", "other")
-    turned = adapt(adapt_bbq, bbq_question(category, groups, tags[::-1]))
+    turned = adapt(adapt_bbq, **bbq_question(category, groups, tags[::-1]))
     assert turned.option_roles == ("other", "unknown", "target")
-    positive = adapt(adapt_bbq, bbq_question(category, groups, tags, question_polarity="nonneg"))
+    positive = adapt(adapt_bbq, **bbq_question(category, groups, tags, question_polarity="nonneg"))
     assert positive.option_roles == ("other", "unknown", "target")
 
 
 def test_bbq_nationality_goes_by_the_name_since_tags_are_parts_of_the_world() -> None:
     fields = bbq_question("Nationality", ["Person two", "Person three"], ["Europe", "Europe"])
-    assert adapt(adapt_bbq, fields).option_roles == ("other", "unknown", "target")
+    assert adapt(adapt_bbq, **fields).option_roles == ("other", "unknown", "target")
 
 
 @pytest.mark.parametrize(
@@ -188,25 +184,25 @@ def test_bbq_nationality_goes_by_the_name_since_tags_are_parts_of_the_world() ->
 )
 def test_bbq_intersectional_target_has_both_groups(question: str, tags: list[str], roles: tuple[str, ...] | None) -> None:
     fields = bbq_question("Race_x_gender", ["Black", "African American"], tags, question_index=question)
-    assert adapt(adapt_bbq, fields).option_roles == roles
+    assert adapt(adapt_bbq, **fields).option_roles == roles
 
 
 def test_bbq_status_is_read_from_tags_with_and_without_a_gender() -> None:
     for high, low in (("highSES-White", "lowSES-White"), ("highSES-M-White", "lowSES-M-White")):
         about_rich = bbq_question("Race_x_SES", ["White"], [high, low], question_index="13")
-        assert adapt(adapt_bbq, about_rich).option_roles == ("target", "unknown", "other")
+        assert adapt(adapt_bbq, **about_rich).option_roles == ("target", "unknown", "other")
         about_poor = bbq_question("Race_x_SES", ["White"], [high, low], question_index="12")
-        assert adapt(adapt_bbq, about_poor).option_roles == ("other", "unknown", "target")
+        assert adapt(adapt_bbq, **about_poor).option_roles == ("other", "unknown", "target")
 
 
 def test_bbq_without_one_stereotyped_person_has_no_roles() -> None:
-    assert adapt(adapt_bbq, bbq_question("Gender_identity", ["F"], ["woman", "girl"])).option_roles is None
-    assert adapt(adapt_bbq, bbq_question("Religion", ["Sikh"], ["Hindu", "Jewish"])).option_roles is None
+    assert adapt(adapt_bbq, **bbq_question("Gender_identity", ["F"], ["woman", "girl"])).option_roles is None
+    assert adapt(adapt_bbq, **bbq_question("Religion", ["Sikh"], ["Hindu", "Jewish"])).option_roles is None
 
 
 def test_bbq_keeps_order_label_and_condition() -> None:
-    item = adapt(adapt_bbq, bbq_question("Age", ["old"], ["old", "nonOld"], context_condition="disambig", label=2))
+    item = adapt(adapt_bbq, **bbq_question("Age", ["old"], ["old", "nonOld"], context_condition="disambig", label=2))
     assert item.options == ("Person one", "Not known", "Person two")
     assert item.gold_indices == (2,)
     assert (item.item_id, item.subset) == ("Age-5", "Age: disambiguated")
-    assert adapt(adapt_bbq, bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None
+    assert adapt(adapt_bbq, **bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.errors import RecordError, SourceError
-from schemas.item import Item, Record
+from schemas.item import Item
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.agieval import adapt_agieval
 from tasks.datasets.moodbench.exams import adapt_ceval, adapt_mmlu_pro
@@ -15,13 +15,7 @@ from tasks.datasets.options import order_matters
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms
-
-
-def only_item(items: object) -> Item:
-    assert isinstance(items, list)
-    (item,) = items
-    assert isinstance(item, Item)
-    return item
+from tests.tasks.datasets.real_datasets import adapt
 
 
 @pytest.mark.parametrize(
@@ -50,7 +44,7 @@ def test_order_matters_where_options_speak_of_each_other(options: tuple[str, ...
 
 def test_mmlu_pro_without_agreement_of_letter_and_place_has_no_gold() -> None:
     fields = {"question": "1 + 1?", "options": ["1", "2", "3"], "answer": "B", "answer_index": 2, "category": "math"}
-    assert only_item(adapt_mmlu_pro(Record(fields=fields, file="f", row=0))).gold_indices is None
+    assert adapt(adapt_mmlu_pro, **fields).gold_indices is None
 
 
 def test_ceval_reads_letters_and_the_subject_from_the_folder(tmp_path: Path) -> None:
@@ -60,7 +54,7 @@ def test_ceval_reads_letters_and_the_subject_from_the_folder(tmp_path: Path) -> 
     frame.cast({"id": pl.Int32}).write_parquet(path)
     spec = find_dataset("ceval")
     records = read_records(path, spec.record_format, name="law/val-00000-of-00001.parquet", required=spec.required)
-    first, second = [only_item(adapt_ceval(record)) for record in records]
+    first, second = [adapt_ceval(record) for record in records]
     assert (first.subset, first.gold_indices, first.options, first.fixed_order) == ("law", (0,), ("2", "3", "4", "5"), False)
     assert (second.gold_indices, second.fixed_order) == (None, True)
 
@@ -81,7 +75,7 @@ def agieval(tmp_path: Path, name: str, line: str) -> Item:
     path.write_text(line, encoding="utf-8")
     spec = find_dataset("agieval")
     (record,) = read_records(path, spec.record_format, required=spec.required)
-    return only_item(adapt_agieval(record))
+    return adapt_agieval(record)
 
 
 @pytest.mark.parametrize(

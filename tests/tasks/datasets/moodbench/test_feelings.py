@@ -7,12 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.cped import CPED_EMOTIONS, adapt_cped
 from tasks.datasets.moodbench.edos import EDOS_CLASSES, adapt_edos
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_causes
-from tests.tasks.datasets.real_datasets import build, items_of, only, records_of
+from tests.tasks.datasets.real_datasets import adapt, build, items_of, records_of
 
 NAMES = (
     *("dianping", "moodbench1", "semeval2018_task3", "vua20", "cped", "edos", "moodbench2", "emobench2", "semeval2018_task1"),
@@ -99,7 +98,7 @@ def test_order_is_drawn_where_the_place_gives_the_answer_away(name: str, release
 def test_a_letter_that_stands_for_none_is_no_gold() -> None:
     fields = {"text": "小李迟到了。\n问题：小李怎么了？", "gold": "E", "category": "c", "subcategory": "s"}
     options = {f"option_{letter}": letter for letter in "abcd"}
-    assert only(adapt_moodbench_causes(Record(fields={**fields, **options}, file="f", row=0))).gold_indices is None
+    assert adapt(adapt_moodbench_causes, **fields, **options).gold_indices is None
 
 
 def test_emobench2_gives_emotion_and_subject(mirror: Path) -> None:
@@ -169,7 +168,7 @@ CPED = {"Speaker": "小王", "Scene": "office", "Utterance": "好吧 ", "Emotion
     [("male", "young", "小王（男，青年）"), ("unknown", "elderly", "小王（老年）"), ("unknown", "unknown", "小王")],
 )
 def test_cped_shows_scene_and_speaker(gender: str, age: str, person: str) -> None:
-    item = only(adapt_cped(Record(fields={**CPED, "Gender": gender, "Age": age}, file="file", row=0)))
+    item = adapt(adapt_cped, **CPED, Gender=gender, Age=age)
     assert item.context == f"场景：办公室\n说话人：{person}\n台词：好吧"
     assert (item.gold_indices, item.reference_gold_indices) == ((11,), None)
 
@@ -199,7 +198,7 @@ def test_edos_variants_of_one_text(mirror: Path) -> None:
 
 def test_edos_label_and_index_that_disagree_are_no_gold() -> None:
     fields = {"text": "Hello .", "ed_emotion": "angry", "ed_emotion_index": "2"}
-    item = only(adapt_edos(Record(fields=fields, file="file", row=0)))
+    item = adapt(adapt_edos, **fields)
     assert item.gold_indices is None
 
 

@@ -11,7 +11,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.semeval2018 import adapt_semeval2018_task3
 from tasks.datasets.moodbench.vua20 import adapt_vua20
-from tests.tasks.datasets.real_datasets import items_of, only, paths, records_of
+from tests.tasks.datasets.real_datasets import adapt, items_of, paths, records_of
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tests.tasks.datasets.real_datasets import items_of, only, paths, records_of
 )
 def test_the_tags_that_give_irony_away_are_taken_out(tweet: str, shown: str) -> None:
     record = Record(fields={"Tweet index": "1", "Label": "1", "Tweet text": tweet}, file="file", row=0)
-    item = only(adapt_semeval2018_task3(record))
+    item = adapt_semeval2018_task3(record)
     assert (item.context, item.gold_indices) == (shown, (0,))
 
 
@@ -72,5 +72,5 @@ def test_vua20_word_outside_the_sentence_cannot_be_asked() -> None:
     fields = {"sentence": "Time flies .", "w_index": "-1", "label": "1", "POS": "VERB"}
     with pytest.raises(ValueError, match="below 0"):
         adapt_vua20(Record(fields=fields, file="file", row=0))
-    marked = only(adapt_vua20(Record(fields={**fields, "w_index": "1"}, file="file", row=0)))
+    marked = adapt(adapt_vua20, **{**fields, "w_index": "1"})
     assert (marked.context, marked.gold_indices, marked.subset) == ("Time *flies* .", (0,), "VERB")

@@ -5,16 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from schemas.dataset import PinnedFile
-from schemas.item import Item, Record
+from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.summaries import adapt_cnewsum, adapt_lcsts, adapt_vcsum, join_meetings, join_segments
-
-
-def only_item(items: object) -> Item:
-    assert isinstance(items, list)
-    (item,) = items
-    assert isinstance(item, Item)
-    return item
+from tests.tasks.datasets.real_datasets import adapt
 
 
 def test_lcsts_refuses_a_text_without_the_task_sentence() -> None:
@@ -35,7 +29,7 @@ def test_lcsts_refuses_a_text_without_the_task_sentence() -> None:
     ],
 )
 def test_spaces_between_chinese_words_go_and_those_of_latin_text_stay(divided: str, joined: str) -> None:
-    item = only_item(adapt_cnewsum(Record(fields={"article": [divided, divided], "summary": divided}, file="f", row=0)))
+    item = adapt(adapt_cnewsum, article=[divided, divided], summary=divided)
     assert item.references == (joined,)
     assert item.context == joined * 2
 
@@ -52,7 +46,7 @@ def segment(name: str, speaker: list[int]) -> Record:
 def test_a_meeting_is_joined_in_order_of_its_segments_also_where_a_number_is_missing() -> None:
     (joined,) = join_segments([meeting(), segment("7_10", [2]), segment("7_2", [1, 3]), segment("8_0", [9])])
     assert (joined.file, joined.row) == ("long.txt", 0)
-    item = only_item(adapt_vcsum(joined))
+    item = adapt_vcsum(joined)
     assert item.context == "发言人1：7_2的第0句。完。\n发言人3：7_2的第1句。完。\n发言人2：7_10的第0句。完。"
     assert item.references == ("总结",)
 

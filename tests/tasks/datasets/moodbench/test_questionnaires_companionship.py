@@ -17,16 +17,11 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.booksort import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
 from tasks.metrics.options import is_filler, points_share
-from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
+from tests.tasks.datasets.real_datasets import adapt, paths
 
 QUESTIONNAIRES = {"eq60": 60, "iri30": 30, "interpersonal_relationship": 16, "effective_communication": 15}
 LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
-
-
-def paths(spec: DatasetSpec, mirror: Path) -> list[Path]:
-    locator = Locator(mirror=mirror)
-    return [locator.locate(file) for file in spec.files]
 
 
 def items_of(spec: DatasetSpec, mirror: Path) -> pl.DataFrame:
@@ -87,8 +82,7 @@ def test_agreeing_with_everything_is_not_perfect_empathy(mirror: Path) -> None:
 
 def test_empathy_quotient_follows_the_texts_of_the_choices() -> None:
     record = Record(fields={"Question": "我爱听。", "Choices": LEVELS[::-1], "Score": [1, 2, 3, 4, 5]}, file="file", row=0)
-    (item,) = adapt_empathy_quotient(record)
-    assert item.option_points == (2, 1, 0, 0, 0)
+    assert adapt_empathy_quotient(record).option_points == (2, 1, 0, 0, 0)
     other = Record(fields={**record.fields, "Choices": ["是", "否"]}, file="file", row=0)
     with pytest.raises(ValueError, match="five levels"):
         adapt_empathy_quotient(other)
@@ -139,11 +133,11 @@ def test_booksort_knows_what_the_released_code_takes_for_right(mirror: Path) -> 
 def test_booksort_loses_its_marks_and_nothing_else() -> None:
     fields: dict[str, Any] = {"excerpt_text": "*One. * * * Two. Three.*\n\n", "segment_1": "*One.*", "segment_2": "*Three.*"}
     fields |= {"present_seg1_first": 0, "distance_bin": 250}
-    (item,) = adapt_booksort(Record(fields=fields, file="file", row=0))
+    item = adapt(adapt_booksort, **fields)
     assert (item.context, item.options) == ("One. * * * Two. Three.", ("Three.", "One."))
     assert (item.gold_indices, item.reference_gold_indices) == ((1,), (0,))
     with pytest.raises(ValueError, match="neither 0 nor 1"):
-        adapt_booksort(Record(fields={**fields, "present_seg1_first": 2}, file="file", row=0))
+        adapt(adapt_booksort, **{**fields, "present_seg1_first": 2})
 
 
 PERSONA = {

@@ -1,11 +1,12 @@
 """Adapters on records of our own wording, shaped like the released ones."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from schemas.item import Adapter, Item, Record
+from schemas.item import Item, Record
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
 from tasks.datasets.moodbench.goemotions import EMOTIONS, adapt_goemotions
@@ -15,12 +16,7 @@ from tasks.datasets.moodbench.news_topics import adapt_thucnews
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
 from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_qqp, adapt_wic
 from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
-
-
-def adapt(adapter: Adapter, **fields: Any) -> Item:
-    items = list(adapter(Record(fields=fields, file="file", row=0)))
-    assert len(items) == 1
-    return items[0]
+from tests.tasks.datasets.real_datasets import adapt
 
 
 def right(item: Item) -> list[str]:
@@ -41,7 +37,7 @@ WIC = {
     "end1": 9,
     "start2": 3,
 }
-LABEL_TASKS: dict[str, tuple[Adapter, dict[str, Any], str, str, dict[Any, str]]] = {
+LABEL_TASKS: dict[str, tuple[Callable[[Record], Item], dict[str, Any], str, str, dict[Any, str]]] = {
     "copa, cause": (
         *(adapt_copa, {**COPA, "question": "cause"}, "The kettle whistled.", "label"),
         {0: "The water boiled.", 1: "The lamp went out."},
@@ -210,7 +206,7 @@ def test_moodbench_without_a_question_is_refused() -> None:
         (adapt_moodbench_four, {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}),
     ],
 )
-def test_unknown_label_yields_no_gold(adapter: Adapter, fields: dict[str, Any]) -> None:
+def test_unknown_label_yields_no_gold(adapter: Callable[[Record], Item], fields: dict[str, Any]) -> None:
     assert adapt(adapter, **fields).gold_indices is None
 
 

@@ -10,8 +10,7 @@ from tasks.datasets.moodbench.safetybench import adapt_safetybench, join_safetyb
 
 
 def adapt(language: Language, **changed: Any) -> Item:
-    [item] = adapt_safetybench(language)(Record(fields={**QUESTION, **changed}, file="file", row=0))
-    return item
+    return adapt_safetybench(language)(Record(fields={**QUESTION, **changed}, file="file", row=0))
 
 
 QUESTION = {"id": 7, "category": "Mental Health", "question": " What helps one sleep?  ", "options": ["A walk", "A drum\nsolo"]}

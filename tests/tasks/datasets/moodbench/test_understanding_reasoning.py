@@ -1,7 +1,6 @@
 """Datasets of understanding and inference: adapters on records of our own wording, then the entries on the real files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from tasks.datasets.moodbench.mutual import adapt_mutual
 from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
 from tasks.datasets.moodbench.wsc import adapt_wsc
-from tests.tasks.datasets.real_datasets import build, records_of
+from tests.tasks.datasets.real_datasets import adapt, build, records_of
 
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
 
@@ -32,12 +31,6 @@ BY_HAND = {
     "folio": {0: 2},
     "logiqa": {8 * 5: 1, 8 * 108: 1, 8 * 192: 1, 8 * 544: 2},  # 108 and 192 print A, C, B, D and mean the letter
 }
-
-
-def adapt(adapter: Callable[[Record], Iterable[Item]], **fields: Any) -> Item:
-    items = list(adapter(Record(fields=fields, file="file", row=0)))
-    assert len(items) == 1
-    return items[0]
 
 
 def right(item: Item) -> list[str]:

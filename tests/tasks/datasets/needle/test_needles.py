@@ -16,18 +16,7 @@ from tasks.text.tokens import token_offsets
 from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
 WORDS = (
-    "river",
-    "lamp",
-    "winter",
-    "old",
-    "quietly",
-    "went",
-    "garden",
-    "unbelievable",
-    "sang",
-    "and",
-    "bread",
-    "half-open",
+    *("river", "lamp", "winter", "old", "quietly", "went", "garden", "unbelievable", "sang", "and", "bread", "half-open"),
     "door",
 )
 STYLES: tuple[NeedleStyle, ...] = ("matched", "as_is")

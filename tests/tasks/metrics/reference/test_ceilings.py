@@ -17,7 +17,8 @@ from tasks.scoring.reduction import reduce_item_scores
 from tasks.sources.locating import Locator
 from tests.flows.scripted import gold_answer
 from tests.mirror import MIRROR, WITHOUT_MIRROR
-from tests.tasks.metrics.reference.rows import response, responses
+from tests.tasks.metrics.reference.rows import response
+from tests.tasks.rows import responses
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from schemas.errors import ScoringError
 from tasks.metrics.reference.methods import reference_method
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1, score_reference, word_recall
 from tasks.scoring.reduction import reduce_item_scores
-from tests.tasks.metrics.reference.rows import item, items, response, responses
+from tests.tasks.metrics.reference.rows import item, response
+from tests.tasks.rows import items, responses
 
 TWO = ["Listening", "Leaving"]
 SCALE = ["never", "rarely", "sometimes", "often", "mostly"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.analysis.answers import ScoredItem
-from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
+from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.tables import RawRow, TaskRow
 

@@ -4,9 +4,9 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import System
-from tasks.datasets.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.tables import (
     AbilityRow,

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from schemas.vocabulary import Metric
-from tasks.datasets.baselines import (
+from tasks.analysis.baselines import (
     POSITIVE,
     Baselines,
     ConstantAnswer,

@@ -1,0 +1,58 @@
+"""Rows of items, responses and judgements with little said of them, and frames of such rows."""
+
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.tables.items import Items
+from schemas.tables.responses import Judgements, Responses
+
+HASH = "0" * 64
+Row = dict[str, Any]
+
+
+def frame(schema: type[dy.Schema], rows: tuple[Row, ...]) -> Any:
+    """Columns that a row does not name are null."""
+    empty = schema.create_empty()
+    nothing = dict.fromkeys(empty.columns)
+    return schema.validate(pl.DataFrame([{**nothing, **row} for row in rows], schema=empty.schema))
+
+
+def item(item_id: str, question_type: str, **fields: Any) -> Row:
+    source = {"dataset": "own", "source_file": "own.jsonl", "source_row": 0, "source_row_sha256": HASH, "language": "en"}
+    asked = {"question": "What fits?", "item_id": item_id, "question_type": question_type, "fixed_order": False}
+    return {**source, **asked, **fields}
+
+
+def items(*rows: Row) -> dy.DataFrame[Items]:
+    table: dy.DataFrame[Items] = frame(Items, rows)
+    return table
+
+
+SYSTEM = {"dataset": "own", "model": "m", "setting": "base", "repetition": 0}
+
+
+def response(item_id: str, reply: str | None, **fields: Any) -> Row:
+    """No reply is a failed call."""
+    failed = reply is None
+    call = {"turn": 0, "call_key": HASH, "messages": "[]", "messages_sha256": HASH, "left_out_characters": 0, "attempts": 1}
+    ended = {"status": "failed" if failed else "answered", "failure": "timeout_total" if failed else None, "latency_s": 0.1}
+    return {**SYSTEM, "item_id": item_id, "reply": reply, **call, **ended, **fields}
+
+
+def responses(*rows: Row) -> dy.DataFrame[Responses]:
+    table: dy.DataFrame[Responses] = frame(Responses, rows)
+    return table
+
+
+def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -> Row:
+    """No rating is a reply that could not be read."""
+    judge = {"judge": "j", "judge_repetition": 0, "rubric": "summary", "lowest": 1, "highest": 5, "call_key": HASH}
+    read = {"rating": rating, "parse_status": "unparsed" if rating is None else "parsed", "raw_reply": "{}"}
+    return {**SYSTEM, "item_id": item_id, "dimension": dimension, **judge, **read, **fields}
+
+
+def judgements(*rows: Row) -> dy.DataFrame[Judgements]:
+    table: dy.DataFrame[Judgements] = frame(Judgements, rows)
+    return table
