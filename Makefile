@@ -24,7 +24,7 @@ demo: $(STAMP)
 	$(BIN)/moodflow demo $(DEMO)
 
 test: $(STAMP)
-	# In the order of the folders: left to itself, xdist begins the files with few and long tests last, one worker waiting.
+	# In the order of tests/conftest.py: left to itself, xdist begins the files with few and long tests last, one worker waiting.
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(STAMP)

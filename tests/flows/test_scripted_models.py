@@ -1,4 +1,4 @@
-"""Models whose behaviour is known, through the whole pipeline over all 41 bundled tasks."""
+"""Models whose behaviour is known, through the whole pipeline over the bundled tasks: gold over all 41, others over a few."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,19 @@ from tests.model_server import ModelServer
 
 DATASETS = tuple(load_blueprint("moodbench-mini").datasets)
 TASKS = 41
+FEW = (
+    *("mini_bias_detection", "mini_extractive_reading_comprehension", "mini_reading_comprehension"),
+    *("mini_first_order_logic_reasoning", "mini_summarization", "mini_truthfulness_qa", "mini_irony_detection"),
+    *(
+        "mini_fine_grained_emotion_recognition",
+        "mini_eq_test",
+        "mini_sequence_order_recall",
+        "mini_long_term_conversation_recall",
+    ),
+)
+"""One dataset of each question type and metric, some of each main ability."""
 
+over_datasets = pytest.mark.parametrize("names", [FEW, pytest.param(DATASETS, marks=pytest.mark.long)], ids=["few", "all"])
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -35,15 +47,16 @@ def perfect(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         yield Played(server, lake, run_mini(server, lake))
 
 
-def run_mini(server: ModelServer, lake: Path) -> Ended:
+def run_mini(server: ModelServer, lake: Path, names: tuple[str, ...] = DATASETS) -> Ended:
     judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
     model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-    return ended("run", "moodbench-mini", *model, *judge, "--lake", lake, "--set", "bootstrap=20", "--json")
+    few = ("--datasets", ",".join(names)) if names != DATASETS else ()
+    return ended("run", "moodbench-mini", *few, *model, *judge, "--lake", lake, "--set", "bootstrap=20", "--json")
 
 
-def run_behaviour(behaviour: Behaviour, lake: Path) -> tuple[int, dict[str, Any]]:
-    with ModelServer(policy(DATASETS, behaviour)) as server:
-        run = run_mini(server, lake)
+def run_behaviour(behaviour: Behaviour, lake: Path, names: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
+    with ModelServer(policy(names, behaviour)) as server:
+        run = run_mini(server, lake, names)
     return run.status, run.document
 
 
@@ -58,27 +71,31 @@ def test_a_model_that_answers_gold_scores_100_everywhere(perfect: Played) -> Non
     assert document["missing"] == []
 
 
-def test_a_model_that_answers_wrong_scores_0_everywhere(tmp_path: Path) -> None:
-    status, document = run_behaviour("wrong", tmp_path)
+@over_datasets
+def test_a_model_that_answers_wrong_scores_0_everywhere(tmp_path: Path, names: tuple[str, ...]) -> None:
+    status, document = run_behaviour("wrong", tmp_path, names)
     assert status == 0
+    assert {row["dataset"] for row in document["raw_scores"]} == set(names)
     assert [row for row in document["raw_scores"] if row["value"] != 0 or row["n_unparsed"]] == []
     (model,) = document["models"]
     # A gate of 0 is below 60: vetoed; the total before the veto is a true 0 and not missing.
     assert (model["total"], model["total_before_veto"], model["vetoed"], model["rank"]) == (0, 0, True, None)
-    assert model["coverage"] == 1
+    assert model["coverage"] == len(names) / TASKS
 
 
-def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path) -> None:
-    _, document = run_behaviour("nonsense", tmp_path)
+@over_datasets
+def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[str, ...]) -> None:
+    _, document = run_behaviour("nonsense", tmp_path, names)
     assert [row for row in document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
     statuses = pl.read_parquet(tmp_path / "item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
 
 
-def test_a_server_that_is_down_leaves_no_score_at_all(tmp_path: Path) -> None:
-    with ModelServer(policy(DATASETS, "gold")) as server:
+@over_datasets
+def test_a_server_that_is_down_leaves_no_score_at_all(tmp_path: Path, names: tuple[str, ...]) -> None:
+    with ModelServer(policy(names, "gold")) as server:
         pass  # the port is closed again: connections are refused
-    run = run_mini(server, tmp_path)
+    run = run_mini(server, tmp_path, names)
     assert run.status == 1
     document = run.document
     assert {row["value"] for row in document["raw_scores"]} == {None}
@@ -90,14 +107,16 @@ def test_a_server_that_is_down_leaves_no_score_at_all(tmp_path: Path) -> None:
     assert failures == ["connect"]
 
 
-def test_the_second_run_asks_nothing_and_scores_the_same(perfect: Played) -> None:
+@over_datasets
+def test_the_second_run_asks_nothing_and_scores_the_same(perfect: Played, names: tuple[str, ...]) -> None:
     asked, first = perfect.server.calls, perfect.run.document
-    again = run_mini(perfect.server, perfect.lake)
+    again = run_mini(perfect.server, perfect.lake, names)
     second = again.document
     assert perfect.server.calls == asked > 0
     assert again.status == 0
     assert second["calls"] == {"sent": 0, "answered": 0, "from_journal": 0, "failed": 0}
-    assert (second["models"], second["raw_scores"]) == (first["models"], first["raw_scores"])
+    assert second["raw_scores"] == [row for row in first["raw_scores"] if row["dataset"] in names]
+    assert names != DATASETS or second["models"] == first["models"]
     assert second["run"] != first["run"]
 
 
