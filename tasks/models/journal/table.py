@@ -135,7 +135,7 @@ def journal_errors(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error, ValueError, TypeError) as error:
         full = _is_full(error)
         raise LakeError(
-            f"the journal of replies cannot be {'kept: the disk is full' if full else 'used'}",
+            "the journal of replies cannot be kept: the disk is full" if full else "the journal of replies cannot be used",
             where=str(path),
             expected="a journal this user may write, on a disk with space left",
             got=f"{type(error).__name__}: {error}",

@@ -138,7 +138,7 @@ async def test_they_are_asked_for_only_where_they_serve(row: dict[str, Any], pro
 
 def test_letters_are_those_shown() -> None:
     # Shown: A anger, B joy, C sadness.
-    question = Question.from_row(RANKING)
+    question = Question.from_row(items(RANKING).row(0, named=True))
     answer = read_answer(question, WRITTEN, order=(2, 0, 1), token_logprobs=[("B", -0.1), ("C", -1.0), ("A", -2.0)])
     assert answer is not None
     assert (answer.shown, answer.indices) == ("A,B,C", (0, 1, 2))

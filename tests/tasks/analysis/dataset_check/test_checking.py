@@ -16,7 +16,8 @@ from tests.tasks.scoring.samples import ability, blueprint, task
 
 def items(*rows: dict[str, Any]) -> dy.DataFrame[Items]:
     asked: dict[str, Any] = {"dataset": "moods", "question_type": "single_choice", "options": ["ice", "tea"]}
-    return frame_of(*(item(**{"item_id": f"moods-{number}", **asked, **row}) for number, row in enumerate(rows)))
+    named = ({"item_id": f"moods-{number}", "question": f"Which fits {number}?"} for number in range(len(rows)))
+    return frame_of(*(item(**{**name, **asked, **row}) for name, row in zip(named, rows, strict=True)))
 
 
 def scored_by(*metrics: Metric, judged: bool = False) -> Blueprint:
