@@ -14,7 +14,7 @@ from flows.planning.resolve import name_run, resolve
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import announce, publish_ablation
-from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.prefect_flows import begin_run, moodflow_flow, run_here
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest, Factor, vary
@@ -31,7 +31,6 @@ from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
 from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.steps import AblationJob, collect_ablation
-from tasks.steps import outcome
 
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: one of nothing would be none."""
@@ -79,7 +78,7 @@ async def ablate(request: AblationRequest) -> RunManifest:
     resolved = resolve(request.plan)
     lake = resolved.lake
     job = AblationJob(request.name, resolved.blueprint, tuple(one.scores for one in evaluated))
-    table: PartitionRef = await outcome(collect_ablation(job, lake))
+    table: PartitionRef = await run_here(collect_ablation, job, lake)
     manifest = describe_ablation(request, evaluated, table, started)
     await write_ablation_files(AblationReportJob(manifest, table), lake)
     await publish_ablation(manifest, table, lake)

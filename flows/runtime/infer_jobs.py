@@ -19,6 +19,7 @@ from flows.planning.jobs import (
 )
 from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
+from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
@@ -37,7 +38,6 @@ from tasks.solvers.longemotion.state import ModelRoles, RoleModel, SolverResourc
 from tasks.solvers.longemotion.steps import ChunkJob, LongJob, RoleListeners, chunk_partition, infer_long_partition
 from tasks.solvers.run import Endpoint
 from tasks.solvers.steps import InferJob, infer_partition
-from tasks.steps import outcome
 
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
@@ -131,7 +131,7 @@ async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
     lake, counter = resolved.lake, UsageCounter(resources.listener)
     epochs, too_long = epochs_of(resolved.plan), too_long_of(resolved)
     infer = InferJob(job.dataset, job.setting, job.entry, items, key, epochs, too_long)
-    responses: PartitionRef = await outcome(infer_partition(infer, lake, resources.endpoints[job.entry], counter))
+    responses: PartitionRef = await run_here(infer_partition, infer, lake, resources.endpoints[job.entry], counter)
     judged = await judge_job(resolved, job, (items, responses), resources)
     return [responses, usage_of(responses, lake, counter), *judged]
 
@@ -170,8 +170,8 @@ async def _judge(
     if key is None:
         return []
     repeat = resolved.plan.judge_repeat
-    partition_job = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, responses, key, repeat)
-    ref: PartitionRef = await outcome(judge_partition(partition_job, resolved.lake, endpoint.chat, endpoint.pool.do_all, counter))
+    rating = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, responses, key, repeat)
+    ref: PartitionRef = await run_here(judge_partition, rating, resolved.lake, endpoint.chat, endpoint.pool.do_all, counter)
     return [ref, usage_of(ref, resolved.lake, counter)]
 
 
@@ -214,9 +214,8 @@ async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferR
     solver_resources = SolverResources(model_roles_of(job.entry, helpers, resources.endpoints), retriever)
     model, sage, critic = (UsageCounter(resources.listener) for _ in range(3))
     pool = resources.endpoints[job.entry].pool
-    refs: list[PartitionRef] = await outcome(
-        infer_long_partition(partition_job, lake, solver_resources, pool, RoleListeners(model, sage, critic))
-    )
+    listeners = RoleListeners(model, sage, critic)
+    refs: list[PartitionRef] = await run_here(infer_long_partition, partition_job, lake, solver_resources, pool, listeners)
     counters: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
     helped = [counter.usage(job.dataset, helpers[role].name, role) for role, counter in counters.items() if counter.calls]
     judged = await judge_job(resolved, job, (parts.items, refs[0]), resources)
@@ -226,7 +225,7 @@ async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferR
 async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dict[str, asyncio.Lock]) -> PartitionRef:
     """Split a dataset's contexts, whose chunks the jobs of all models and settings share; `locks` by fingerprint."""
     async with locks.setdefault(job.key.fingerprint, asyncio.Lock()):
-        ref: PartitionRef = await outcome(chunk_partition(job, lake, retriever))
+        ref: PartitionRef = await run_here(chunk_partition, job, lake, retriever)
     return ref
 
 

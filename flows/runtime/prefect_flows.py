@@ -23,6 +23,7 @@ from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.logging.handlers import PrefectConsoleHandler
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
+from prefect.utilities.annotations import opaque
 
 from flows.runtime.clusters import Cluster, open_cluster, shortened
 from flows.runtime.local_server import INTERRUPTED, LocalServer, started_server
@@ -234,7 +235,8 @@ async def spread(plan: Plan) -> AsyncIterator[RunStep]:
 
 async def run_here(step: Any, *arguments: Any) -> Any:
     """Run a step in this process."""
-    return await outcome(step(*arguments))
+    # Opaque: no argument holds the result of another step, which Prefect would look for in every field of every one.
+    return await outcome(step(*map(opaque, arguments)))
 
 
 async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) -> Any:

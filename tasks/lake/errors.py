@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import polars as pl
+import pyarrow as pa
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -37,7 +38,12 @@ def unreadable(path: Folder) -> Iterator[None]:
             got="no such file",
             next_step="restore it from a backup, or run its plan again; replies in the journal are not paid twice",
         ) from error
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # bytes no writer makes end in a panic
+    except (
+        OSError,
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        pa.ArrowException,
+    ) as error:  # bytes no writer makes end in a panic
         raise untrusted(path, "a readable Parquet file", str(error).splitlines()[0]) from error
 
 

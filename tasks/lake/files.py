@@ -79,7 +79,7 @@ def parquet_source(path: Folder) -> Path | BytesIO:
 
 
 def footer_source(path: Folder) -> Path | BytesIO | None:
-    """Return what polars reads footer and number of rows from: the file, or the end of an object; null if it is not there.
+    """Return what footer and number of rows are read from: the file, or the end of an object; null if it is not there.
 
     One request says both whether an object is there and what it is.
 

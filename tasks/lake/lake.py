@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import dataframely as dy
 import polars as pl
+import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from schemas.errors import LakeError
@@ -152,11 +153,8 @@ class Lake:
         """
         path = self.path(ref)
         with unreadable(path):
-            footer = pl.read_parquet_metadata(footer_source(path) or parquet_source(path)).get(_FOOTER_KEY)
-        try:
-            return Footer.model_validate_json(footer or "")
-        except ValidationError as error:
-            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+            metadata = pq.read_metadata(footer_source(path) or parquet_source(path))
+        return _footer_of(path, metadata)
 
     def file_sha256(self, ref: PartitionRef) -> str:
         """Return the hash of a file's bytes: of measured columns, footer and padding too, which no content hash covers.
@@ -221,15 +219,18 @@ class Lake:
             source = footer_source(path)
             if source is None:
                 return None
-            footer = pl.read_parquet_metadata(source).get(_FOOTER_KEY)
-            rows = pl.scan_parquet(source, hive_partitioning=False).select(pl.len()).collect().item()
-        try:
-            ref = Footer.model_validate_json(footer or "").partition
-        except ValidationError as error:
-            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
-        if ref.fingerprint != key.fingerprint or ref.rows != rows:
-            raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
+            metadata = pq.read_metadata(source)
+        ref = _footer_of(path, metadata).partition
+        if ref.fingerprint != key.fingerprint or ref.rows != metadata.num_rows:
+            raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {metadata.num_rows} rows")
         return ref
+
+
+def _footer_of(path: Folder, metadata: pq.FileMetaData) -> Footer:
+    try:
+        return Footer.model_validate_json((metadata.metadata or {}).get(_FOOTER_KEY.encode(), b""))
+    except ValidationError as error:
+        raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
 
 
 def _place(key: PartitionKey) -> str:

@@ -1,6 +1,7 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,9 @@ def _draw(report: Report, data: ReportData) -> dict[str, Any]:
     }
 
 
+@cache
 def make_environment() -> Environment:
-    """Make templates with what they call: numbers as readers see them, and shared names."""
+    """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
         autoescape=True,
