@@ -21,7 +21,7 @@ WRONG_ON_PURPOSE = {("docs/how-to/own-benchmark.md", 1): 2}
 """Commands, by page and number of the command from 1, that the page says end with another status than 0."""
 
 
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("prefect_server", "small_moodbench")
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_do_what_the_page_says(
     page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -35,7 +35,7 @@ def test_readme_has_only_commands_that_are_executed() -> None:
 
 
 @needs_mirror
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("prefect_server", "small_moodbench")
 def test_readme_commands_do_what_it_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
