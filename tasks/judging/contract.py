@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, Any, Self
+from functools import cache, cached_property
+from typing import Annotated, Any
 
 import dataframely as dy
 import polars as pl
@@ -44,10 +44,10 @@ class Contract:
     dimensions: tuple[str, ...]
     scale: Scale = field(default_factory=Scale)
 
-    @classmethod
-    def of(cls, rubric: Rubric, repetition: int = 0) -> Self:
-        """Build the contract for one repetition of rating an answer by the rubric."""
-        return cls(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
+    @staticmethod
+    def of(rubric: Rubric, repetition: int = 0) -> "Contract":
+        """Return the contract for one repetition of rating an answer by the rubric."""
+        return _contract(tuple(dimension.name for dimension in rubric.rotate_dimensions(repetition)), rubric.scale)
 
     @cached_property
     def reply_type(self) -> type[BaseModel]:
@@ -91,6 +91,12 @@ class Contract:
             return Parsed(self.reply_type.model_validate(objects[0]).model_dump())
         except ValidationError as error:
             return Parsed(None, _reasons(error))
+
+
+@cache
+def _contract(dimensions: tuple[str, ...], scale: Scale) -> Contract:
+    """Return the one contract of these: each call of a judge asks for it, and to make its type takes milliseconds."""
+    return Contract(dimensions, scale)
 
 
 def _json_objects(text: str) -> list[Any]:

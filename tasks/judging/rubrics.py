@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -175,9 +176,15 @@ def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
             next_step=f"did you mean {near[0]}?" if near else "add the rubric as a YAML file or correct the blueprint",
         )
     try:
-        rubric = Rubric.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        rubric = _read_rubric(path.read_text(encoding="utf-8"))
     except (ValidationError, yaml.YAMLError) as error:
         raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
     if rubric.id != name:
         raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
     return rubric
+
+
+@lru_cache(maxsize=64)
+def _read_rubric(text: str) -> Rubric:
+    """Read a file's text once: every partition that is judged asks for its rubric, and YAML is slow to read."""
+    return Rubric.model_validate(yaml.safe_load(text))
