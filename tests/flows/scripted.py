@@ -1,10 +1,13 @@
 """A model that knows the gold, and how it should behave: what it is asked is looked up by the text of the prompt."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
+
+import polars as pl
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item
@@ -27,30 +30,43 @@ OFF_TOPIC = "qwzx vkjh"
 
 def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> Policy:
     """The reply to each prompt about these datasets; a judge's prompt gets the best or the worst rating."""
-    replies = {} if behaviour == "nonsense" else prepared_replies(datasets, behaviour, mirror, permute)
+    if behaviour == "nonsense":
+        return lambda _messages: NONSENSE
+    asked = [spec for spec in CATALOGUE if spec.id in datasets]
+    rows = (row for spec in asked for row in built(spec, mirror).items.iter_rows(named=True))
+    replies = prepared_replies(rows, behaviour, permute)
+    return lambda messages: answered(messages, replies, behaviour)
+
+
+def policy_of_lake(lake: Path, behaviour: Behaviour, permute: int = 0) -> Policy:
+    """The reply to each prompt about items of a lake, which are there before anything is asked."""
+    lock, replies = Lock(), dict[str, str]()
 
     def reply(messages: list[dict[str, str]]) -> str:
-        prompt = messages[-1]["content"]
-        if behaviour == "nonsense":
-            return NONSENSE
-        if prompt in replies:
-            return replies[prompt]
-        return rating("\n".join(message["content"] for message in messages), 5 if behaviour == "gold" else 1)
+        with lock:
+            if not replies:
+                rows = pl.read_parquet(lake / "items/**/*.parquet", hive_partitioning=False).iter_rows(named=True)
+                replies.update(prepared_replies(rows, behaviour, permute))
+        return answered(messages, replies, behaviour)
 
     return reply
 
 
-def prepared_replies(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None, permute: int) -> Mapping[str, str]:
-    """Prompt -> reply for every item of these datasets, in every order its options are shown in."""
+def answered(messages: list[dict[str, str]], replies: Mapping[str, str], behaviour: Behaviour) -> str:
+    """What is prepared for a prompt; a judge's gets the best or the worst rating."""
+    if known := replies.get(messages[-1]["content"]):
+        return known
+    return rating("\n".join(message["content"] for message in messages), 5 if behaviour == "gold" else 1)
+
+
+def prepared_replies(rows: Iterable[Mapping[str, Any]], behaviour: Behaviour, permute: int) -> dict[str, str]:
+    """Prompt -> reply for every item, in every order its options are shown in."""
     prompts, answer = load_prompts(), ANSWERS[behaviour]
     replies: dict[str, str] = {}
-    for spec in CATALOGUE:
-        if spec.id not in datasets:
-            continue
-        for row in built(spec, mirror).items.iter_rows(named=True):
-            for order in set(option_orders(row, permute, seed=0)):
-                shown = in_order(row, order)
-                replies[build_messages(read_item(shown), prompts)[-1].content] = answer(shown)
+    for row in rows:
+        for order in set(option_orders(row, permute, seed=0)):
+            shown = in_order(row, order)
+            replies[build_messages(read_item(shown), prompts)[-1].content] = answer(shown)
     return replies
 
 

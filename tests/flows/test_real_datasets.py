@@ -11,7 +11,7 @@ from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 from tests.flows.command import Ended, moodflow
-from tests.flows.scripted import Behaviour, policy
+from tests.flows.scripted import Behaviour, policy_of_lake
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -32,7 +32,7 @@ def run_all(
 ) -> tuple[Ended, dict[str, float]]:
     """The run and the score of each dataset on 0-100."""
     names = ready()
-    with ModelServer(policy(names, behaviour, MIRROR, permute)) as server:
+    with ModelServer(policy_of_lake(lake, behaviour, permute)) as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
         judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
         where = ("--datasets", ",".join(names), "--mirror", MIRROR, "--lake", lake)

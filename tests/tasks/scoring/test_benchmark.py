@@ -140,7 +140,7 @@ def test_the_number_of_threads_does_not_change_a_bit() -> None:
     program = (
         "from tests.tasks.scoring.test_benchmark import *;"
         "design = load_blueprint('moodbench-mini');"
-        "print(digest(score_benchmark(mini_scores(12, 40).lazy(), design, ScoreSettings(bootstrap=40))))"
+        "print(digest(score_benchmark(mini_scores(4, 40).lazy(), design, ScoreSettings(bootstrap=40))))"
     )
     found = set()
     for threads in ("1", "3"):
