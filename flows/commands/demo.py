@@ -9,6 +9,7 @@ from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
 from schemas.plan import Plan
+from tasks.scoring.blueprints import load_blueprint
 
 SHORT, LONG = "moodbench-mini", "longemotion-mini"
 
@@ -18,10 +19,10 @@ SAMPLE, SETTINGS = 2, "base,rag"
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
 
-CALLS_OF_LONGEMOTION = 42
-"""At most: ten datasets in two settings, one of them with six turns, and a judge for six of them."""
+CALLS_OF_LONGEMOTION = 30
+"""At most: seven datasets in two settings, one of them with six turns, and a judge for three of them."""
 
-SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 25, 25, 135
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 25, 25, 100
 """On two idle cores: imports, servers and reports; the calls of one item per task; the long ones."""
 
 
@@ -37,7 +38,9 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
     """
     options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
     short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
-    return short, read_plan(LONG, replace(options, sample=1, settings=SETTINGS))
+    # Stages of a conversation that carry no weight are left out: no total changes by them.
+    weighed = [entry.id for _, task in load_blueprint(LONG).tasks() for entry in task.datasets if entry.weight]
+    return short, read_plan(LONG, replace(options, sample=1, settings=SETTINGS, datasets=",".join(weighed)))
 
 
 def announce(short: Plan, long: Plan) -> None:
