@@ -147,7 +147,6 @@ def _conversation(task: LongTask) -> DatasetSpec:
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),
-        evaluation_version="1.0",
         expected_rows=100,
         differences=(
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",

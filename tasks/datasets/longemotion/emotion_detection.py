@@ -169,7 +169,6 @@ def read_contrast_set(record: Record) -> tuple[Item, Context]:
 def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: str | None) -> tuple[Item, Context]:
     """`pair`: majority emotion and odd emotion."""
     item = Item(
-        language="en",
         question_type="odd_one_out",
         question=QUESTION,
         options=tuple(segments),
@@ -202,7 +201,6 @@ ED = DatasetSpec(
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
     required=("chosen_emotion", "text_long"),
-    evaluation_version="1.0",
     expected_rows=2491,
     differences=(
         "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
@@ -224,7 +222,6 @@ def _detection(name: str, title: str, path: str, sha256: str, *differences: str)
         question_types=("odd_one_out",),
         paper=f"{PAPER}, section 3.2.1",
         required=("text", "label", "ground_truth"),
-        evaluation_version="1.0",
         expected_rows=136,
         differences=(
             "In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",

@@ -70,7 +70,6 @@ def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
 def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Context]:
     text = read_text(situation.fields, "scenario")
     item = Item(
-        language="en",
         question_type="emotion_expression",
         context=text,
         question=QUESTION,
@@ -107,7 +106,6 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
         licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
         paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
         required=("key", "value"),
-        evaluation_version="1.0",
         expected_rows=2,
         alternative=None if copied else _expression("data/Emotion_Expression_Situations.json", copied=True),
         differences=(

@@ -21,7 +21,6 @@ def read_question(record: Record) -> tuple[Item, Context]:
     """
     article = read_text(record.fields, "context")
     item = Item(
-        language="en",
         question_type="extractive",
         context=article,
         question=read_text(record.fields, "problem"),
@@ -43,6 +42,5 @@ QA = released(
     question_types=("extractive",),
     paper=f"{PAPER}, section 3.2.2",
     required=("number", "problem", "answer", "context"),
-    evaluation_version="1.0",
     differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
 )

@@ -114,7 +114,6 @@ AGIEVAL = DatasetSpec(
     licence="by part: MIT, Apache-2.0 (AQuA), CC BY-NC-SA 4.0 (LogiQA), academic use only (JEC-QA)",
     paper="Zhong et al. 2023, arXiv:2304.06364",
     required=("passage", "question", "options", "label"),
-    evaluation_version="1.0",
     expected_rows=5191,
     differences=(
         (

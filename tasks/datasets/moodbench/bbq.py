@@ -41,8 +41,6 @@ def adapt_bbq(record: Record) -> Item:
     fields = record.fields
     label = fields["label"]
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=tuple(fields[answer].strip() for answer in ANSWERS),
@@ -100,7 +98,6 @@ BBQ = DatasetSpec(
         *("example_id", "question_index", "question_polarity", "context_condition", "category", "answer_info"),
         *("additional_metadata", "context", "question", "ans0", "ans1", "ans2", "label"),
     ),
-    evaluation_version="1.0",
     expected_rows=3_300,
     redistributable=True,
     differences=(

@@ -19,8 +19,6 @@ def adapt_booksort(record: Record) -> Item:
     if flag not in (0, 1):
         raise ValueError(f"present_seg1_first is {flag!r}, neither 0 nor 1")
     return Item(
-        language="en",
-        question_type="single_choice",
         context=_strip(fields["excerpt_text"]),
         question=QUESTION,
         options=(first, second) if flag else (second, first),
@@ -44,7 +42,6 @@ BOOKSORT = DatasetSpec(
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
     required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=(

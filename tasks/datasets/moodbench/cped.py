@@ -67,7 +67,6 @@ CPED = DatasetSpec(
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
     required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=(

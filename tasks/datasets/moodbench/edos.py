@@ -36,7 +36,6 @@ EDOS = DatasetSpec(
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     required=("text", "ed_emotion", "ed_emotion_index"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),

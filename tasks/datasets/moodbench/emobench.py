@@ -36,7 +36,6 @@ def adapt_emobench_emotion(record: Record) -> Item:
     choices, label = fields["emotion_choices"], fields["emotion_label"]
     return Item(
         language=fields["language"],
-        question_type="single_choice",
         context=fields["scenario"].strip(),
         question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
         options=tuple(choices),
@@ -56,7 +55,6 @@ def adapt_emobench_cause(record: Record) -> Item:
     question = CAUSE_QUESTIONS[fields["language"]]
     return Item(
         language=fields["language"],
-        question_type="single_choice",
         context=fields["scenario"].strip(),
         question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
         options=drawn.options,
@@ -72,7 +70,6 @@ def adapt_emobench_application(record: Record) -> Item:
     question = APPLICATION_QUESTIONS[fields["question type"]][fields["language"]]
     return Item(
         language=fields["language"],
-        question_type="single_choice",
         context=fields["scenario"].strip(),
         question=question.format(subject=fields["subject"].strip()),
         options=tuple(choices),
@@ -97,7 +94,6 @@ EMOBENCH1 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_emotion,
     required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
-    evaluation_version="1.0",
     differences=(
         "The released code asks Chinese items in English; we ask in the item's language.",
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
@@ -110,7 +106,6 @@ EMOBENCH2 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_cause,
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
-    evaluation_version="1.0",
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         "The released code asks Chinese items in English; we ask in the item's language.",
@@ -126,7 +121,6 @@ EMOBENCH3 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
     adapter=adapt_emobench_application,
     required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
-    evaluation_version="1.0",
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
         "The released code asks Chinese items in English; we ask in the item's language.",

@@ -20,8 +20,6 @@ def adapt_mmlu_pro(record: Record) -> Item:
     place = fields["answer_index"]
     agree = 0 <= place < len(options) and "ABCDEFGHIJ"[place] == fields["answer"]
     return Item(
-        language="en",
-        question_type="single_choice",
         question=fields["question"].strip(),
         options=options,
         gold_indices=(place,) if agree else None,
@@ -46,7 +44,6 @@ def _chinese_item(record: Record, question: str, letter: str, subject: str) -> I
     options = tuple(record.fields[name].strip() for name in LETTERS)
     return Item(
         language="zh",
-        question_type="single_choice",
         question=question.strip(),
         options=options,
         gold_indices=find_gold({name: place for place, name in enumerate(LETTERS)}, letter),
@@ -64,7 +61,6 @@ MMLU_PRO = DatasetSpec(
     licence="MIT",
     paper="Wang et al. 2024, arXiv:2406.01574",
     required=("question", "options", "answer", "answer_index", "category"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=("Its paper lets models reason before they answer; here, as in MoodBench, they answer at once.",),
@@ -80,7 +76,6 @@ CMMLU = DatasetSpec(
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
     required=("Question", "A", "B", "C", "D", "Answer"),
-    evaluation_version="1.0",
     expected_rows=11372,
     redistributable=True,
     ambiguous=(
@@ -113,7 +108,6 @@ CEVAL = DatasetSpec(
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
     required=("question", "A", "B", "C", "D", "answer"),
-    evaluation_version="1.0",
     expected_rows=1346,
     redistributable=True,
     differences=(

@@ -20,7 +20,6 @@ def adapt_folio(record: Record) -> Item:
     fields = record.fields
     label = fields["label"]
     return Item(
-        language="en",
         question_type="ranking",
         context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
         question=QUESTION.format(conclusion=fields["conclusion"].strip()),
@@ -39,7 +38,6 @@ FOLIO = DatasetSpec(
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
     required=("premises", "conclusion", "label"),
-    evaluation_version="1.0",
     expected_rows=204,
     redistributable=True,
     differences=(

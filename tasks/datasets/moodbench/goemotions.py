@@ -19,7 +19,6 @@ def adapt_goemotions(record: Record) -> Item:
     labels = record.fields["labels"].split(",")
     known = all(label in INDICES for label in labels)
     return Item(
-        language="en",
         question_type="multiple_answer",
         context=record.fields["text"].strip(),
         question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
@@ -39,7 +38,6 @@ GOEMOTIONS = DatasetSpec(
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
     required=("text", "labels"),
-    evaluation_version="1.0",
     expected_rows=301,
     redistributable=True,
     differences=(

@@ -33,8 +33,6 @@ def adapt_logiqa(record: Record) -> Item:
     fields = record.fields
     options = _order_options(fields["options"])
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["text"].strip(),
         question=fields["question"].strip(),
         options=options,
@@ -76,7 +74,6 @@ LOGIQA = DatasetSpec(
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
     required=("line",),
-    evaluation_version="1.0",
     expected_rows=5208,
     redistributable=True,
     differences=(

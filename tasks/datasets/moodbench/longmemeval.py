@@ -22,7 +22,6 @@ def adapt_longmemeval(record: Record) -> Item:
     sessions = [_show(date, turns) for date, turns in sorted(dated, key=lambda session: session[0])]
     answer = fields["answer"]
     return Item(
-        language="en",
         question_type="open_ended",
         context="\n\n".join(sessions),
         question=f"(Asked on {fields['question_date']}.) {fields['question'].strip()}",
@@ -53,7 +52,6 @@ _LONGMEMEVAL = DatasetSpec(
         *("question_id", "question_type", "question", "answer", "question_date"),
         *("haystack_dates", "haystack_sessions"),
     ),
-    evaluation_version="1.0",
     expected_rows=500,
     redistributable=True,
     differences=(

@@ -15,8 +15,6 @@ def adapt_mutual(record: Record) -> Item:
     """`answers` is the letter of the right one of four replies; a reply that asks to repeat is right if no other fits."""
     fields = record.fields
     return Item(
-        language="en",
-        question_type="single_choice",
         context=TURN.sub("\n", fields["article"].strip()),
         question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
         options=tuple(" ".join(option.split()) for option in fields["options"]),
@@ -33,7 +31,6 @@ MUTUAL = DatasetSpec(
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
     required=("article", "options", "answers"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",

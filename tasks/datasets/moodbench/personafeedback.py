@@ -45,8 +45,6 @@ def adapt_personafeedback(record: Record) -> Item:
     persona = "\n".join(_describe(fields["persona"]))
     path = PurePosixPath(record.file)
     return Item(
-        language="en",
-        question_type="single_choice",
         context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
         question=QUESTION,
         options=drawn.options,
@@ -85,7 +83,6 @@ PERSONAFEEDBACK = DatasetSpec(
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),
-    evaluation_version="1.0",
     redistributable=True,
     differences=(
         _REVISION_ONLY,

@@ -55,7 +55,6 @@ def adapt_safetybench(language: Language) -> Callable[[Record], Item]:
         clear = answer in range(len(options)) and options.count(options[answer]) == 1
         return Item(
             language=language,
-            question_type="single_choice",
             question=fields["question"].strip(),
             options=options,
             gold_indices=(answer,) if clear else None,
@@ -136,7 +135,6 @@ def safetybench(
             licence="MIT",
             paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",
             required=("id", "category", "question", "options"),
-            evaluation_version="1.0",
             expected_rows=2 * (N_ENGLISH if english else N_CHINESE),
             redistributable=True,
             join_records=join_safetybench_answers(category),

@@ -46,7 +46,6 @@ def adapt_stereoset(record: Record) -> Item:
     gold = [index for index, role in enumerate(roles) if role in MEANINGFUL] if complete else []
     shown = shuffle_options(record, [sentence["sentence"].strip() for sentence in sentences], gold, known if complete else None)
     return Item(
-        language="en",
         question_type="ranking",
         context=fields["context"].strip(),
         question=QUESTIONS[fields["task"]],
@@ -70,7 +69,6 @@ STEREOSET = DatasetSpec(
     licence="CC BY-SA 4.0",
     paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
     required=("key", "value"),
-    evaluation_version="1.0",
     expected_rows=2,
     redistributable=True,
     join_records=list_stereoset_tests,

@@ -41,7 +41,6 @@ WSC = DatasetSpec(
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
     required=("text", "span1_text", "span2_text", "span2_index", "label"),
-    evaluation_version="1.0",
     expected_rows=104,
     differences=(
         "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",

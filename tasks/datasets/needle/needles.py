@@ -18,7 +18,7 @@ from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
 from tasks.datasets.needle.haystacks import Haystack
 from tasks.datasets.needle.names import choose_names, rename
-from tasks.text.tokens import count_tokens
+from tasks.text.tokens import count_tokens, token_offsets
 
 Ask = Callable[[str, str], str]
 """From a subject and the needle's text to the question."""
@@ -85,7 +85,6 @@ def build_item(
     label = rename(needle.label, renamed)
     inserted, context = _insert(needle, text, haystack, point)
     item = Item(
-        language="en",
         question_type="label_choice",
         question=needle.ask(subject, text),
         context=inserted,
@@ -159,6 +158,32 @@ def match_layout(text: str) -> str:
 NumberT = TypeVar("NumberT", int, float)
 
 
+def placed_needle(task: LongTask, text: str, start: int, needle: str, needle_id: str | None) -> Context:
+    """Return what is known of a text that holds a needle, with the needle's depth as it came out.
+
+    Args:
+        task: of LongEmotion.
+        text: the whole context.
+        start: where in it the needle begins, in characters.
+        needle: the needle.
+        needle_id: its name at its source.
+    """
+    tokens, end = [at for at, _ in token_offsets(text)], start + len(needle)
+    first, last = bisect_left(tokens, start), bisect_left(tokens, end)
+    around = len(tokens) - (last - first)
+    return Context(
+        long_task=task,
+        tokens=len(tokens),
+        needle=needle,
+        needle_id=needle_id,
+        needle_start=start,
+        needle_end=end,
+        needle_token_start=first,
+        needle_token_end=last,
+        depth_percent=ALL * first / around if around else None,
+    )
+
+
 def list_grid(
     needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
 ) -> Sequence[LazySample]:
@@ -177,7 +202,7 @@ def list_grid(
     Raises:
         UsageError: a length or a depth is given twice.
     """
-    lengths, depths = _checked("lengths", options.lengths), _checked("depths", options.depths)
+    lengths, depths = checked("lengths", options.lengths), checked("depths", options.depths)
     copies: Counter[str] = Counter()
     samples = []
     for needle in needles:
@@ -202,7 +227,12 @@ def _insertion_points(
             yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
 
-def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+    """Return the lengths or depths of contexts.
+
+    Raises:
+        UsageError: one is given twice.
+    """
     # Items are named by six digits of a depth; two that are the same then would be one item.
     if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
         raise UsageError(

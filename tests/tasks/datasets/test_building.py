@@ -35,7 +35,6 @@ def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec
         licence="none",
         paper="none",
         required=("question",),
-        evaluation_version="1.0",
         expected_rows=expected_rows,
     )
 

@@ -57,7 +57,6 @@ def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
         licence="none",
         paper="none",
         required=("id",),
-        evaluation_version="1.0",
     )
 
 

@@ -29,7 +29,6 @@ def spec_of(owner: str, paths: tuple[str, ...], alternative: DatasetSpec | None 
         licence="none",
         paper="none",
         required=(),
-        evaluation_version="1.0",
         alternative=alternative,
     )
 

@@ -231,7 +231,6 @@ def spec_of(expected_rows: int | None) -> DatasetSpec:
         licence="none",
         paper="none",
         required=("text",),
-        evaluation_version="1.0",
         expected_rows=expected_rows,
     )
 
