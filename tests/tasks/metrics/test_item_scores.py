@@ -7,7 +7,7 @@ from schemas.errors import ScoringError
 from schemas.lineage import PartitionRef
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
-from tasks.metrics.answers import SUITED
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
 from tests.tasks.rows import item, items, judgement, judgements, response, responses
 
@@ -189,8 +189,8 @@ def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric:
 
 
 def test_every_metric_suits_something_and_every_type_is_suited() -> None:
-    assert set(SUITED) == set(METRICS)
-    assert {question_type for suited in SUITED.values() for question_type in suited} == set(QUESTION_TYPES)
+    assert set(METRIC_ROWS) == set(METRICS)
+    assert {question_type for row in METRIC_ROWS.values() for question_type in row.suits} == set(QUESTION_TYPES)
 
 
 def test_judged_rating_is_the_mean_over_dimensions() -> None:

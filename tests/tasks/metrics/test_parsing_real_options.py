@@ -56,6 +56,6 @@ def test_every_wrapping_of_every_gold_is_read(source: Callable[[], Iterator[list
         for wrapping in WRAPPINGS
         for gold in [place % len(options)]
         for reply in [wrapping.format(letter=option_letters(len(options))[gold], text=options[gold])]
-        if parse_choice(reply, options).index != gold
+        if parse_choice(reply, options).indices != (gold,)
     ]
     assert misread == []

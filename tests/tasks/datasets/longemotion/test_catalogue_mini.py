@@ -14,7 +14,7 @@ from tasks.datasets.long_building import BuiltLong, build_long_items, list_sampl
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
-from tasks.metrics.answers import SUITED
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
@@ -195,4 +195,4 @@ def test_its_methods_suit_the_items() -> None:
     for spec in LONG_MINI:
         for method in blueprint.datasets[spec.id].methods:
             assert method.rubric is None or load_rubric(method.rubric).id == method.rubric
-            assert all(set(spec.question_types) <= SUITED[metric.metric] for metric in method.metrics)
+            assert all(set(spec.question_types) <= METRIC_ROWS[metric.metric].suits for metric in method.metrics)
