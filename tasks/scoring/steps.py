@@ -30,7 +30,7 @@ class AggregateJob:
     item_scores: tuple[PartitionRef, ...]
 
     def key(self, layer: str) -> PartitionKey:
-        """Return the key of one of the layers."""
+        """Return the key of one of the aggregated layers, or of the gains."""
         return aggregate_key(layer, self.item_scores, self.blueprint, self.settings)
 
 
@@ -58,33 +58,20 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
     return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
 
-@dataclass(frozen=True)
-class GainsJob:
-    """All item scores of a run with several settings."""
-
-    blueprint: Blueprint
-    settings: ScoreSettings
-    item_scores: tuple[PartitionRef, ...]
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the gains."""
-        return aggregate_key("setting_gains", self.item_scores, self.blueprint, self.settings)
-
-
 @step("gains {job.blueprint.name}")
-async def compare_settings(job: GainsJob, lake: Lake) -> Any:
+async def compare_settings(job: AggregateJob, lake: Lake) -> Any:
     """Compare what each setting gains over `base`.
 
     Returns:
         PartitionRef of the gains.
     """
-    if found := lake.find(job.key):
+    key = job.key("setting_gains")
+    if found := lake.find(key):
         return up_to_date(found)
-    return lake.write(job.key, compute_gains(job, lake), SettingGains)
+    return lake.write(key, compute_gains(job, lake), SettingGains)
 
 
-def compute_gains(job: GainsJob, lake: Lake) -> pl.DataFrame:
+def compute_gains(job: AggregateJob, lake: Lake) -> pl.DataFrame:
     """Compute rows of `setting_gains`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     return setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
