@@ -21,16 +21,10 @@ ID_HASH_LENGTH = 12
 
 @dataclass(frozen=True)
 class BuiltItems:
-    """Result of building one dataset.
-
-    `rejected` has the columns of `items` and `broken_rules`, the names of the rules each row broke. `n_read` counts all items
-    made of the records, before sampling; `n_good` those of them that broke no rule.
-    """
+    """The items of one dataset that were sampled; `rejected` has the columns of `items` and `broken_rules`, their names."""
 
     items: dy.DataFrame[Items]
     rejected: pl.DataFrame
-    n_read: int
-    n_good: int
 
 
 def build_items(spec: DatasetSpec, paths: Sequence[Path], sample: int | None, seed: int) -> BuiltItems:
@@ -81,8 +75,7 @@ def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> Bui
     good, rejected = split_by_rules(candidates)
     if good.height + rejected.height != candidates.height:
         raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {candidates.height} read")
-    items = Items.validate(sample_items(good, sample, seed))
-    return BuiltItems(items=items, rejected=rejected, n_read=candidates.height, n_good=good.height)
+    return BuiltItems(Items.validate(sample_items(good, sample, seed)), rejected)
 
 
 def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -148,8 +148,7 @@ def test_pinned_entry_holds_on_the_real_files(spec: DatasetSpec, mirror: Path) -
         return
     chosen, built = here(spec.id, mirror), build(spec.id, mirror)
     assert chosen.expected_rows is not None
-    assert built.n_read == ITEMS[spec.id]
-    assert built.n_good + built.rejected.height == built.n_read
+    assert built.items.height + built.rejected.height == ITEMS[spec.id]
     assert built.rejected.height == REJECTED.get(spec.id, 0)
     assert set(built.items["language"]) == set(chosen.languages)
     assert set(built.items["question_type"]) == set(chosen.question_types)
@@ -165,7 +164,7 @@ def test_gold_is_distributed_as_in_the_data_dictionary(name: str, mirror: Path) 
 def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     built = build_here(spec)
     assert built.rejected.height == 0
-    assert built.n_good >= 8
+    assert built.items.height >= 8
     assert set(built.items["language"]) == set(spec.languages)
     assert set(built.items["question_type"]) == set(spec.question_types)
     assert all(name.startswith(spec.id.removeprefix("mini_")) for name in built.items["item_id"])

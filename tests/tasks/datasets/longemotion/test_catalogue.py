@@ -77,7 +77,7 @@ def test_files_that_are_not_in_the_mirror_are_named(name: str) -> None:
 )
 def test_every_record_yields_its_items(name: str, items: int) -> None:
     built = build(f"longemotion_{name}")
-    assert (built.n_listed, built.n_read, built.n_good, built.rejected.height) == (items, items, items, 0)
+    assert (built.items.height, built.rejected.height) == (items, 0)
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
@@ -219,7 +219,7 @@ def test_a_sample_is_part_of_the_whole() -> None:
     spec = find_dataset("longemotion_mc1")
     paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
     sampled = build_long_items(spec, paths, ContextOptions(), 12, 0)
-    assert (sampled.n_listed, sampled.n_read, sampled.items.height, sampled.contexts.height) == (300, 12, 12, 12)
+    assert (sampled.items.height, sampled.contexts.height, sampled.rejected.height) == (12, 12, 0)
     assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
     records = read_dataset(spec, paths)
     assert len(list_samples(spec, records, ContextOptions(), 0)) == 300

@@ -41,7 +41,7 @@ def test_every_statement_makes_a_good_item(name: str, mirror: Path) -> None:
     assert spec.expected_rows == QUESTIONNAIRES[name]
     assert not spec.redistributable
     built = build_items(spec, paths(spec, mirror), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (QUESTIONNAIRES[name], QUESTIONNAIRES[name], 0)
+    assert (built.items.height, built.rejected.height) == (QUESTIONNAIRES[name], 0)
     assert set(built.items["question_type"]) == {"questionnaire"}
     assert set(built.items["language"]) == {"zh"}
     assert built.items["question"].str.contains(r"\p{Han}").all()
@@ -108,7 +108,7 @@ def test_interpersonal_relationship_has_a_key_per_item(mirror: Path) -> None:
 def test_booksort_reads_gold_off_the_excerpt(mirror: Path) -> None:
     spec = find_dataset("booksort")
     built = build_items(spec, paths(spec, mirror), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (300, 300, 0)
+    assert (built.items.height, built.rejected.height) == (300, 0)
     assert Counter(built.items["gold_indices"].explode()) == {0: 149, 1: 151}
     assert Counter(built.items["subset"]) == {"distance 250": 62, "distance 333": 79, "distance 500": 84, "distance 800": 75}
     for item in built.items.iter_rows(named=True):
@@ -172,7 +172,7 @@ def write_personas(folder: Path, users: tuple[str, ...] = ("1", "2")) -> Dataset
 def test_personafeedback_joins_the_persona_of_each_question(tmp_path: Path) -> None:
     spec = write_personas(tmp_path)
     built = build_items(spec, paths(spec, tmp_path), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (21, 21, 0)
+    assert (built.items.height, built.rejected.height) == (21, 0)
     assert Counter(built.items["subset"]) == {"general, easy": 20, "specific, hard": 1}
     trip = built.items.filter(pl.col("subset") == "specific, hard").row(0, named=True)
     assert trip["context"] == (
@@ -269,7 +269,7 @@ def test_longmemeval_shows_dated_sessions_in_order(upstream: bool, tmp_path: Pat
 
     spec = replace(chosen, expected_rows=4)
     built = build_items(spec, paths(spec, tmp_path), None, 0)
-    assert (built.n_read, built.n_good) == (4, 3)
+    assert built.items.height == 3
     assert built.rejected["broken_rules"].to_list() == [["references_are_given_and_not_empty"]]
     items = {item["source_row"]: item for item in built.items.iter_rows(named=True)}
     assert items[0]["context"] == (
