@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.cped import CPED_EMOTIONS, adapt_cped
-from tasks.datasets.moodbench.edos import EDOS_CLASSES, adapt_edos
+from tasks.datasets.moodbench.emotions import CPED_EMOTIONS, EDOS_CLASSES, adapt_cped, adapt_edos
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_causes
 from tests.tasks.datasets.real_datasets import adapt, build, items_of, records_of
 

@@ -10,7 +10,7 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.goemotions import EMOTIONS
+from tasks.datasets.moodbench.emotions import EMOTIONS
 from tests.tasks.datasets.real_datasets import items_of, records_of
 
 

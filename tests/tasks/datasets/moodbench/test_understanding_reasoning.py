@@ -10,12 +10,9 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.folio import adapt_folio
-from tasks.datasets.moodbench.logiqa import adapt_logiqa, join_logiqa_lines
-from tasks.datasets.moodbench.mutual import adapt_mutual
 from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
-from tasks.datasets.moodbench.wsc import adapt_wsc
+from tasks.datasets.moodbench.reasoning import adapt_folio, adapt_logiqa, adapt_mutual, adapt_wsc, join_logiqa_lines
 from tests.tasks.datasets.real_datasets import adapt, build, records_of
 
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
