@@ -12,7 +12,8 @@ from schemas.dataset import PinnedFile
 from schemas.errors import ChecksumError, SourceError
 from tasks.sources import archives
 from tasks.sources.archives import extract_member
-from tasks.sources.locating import Locator, name_source, source_sha256
+from tasks.sources.checksums import name_source
+from tasks.sources.locating import Locator, source_sha256
 
 CONTENT = b"id,text\n1,a line of our own\n"
 Kind = Literal["zip", "tar", "tar.gz", "tar.xz", "tar.bz2"]

@@ -6,7 +6,8 @@ import pytest
 
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError, SourceError, SourceMissingError, UsageError
-from tasks.sources.locating import Locator, name_source, source_sha256
+from tasks.sources.checksums import name_source
+from tasks.sources.locating import Locator, source_sha256
 
 CONTENT = b"a line of our own\n"
 # printf 'a line of our own\n' | sha256sum
