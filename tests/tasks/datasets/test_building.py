@@ -111,10 +111,6 @@ def test_sample_is_the_same_whatever_the_order_of_the_file(tmp_path: Path) -> No
     assert forwards.items["source_row"].to_list() == [49 - number for number in backwards.items["source_row"]]
 
 
-def test_all_rows_without_a_sample(tmp_path: Path) -> None:
-    assert build_items(spec_with(adapt_pair), write(tmp_path, [row(number) for number in range(50)]), None, 0).items.height == 50
-
-
 def test_repeated_rows_are_numbered(tmp_path: Path) -> None:
     built = build_items(spec_with(adapt_pair), write(tmp_path, [row(1), row(2), row(1), row(1)]), 300, 0)
     first, second = (Record(fields=row(number), file="", row=0).sha256[:12] for number in (1, 2))

@@ -13,15 +13,8 @@ from tests.mirror import MIRROR, needs_mirror
 MOODBENCH = MIRROR / "github.com" / "QuwanAI" / "MoodBench" / "data"
 
 WRAPPINGS = [
-    "{letter}",
-    "**{letter}**",
-    "选{letter}",
-    "{letter}. {text}",
-    "({letter}) {text}",
-    "**{letter}. {text}**",
-    "{letter}. {text}\n\nBecause it fits best.",
-    "The correct answer is {letter}. {text}",
-    "答案：{letter}．{text}",
+    *("{letter}", "**{letter}**", "选{letter}", "{letter}. {text}", "({letter}) {text}", "**{letter}. {text}**"),
+    *("{letter}. {text}\n\nBecause it fits best.", "The correct answer is {letter}. {text}", "答案：{letter}．{text}"),
 ]
 
 

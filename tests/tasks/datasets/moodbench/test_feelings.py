@@ -132,21 +132,10 @@ def test_cped_has_the_labels_of_the_data(mirror: Path) -> None:
     items = items_of("cped", mirror)
     names = {text: label for label, text in CPED_EMOTIONS.items()}
     counts = Counter(names[text] for text in right_texts(items))
-    assert counts == {
-        "neutral": 99,
-        "anger": 34,
-        "depress": 32,
-        "negative-other": 26,
-        "happy": 22,
-        "relaxed": 20,
-        "worried": 18,
-        "positive-other": 15,
-        "astonished": 13,
-        "fear": 9,
-        "sadness": 8,
-        "disgust": 3,
-        "grateful": 1,
-    }
+    assert counts == (
+        {"neutral": 99, "anger": 34, "depress": 32, "negative-other": 26, "happy": 22, "relaxed": 20, "worried": 18}
+        | {"positive-other": 15, "astonished": 13, "fear": 9, "sadness": 8, "disgust": 3, "grateful": 1}
+    )
     # 34 anger + 32 depress + 26 negative-other + 15 positive-other + 9 fear + 8 sadness + 3 disgust = 127
     assert Counter(items["reference_gold_indices"].list.len()) == {0: 127, None: 173}
 
@@ -204,19 +193,10 @@ def test_edos_label_and_index_that_disagree_are_no_gold() -> None:
 def test_semeval2018_task1_asks_for_eleven_emotions_per_tweet(mirror: Path) -> None:
     items = items_of("semeval2018_task1", mirror)
     present = items.filter(pl.col("gold_indices").list.first() == 0)
-    assert Counter(present["subset"]) == {
-        "anger": 99,
-        "anticipation": 39,
-        "disgust": 97,
-        "fear": 42,
-        "joy": 140,
-        "love": 54,
-        "optimism": 100,
-        "pessimism": 30,
-        "sadness": 82,
-        "surprise": 8,
-        "trust": 11,
-    }
+    assert Counter(present["subset"]) == (
+        {"anger": 99, "anticipation": 39, "disgust": 97, "fear": 42, "joy": 140, "love": 54, "optimism": 100, "pessimism": 30}
+        | {"sadness": 82, "surprise": 8, "trust": 11}
+    )
     assert set(Counter(items["subset"]).values()) == {300}
     assert items["question"].n_unique() == 11
     assert all(row["subset"] in row["question"] for row in items.iter_rows(named=True))

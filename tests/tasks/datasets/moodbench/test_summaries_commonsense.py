@@ -145,29 +145,12 @@ def test_agieval_counts_are_those_of_the_dictionary(mirror: Path) -> None:
     items = items_of("agieval", mirror)
     assert items.height == 5191
     assert Counter(items["language"]) == {"zh": 2606, "en": 2585}
-    assert Counter(items["subset"]) == {
-        "aqua-rat": 254,
-        "gaokao-biology": 230,
-        "gaokao-chemistry": 204,
-        "gaokao-chinese": 246,
-        "gaokao-english": 300,
-        "gaokao-geography": 199,
-        "gaokao-history": 235,
-        "gaokao-mathqa": 300,
-        "gaokao-physics": 174,
-        "jec-qa-ca": 300,
-        "jec-qa-kd": 300,
-        "logiqa-en": 300,
-        "logiqa-zh": 300,
-        "lsat-ar": 230,
-        "lsat-lr": 300,
-        "lsat-rc": 269,
-        "sat-en": 206,
-        "sat-en-without-passage": 206,
-        "sat-math": 220,
-        "gaokao-mathcloze": 118,
-        "math": 300,
-    }
+    assert Counter(items["subset"]) == (
+        {"aqua-rat": 254, "gaokao-biology": 230, "gaokao-chemistry": 204, "gaokao-chinese": 246, "gaokao-english": 300}
+        | {"gaokao-geography": 199, "gaokao-history": 235, "gaokao-mathqa": 300, "gaokao-physics": 174, "jec-qa-ca": 300}
+        | {"jec-qa-kd": 300, "logiqa-en": 300, "logiqa-zh": 300, "lsat-ar": 230, "lsat-lr": 300, "lsat-rc": 269, "sat-en": 206}
+        | {"sat-en-without-passage": 206, "sat-math": 220, "gaokao-mathcloze": 118, "math": 300}
+    )
     types = items.group_by("question_type").len().rows()
     assert dict(types) == {"single_choice": 5191 - 4 - 418, "multiple_answer": 4, "extractive": 418}
 

@@ -25,17 +25,10 @@ def test_crows_pairs_real_rows(mirror: Path) -> None:
     built = build("crows_pairs", mirror)
     assert (built.items.height, built.rejected.height) == (300, 0)
     # Dictionary: nine types of bias; 253 stereo and 47 antistereo pairs.
-    assert Counter(built.items["subset"]) == {
-        "race-color": 95,
-        "gender": 58,
-        "nationality": 35,
-        "socioeconomic": 28,
-        "religion": 22,
-        "age": 19,
-        "sexual-orientation": 17,
-        "physical-appearance": 13,
-        "disability": 13,
-    }
+    assert Counter(built.items["subset"]) == (
+        {"race-color": 95, "gender": 58, "nationality": 35, "socioeconomic": 28, "religion": 22, "age": 19}
+        | {"sexual-orientation": 17, "physical-appearance": 13, "disability": 13}
+    )
     assert built.items["reference_gold_indices"].is_not_null().sum() == 47
     [source] = ENTRIES["crows_pairs"].files
     with Locator(mirror=mirror).locate(source).open(encoding="utf-8", newline="") as file:
