@@ -101,16 +101,6 @@ def test_validation_comes_before_sampling(tmp_path: Path) -> None:
     assert (built.items.height, built.rejected.height) == (10, 10)
 
 
-def test_sample_is_the_same_whatever_the_order_of_the_file(tmp_path: Path) -> None:
-    rows = [row(number) for number in range(50)]
-    forwards = build_items(spec_with(adapt_pair), write(tmp_path, rows), 7, 3)
-    backwards = build_items(spec_with(adapt_pair), write(tmp_path, rows[::-1]), 7, 3)
-    assert forwards.items.drop("source_row").equals(backwards.items.drop("source_row"))
-    assert forwards.items["item_id"].is_sorted()
-    # Row i of the file is row 49 - i of the reversed one.
-    assert forwards.items["source_row"].to_list() == [49 - number for number in backwards.items["source_row"]]
-
-
 def test_repeated_rows_are_numbered(tmp_path: Path) -> None:
     built = build_items(spec_with(adapt_pair), write(tmp_path, [row(1), row(2), row(1), row(1)]), 300, 0)
     first, second = (Record(fields=row(number), file="", row=0).sha256[:12] for number in (1, 2))

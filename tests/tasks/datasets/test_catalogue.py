@@ -41,30 +41,13 @@ ABSENT = ("stereoset", "ceval", "personafeedback", "longmemeval")
 REJECTED = {"agieval": 15, "cmmlu": 1, "safetybench_privacy_property": 2}
 """Items without a usable gold or with an option printed twice, by dataset; none elsewhere."""
 
-ITEMS = dict.fromkeys(SIXTY, 300) | {
-    "ag_news": 301,
-    "wsc": 104,
-    "folio": 204,
-    "logiqa": 651,
-    "copa": 100,
-    "rte": 277,
-    "goemotions": 301,
-    "vcsum": 26,
-    "moodbench1": 304,
-    "moodbench2": 304,
-    "moodbench3": 302,
-    "moodbench4": 302,
-    "bbq": 3300,
-    "piqa": 1838,
-    "semeval2018_task1": 3300,
-    "semeval2018_task3": 784,
-    "agieval": 5191,
-    "cmmlu": 11372,
-    "eq60": 60,
-    "iri30": 30,
-    "interpersonal_relationship": 16,
-    "effective_communication": 15,
-}
+ITEMS = (
+    dict.fromkeys(SIXTY, 300)
+    | {"ag_news": 301, "wsc": 104, "folio": 204, "logiqa": 651, "copa": 100, "rte": 277, "goemotions": 301, "vcsum": 26}
+    | {"moodbench1": 304, "moodbench2": 304, "moodbench3": 302, "moodbench4": 302, "bbq": 3300, "piqa": 1838}
+    | {"semeval2018_task1": 3300, "semeval2018_task3": 784, "agieval": 5191, "cmmlu": 11372}
+    | {"eq60": 60, "iri30": 30, "interpersonal_relationship": 16, "effective_communication": 15}
+)
 """Items made of the files that the mirror has, rejected ones too."""
 
 # Gold counts as in the data dictionary, by index of the right option (our option order, see the adapter's docstring).

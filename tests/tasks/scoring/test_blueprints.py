@@ -316,31 +316,21 @@ def test_libyaml_finds_the_same_places_as_the_parser_in_python(text: str) -> Non
     assert list(nodes(fast)) == list(nodes(slow))
 
 
-def test_a_local_file_is_found_beside_its_blueprint(tmp_path: Path) -> None:
-    text = SOUND.replace("{title: Pills,", "{title: Pills, source: {path: items/pills.jsonl},")
+@pytest.mark.parametrize("path", ["items/pills.jsonl", "/elsewhere/pills.jsonl"])
+def test_a_local_file_is_found_beside_its_blueprint_unless_its_path_is_absolute(tmp_path: Path, path: str) -> None:
+    text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {path}}},")
     blueprint = load_blueprint(write(tmp_path, text))
     source = blueprint.datasets["pills"].source
     assert source is not None
-    assert source.path == tmp_path / "items" / "pills.jsonl"
+    assert source.path == tmp_path / path
     assert blueprint.datasets["doubts"].source is None
 
 
-def test_an_absolute_local_file_stays(tmp_path: Path) -> None:
-    text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {tmp_path / 'elsewhere.jsonl'}}},")
-    source = load_blueprint(write(tmp_path, text)).datasets["pills"].source
-    assert source is not None
-    assert source.path == tmp_path / "elsewhere.jsonl"
-
-
-@pytest.mark.parametrize("name", ["moodbench", "moodbench-mini"])
-def test_shipped_blueprints_load_by_name_and_by_path(name: str) -> None:
-    assert load_blueprint(name).name == name
-    assert load_blueprint(BLUEPRINTS / f"{name}.yaml") == load_blueprint(name)
-
-
-def test_shipped_names_are_the_files() -> None:
+def test_shipped_blueprints_load_by_name_and_by_path() -> None:
     assert {"moodbench", "moodbench-mini"} <= set(list_blueprints())
-    assert all(load_blueprint(name).name == name for name in list_blueprints())
+    for name in list_blueprints():
+        assert load_blueprint(name).name == name
+        assert load_blueprint(BLUEPRINTS / f"{name}.yaml") == load_blueprint(name)
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

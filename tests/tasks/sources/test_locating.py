@@ -76,15 +76,6 @@ def test_download_fills_the_cache_once(tmp_path: Path) -> None:
     assert fetch.urls == ["https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a%20b.txt"]
 
 
-def test_download_of_other_bytes_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    locator = Locator(cache=tmp_path, download=RecordingDownload(content=b"an error page"))
-    with pytest.raises(ChecksumError) as caught:
-        locator.locate(pinned())
-    assert caught.value.where == "https://raw.githubusercontent.com/someone/something/0123456789abcdef/data/a.txt"
-    assert caught.value.got == f"sha256 {sha256(b'an error page').hexdigest()}"
-    assert files_in(tmp_path) == []
-
-
 @pytest.mark.parametrize("error", [httpx.ConnectError("refused"), OSError("disk full")])
 def test_failed_download_is_a_missing_source_and_keeps_what_came_to_go_on_from_there(tmp_path: Path, error: Exception) -> None:
     with pytest.raises(SourceMissingError) as caught:

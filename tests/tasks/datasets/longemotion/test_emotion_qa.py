@@ -48,10 +48,3 @@ def test_a_record_without_answer_or_article_is_no_item(changes: dict[str, Any], 
     (sample,) = read_questions([row(**changes)], ContextOptions(), 0)
     with pytest.raises(error, match=said):
         sample.build()
-
-
-def test_a_missing_field_is_no_item() -> None:
-    fields = {name: value for name, value in row().fields.items() if name != "problem"}
-    (sample,) = read_questions([Record(fields=fields, file="f", row=0)], ContextOptions(), 0)
-    with pytest.raises(KeyError, match="problem"):
-        sample.build()

@@ -125,9 +125,3 @@ def test_moodbench3_keeps_the_first_row_of_each_file(records: list[Record], item
         | {"Sociocultural Dynamics": 30, "Academic & Professional": 9, "Unknown": 1}
     )
     assert not [text for text in items["question"] if "\n" in text or "问题" in text]
-
-
-@on("ocnli")
-def test_ocnli_premises(records: list[Record], items: pl.DataFrame) -> None:
-    assert len({record.fields["sentence1"] for record in records}) == 286
-    assert set(items["question"]) == {"根据前提，假设与前提之间是哪种关系？"}
