@@ -7,8 +7,7 @@ import pytest
 
 from schemas.item import Item
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.agieval import adapt_agieval
-from tasks.datasets.moodbench.exams import adapt_ceval, adapt_mmlu_pro
+from tasks.datasets.moodbench.exams import adapt_agieval, adapt_ceval, adapt_mmlu_pro
 from tasks.datasets.options import order_matters
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms

@@ -14,7 +14,7 @@ from schemas.errors import SourceError
 from schemas.item import Record
 from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.memory import adapt_booksort
+from tasks.datasets.moodbench.companionship import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
 from tasks.metrics.options import is_filler, points_share
 from tasks.sources.reading import read_dataset
