@@ -62,17 +62,13 @@ class Question:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Question":
         """Return the question of one row of the items layer."""
+        lists = ("options", "gold_indices", "references", "option_points", "option_roles", "wrong_references")
         return cls(
             item_id=row["item_id"],
             question_type=row["question_type"],
-            options=tuple(row["options"] or ()),
-            gold_indices=tuple(row["gold_indices"] or ()),
-            references=tuple(row["references"] or ()),
-            option_points=tuple(row["option_points"] or ()),
-            option_roles=tuple(row["option_roles"] or ()),
-            wrong_references=tuple(row["wrong_references"] or ()),
             subset=row["subset"],
             has_context=bool(row["context"]),
+            **{name: tuple(row[name] or ()) for name in lists},
         )
 
     def is_counted_by(self, metric: Metric) -> bool:

@@ -5,8 +5,7 @@ Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenize
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -16,6 +15,7 @@ from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
+from tasks.datasets.building import number_repeats
 from tasks.datasets.needle.haystacks import Haystack
 from tasks.datasets.needle.names import choose_names, rename
 from tasks.text.tokens import count_tokens, token_offsets
@@ -185,7 +185,7 @@ def placed_needle(task: LongTask, text: str, start: int, needle: str, needle_id:
 
 
 def list_grid(
-    needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
+    needles: Sequence[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
 ) -> Sequence[LazySample]:
     """Return one sample per needle, target length and depth, needles in order.
 
@@ -203,11 +203,9 @@ def list_grid(
         UsageError: a length or a depth is given twice.
     """
     lengths, depths = checked("lengths", options.lengths), checked("depths", options.depths)
-    copies: Counter[str] = Counter()
     samples = []
-    for needle in needles:
-        copies[needle.name] += 1
-        stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
+    stems = number_repeats(needle.name for needle in needles)
+    for needle, stem in zip(needles, stems, strict=True):
         for suffix, point in _insertion_points(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, point, item_id)
