@@ -57,7 +57,7 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
-        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
+        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer])
         for ref, layer in zip(found, AGGREGATED, strict=True)
     ]
 
