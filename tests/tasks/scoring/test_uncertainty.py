@@ -164,17 +164,15 @@ def test_identical_items_have_an_interval_without_width() -> None:
     assert limits(scored(items("d", share(5, 5))).totals) == (100.0, 100.0)
 
 
-def test_no_interval_below_two_scored_items() -> None:
-    found = scored(items("d", [1.0, None]))
-    assert found.raw["value"].item() == 1.0
-    assert limits(found.raw) == (None, None)
-    assert limits(found.totals) == (None, None)
-
-
-def test_repetitions_are_not_further_items() -> None:
-    found = scored(items("d", [1.0]), items("d", [0.0], repetition=1))
-    assert found.raw["n_scored"].item() == 2
-    assert limits(found.raw) == (None, None)
+@pytest.mark.parametrize(
+    "parts",
+    [[items("d", [1.0, None])], [items("d", [1.0]), items("d", [0.0], repetition=1)]],
+    ids=["one scored item", "repetitions are not further items"],
+)
+def test_no_interval_below_two_scored_items(parts: list[pl.DataFrame]) -> None:
+    found = scored(*parts)
+    assert found.raw["value"].item() is not None
+    assert limits(found.raw) == limits(found.totals) == (None, None)
 
 
 def test_a_total_resting_on_one_single_item_has_no_interval() -> None:

@@ -24,37 +24,26 @@ def write_parquet(tmp_path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-RECORDS: tuple[RecordFormat, ...] = ("csv", "tsv", "jsonl", "json", "parquet")
-"""The formats that can hold any two records with named fields."""
+ROWS: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
+RECORDS: dict[RecordFormat, str] = {
+    "csv": 'text,label\n"she said ""no""",0\n"茶, or\ttea",1\n',
+    "tsv": 'text\tlabel\n"she said ""no"""\t0\n"茶, or\ttea"\t1\n',
+    "jsonl": "\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS),
+    "json": json.dumps(ROWS),
+    "parquet": "",
+}
+"""The formats that can hold any two records with named fields, and how they write these."""
 
 
 def write_format(tmp_path: Path, record_format: RecordFormat) -> Path:
-    """Two records, the same in every format."""
-    rows: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
-    match record_format:
-        case "csv":
-            path = write(tmp_path, 'text,label\n"she said ""no""",0\n"茶, or\ttea",1\n')
-        case "tsv":
-            path = write(tmp_path, 'text\tlabel\n"she said ""no"""\t0\n"茶, or\ttea"\t1\n')
-        case "jsonl":
-            path = write(tmp_path, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-        case "json":
-            path = write(tmp_path, json.dumps(rows))
-        case "parquet":
-            path = write_parquet(tmp_path, rows)
-        case _:
-            raise AssertionError(record_format)
-    return path
+    return write_parquet(tmp_path, ROWS) if record_format == "parquet" else write(tmp_path, RECORDS[record_format])
 
 
 @pytest.mark.parametrize("record_format", RECORDS)
 def test_formats_agree(tmp_path: Path, record_format: RecordFormat) -> None:
     path = write_format(tmp_path, record_format)
     records = read_records(path, record_format, name="folder/name", required=("text", "label"))
-    assert [record.fields for record in records] == [
-        {"text": 'she said "no"', "label": "0"},
-        {"text": "茶, or\ttea", "label": "1"},
-    ]
+    assert [record.fields for record in records] == ROWS
     assert [(record.file, record.row) for record in records] == [("folder/name", 0), ("folder/name", 1)]
 
 
@@ -95,7 +84,7 @@ def test_missing_required_field_of_the_other_formats(tmp_path: Path, record_form
 
 
 def test_every_format_is_tested_here() -> None:
-    assert set(RECORDS) | {"tsv_plain", "lines", "json_object"} == set(get_args(RecordFormat))
+    assert RECORDS.keys() | {"tsv_plain", "lines", "json_object"} == set(get_args(RecordFormat))
 
 
 def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:

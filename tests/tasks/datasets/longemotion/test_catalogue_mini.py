@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from schemas.context import ASPECTS, ContextOptions
-from schemas.dataset import BundledFile, DatasetSpec
+from schemas.dataset import DatasetSpec
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
@@ -170,13 +170,6 @@ def test_situations_do_not_name_their_emotion() -> None:
     assert items["subset"].n_unique() == items.height
     for text, emotion in items.select("context", "subset").iter_rows():
         assert emotion[:5].casefold() not in text.casefold()
-
-
-def test_no_file_of_long_items_is_left_without_an_entry() -> None:
-    known = {file.name for spec in LONG_MINI for file in spec.files if isinstance(file, BundledFile)}
-    files = {path.name for path in Locator().bundled.glob("long_*.jsonl")}
-    assert known == files - {"long_term_conversation_recall.jsonl"}
-    assert len(known) == 7
 
 
 def test_its_blueprint_is_that_of_longemotion() -> None:
