@@ -138,22 +138,11 @@ class Locator:
                 got="none",
                 next_step="give the locator a cache folder",
             )
-        return unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
+        return _unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
 
 
-def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
-    """Return the path of an archive's member in the cache, where it is put if it is not there yet.
-
-    Args:
-        archive: verified.
-        sha256: of the archive.
-        member: path inside it.
-        cache: what keeps the member, under the archive's hash and the member's path.
-
-    Raises:
-        SourceError: the archive does not yield the member, or the cache cannot be written.
-        ChecksumError: the member in the cache is not what was unpacked.
-    """
+def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
+    """Return the path of a verified archive's member in the cache, where it is put if it is not there yet."""
     key = hash_names(sha256, member)
     try:
         with cache.filling(key) as part:

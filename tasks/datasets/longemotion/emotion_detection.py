@@ -64,7 +64,7 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
     Raises:
         LookupError, TypeError, ValueError: a text is empty or there twice, or no emotion has texts enough.
     """
-    texts = read_texts(records)
+    texts = _read_texts(records)
     pairs = plan_pairs(Counter(text.emotion for text in texts), options.emotion_pairs)
     rng = Random(f"contrast sets {seed}")  # noqa: S311 - a fixed draw, not a secret
     rng.shuffle(pairs)
@@ -72,12 +72,8 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
     return [stock.draw(majority, odd) for majority, odd in pairs]
 
 
-def read_texts(records: Sequence[Record]) -> list[Text]:
-    """Return the texts of the corpus, without white space around them.
-
-    Raises:
-        LookupError, TypeError, ValueError: a text is empty, or differs from another in nothing but case and white space.
-    """
+def _read_texts(records: Sequence[Record]) -> list[Text]:
+    """Return the texts of the corpus; an empty one, or two that differ in case and white space alone, are refused."""
     seen: dict[str, int] = {}
     texts = []
     for record in records:

@@ -31,7 +31,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     Raises:
         LookupError, TypeError, ValueError: there is no situation, or not one PANAS of twenty adjectives.
     """
-    adjectives = read_adjectives(records)
+    adjectives = _read_adjectives(records)
     situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
     if not situations:
         raise ValueError("there is no object `emotions` with situations")
@@ -52,12 +52,8 @@ def list_situations(record: Record) -> Iterator[Record]:
                 row += 1
 
 
-def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the adjectives of the questionnaire PANAS, by their number.
-
-    Raises:
-        ValueError: there is not one such questionnaire, or its adjectives are not twenty different ones.
-    """
+def _read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return the twenty different adjectives of the one questionnaire PANAS, by their number."""
     found: list[Mapping[str, Any]] = [record.fields["questions"] for record in records if record.fields.get("name") == "PANAS"]
     if len(found) != 1:
         raise ValueError(f"there should be one questionnaire PANAS, got {len(found)}")

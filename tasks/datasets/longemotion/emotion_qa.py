@@ -11,13 +11,10 @@ from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
 
-def read_question(record: Record) -> tuple[Item, Context]:
+def _read_question(record: Record) -> tuple[Item, Context]:
     """Return one item of a record of the released file: `number`, `problem`, `answer` and `context`.
 
     The article is kept as it is, with the marks that reading it off its pages left in it.
-
-    Raises:
-        LookupError, TypeError, ValueError: a field is missing, is no text or is empty.
     """
     article = read_text(record.fields, "context")
     item = Item(
@@ -29,7 +26,7 @@ def read_question(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="qa", tokens=count_tokens(article))
 
 
-read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", read_question)
+read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question)
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 

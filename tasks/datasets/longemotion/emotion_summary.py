@@ -44,7 +44,7 @@ def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> 
         LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
     """
     language = read_language(record)
-    text = "\n\n".join(f"{heading}:\n{read_section(record.fields, name)}" for name, heading in SECTIONS[language].items())
+    text = "\n\n".join(f"{heading}:\n{_read_section(record.fields, name)}" for name, heading in SECTIONS[language].items())
     item = Item(
         language=language,
         question_type="aspect_summary",
@@ -55,14 +55,8 @@ def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> 
     return item, Context(long_task="es", tokens=count_tokens(text))
 
 
-def read_section(fields: Mapping[str, Any], name: str) -> str:
-    """Return a section as one text.
-
-    Raises:
-        LookupError: there is no such section.
-        TypeError: it is neither a text nor a list or object of such.
-        ValueError: it holds no text.
-    """
+def _read_section(fields: Mapping[str, Any], name: str) -> str:
+    """Return a section as one text: a text, or a list or object of such."""
     text = join_readable(fields[name])
     if not text:
         raise ValueError(f"{name} is empty")

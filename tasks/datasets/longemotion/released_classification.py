@@ -38,7 +38,7 @@ def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple
     fields = record.fields
     text = _as_it_is(fields, "content", "context")
     subject = read_text(fields, "subject" if "subject" in fields else "Subject")
-    choices, label = read_choices(fields["choices"]), read_text(fields, "label")
+    choices, label = _read_choices(fields["choices"]), read_text(fields, "label")
     context = _describe(task, text, find_scenario(text, subject, scenarios))
     source = fields.get("source")
     item = Item(
@@ -60,13 +60,8 @@ def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
     return text
 
 
-def read_choices(value: Any) -> tuple[str, ...]:
-    """Return the choices: a list, or a JSON string of one.
-
-    Raises:
-        TypeError: it is no list of texts.
-        ValueError: the string is no JSON.
-    """
+def _read_choices(value: Any) -> tuple[str, ...]:
+    """Return the choices: a list of texts, or a JSON string of one."""
     choices = json.loads(value) if isinstance(value, str) else value
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
         raise TypeError("choices are no list of texts")
