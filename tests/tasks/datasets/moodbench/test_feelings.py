@@ -44,21 +44,6 @@ def test_emobench_is_asked_in_the_language_of_the_item(name: str, zh: int, mirro
     assert in_chinese.equals(items["language"] == "zh")
 
 
-# Rows and letters were read in the files.
-@pytest.mark.parametrize(
-    ("name", "places"),
-    [
-        ("dianping", {0: 0, 1: 1, 2: 0, 299: 0}),
-        ("moodbench1", {0: 4, 1: 0, 2: 1, 84: 3, 85: 2, 159: 3, 225: 0}),
-        ("moodbench4", {0: 0, 1: 1, 2: 2, 164: 1, 166: 3}),
-        ("emobench3", {0: 1, 1: 1, 2: 2, 50: 3, 299: 1}),
-    ],
-)
-def test_rows_checked_by_hand(name: str, places: dict[int, int], mirror: Path) -> None:
-    gold = items_of(name, mirror)["gold_indices"].to_list()
-    assert {row: gold[row] for row in places} == {row: [place] for row, place in places.items()}
-
-
 @pytest.mark.parametrize("name", ["moodbench1", "moodbench2", "moodbench4"])
 def test_moodbench_cells_are_divided_without_loss(name: str, mirror: Path) -> None:
     for record, item in zip(records_of(name, mirror), items_of(name, mirror).iter_rows(named=True), strict=True):
