@@ -279,15 +279,11 @@ def test_a_download_is_checked_against_its_md5_and_is_kept_only_if_it_agrees(tmp
         right.locate(by_md5("1" * 32))
 
 
-def test_where_both_hashes_are_given_the_sha256_decides(tmp_path: Path) -> None:
+def test_sha256_decides_where_both_hashes_are_given_and_is_the_fingerprint_where_md5_pins(tmp_path: Path) -> None:
     path = fill(tmp_path)
-    source = pinned().model_copy(update={"md5": "1" * 32})
-    assert Locator(mirror=tmp_path).locate(source) == path.resolve()
-
-
-def test_fingerprint_of_a_file_pinned_by_md5_is_its_sha256(tmp_path: Path) -> None:
-    fill(tmp_path)
-    assert source_sha256([by_md5()], Locator(mirror=tmp_path)) == (SHA256,)
+    locator = Locator(mirror=tmp_path)
+    assert locator.locate(pinned().model_copy(update={"md5": "1" * 32})) == path.resolve()
+    assert source_sha256([by_md5()], locator) == (SHA256,)
 
 
 def test_pointer_in_the_mirror_is_named_as_one(tmp_path: Path) -> None:

@@ -93,16 +93,17 @@ def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
     assert [record.fields for record in records] == [{"text": "first", "gold": "A"}, {"text": "second", "gold": "B"}]
 
 
-def test_line_break_inside_a_cell_is_kept_and_rows_are_counted_not_lines(tmp_path: Path) -> None:
-    path = write(tmp_path, 'text,gold\n"one\ntwo\r\nthree",A\nfour,B\n')
-    records = read_records(path, "csv")
-    assert [(record.row, record.fields["text"]) for record in records] == [(0, "one\ntwo\r\nthree"), (1, "four")]
-
-
-def test_byte_order_mark_is_not_part_of_the_first_name(tmp_path: Path) -> None:
-    path = tmp_path / "file.csv"
-    path.write_bytes(b"\xef\xbb\xbftext,gold\na,A\n")
-    assert read_records(path, "csv")[0].fields == {"text": "a", "gold": "A"}
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        pytest.param('a,b\n"x\ny\r\nz",1\nw,2\n', [{"a": "x\ny\r\nz", "b": "1"}, {"a": "w", "b": "2"}], id="line breaks"),
+        pytest.param("\ufeffa,b\nx,1\n", [{"a": "x", "b": "1"}], id="byte order mark"),
+        pytest.param('"","a"\n"1","x"\n"2","y"\n', [{"row_names": "1", "a": "x"}, {"row_names": "2", "a": "y"}], id="row names"),
+    ],
+)
+def test_rows_of_csv_are_counted_not_its_lines(tmp_path: Path, text: str, fields: list[dict[str, str]]) -> None:
+    records = read_records(write(tmp_path, text), "csv")
+    assert [(record.row, record.fields) for record in records] == list(enumerate(fields))
 
 
 FIELDS = "the row has another number of fields than the header"
@@ -134,11 +135,6 @@ def test_a_row_that_is_no_record_is_named(
     assert (caught.value.what, caught.value.where, caught.value.got) == (what, f"{path}, row {row} (0-based)", got)
     if what == FIELDS:
         assert caught.value.expected == "2 fields"
-
-
-def test_a_first_column_without_name_holds_row_names(tmp_path: Path) -> None:
-    records = read_records(write(tmp_path, '"","a"\n"1","one"\n"2","two"\n'), "csv")
-    assert [record.fields for record in records] == [{"row_names": "1", "a": "one"}, {"row_names": "2", "a": "two"}]
 
 
 @pytest.mark.parametrize("header", ["a,a", "a,", "", ",", ",row_names"])
