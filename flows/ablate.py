@@ -29,8 +29,7 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.pricing import check_budget
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
-from tasks.scoring.keys import blueprint_sha256
-from tasks.scoring.steps import AblationJob, collect_ablation
+from tasks.scoring.steps import AblationJob, blueprint_sha256, collect_ablation
 
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: one of nothing would be none."""
@@ -52,7 +51,7 @@ class VariantResult(NamedTuple):
     def rested_on(self) -> dict[str, str]:
         """Return the variant and the partitions of its scores, for the manifest: those of two variants may be the same."""
         scores = {ref.layer: ref.path for ref in (self.scores.raw, self.scores.normalized)}
-        return {"variant": self.variant.named, **scores}
+        return {"variant": self.variant.variant, **scores}
 
 
 @moodflow_flow("ablate", "ablate {request.title}")

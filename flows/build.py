@@ -54,7 +54,7 @@ async def build_dataset(
     built: list[PartitionRef] | PartitionRef | Missing
     if selected.is_long:
         keys = (items, contexts_partition(resolved, selected))
-        long_job = LongBuildJob(spec, *keys, plan.contexts, plan.sample, plan.seed, required)
+        long_job = LongBuildJob(spec, keys[0], plan.sample, plan.seed, required, keys[1], plan.contexts)
         built = await run(build_long_partition, long_job, resolved.lake, locator)
     else:
         job = BuildJob(spec, items, plan.sample, plan.seed, required)

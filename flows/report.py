@@ -15,8 +15,8 @@ from schemas.reporting import ReportRequest
 from tasks.analysis.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.dataset_notices import notices
 from tasks.reporting.steps import ReportJob, write_report_files
-from tasks.scoring.keys import blueprint_sha256
 from tasks.scoring.published import backdrop_of
+from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
 
 

@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
-from tasks.metrics.steps import ItemScoreJob, score_partition, score_reference_partition
+from tasks.metrics.steps import ItemScoreJob, score_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
 
 
@@ -37,7 +37,7 @@ async def score(plan: Plan) -> StageResult:
         async with count_partitions("score", plan.title, len(ready)) as counter:
             work = (counter.count(score_partition_of(resolved, found, run_step)) for found in ready)
             item_scores = await asyncio.gather(*work)
-        layers = await run_step(aggregate, aggregate_job(resolved, list(item_scores)), resolved.lake)
+        layers = await run_step(aggregate, aggregate_job(resolved, item_scores), resolved.lake)
         compared = await compare_parts(resolved, ready, item_scores, run_step)
     present = {found.job for found in ready}
     unasked = [without_replies(job) for job in wanted if job not in present]
@@ -70,8 +70,7 @@ async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_ste
         judgements=found.judgements,
         key=found.item_scores,
     )
-    score_step = score_reference_partition if resolved.plan.profile == "reference" else score_partition
-    ref: PartitionRef = await run_step(score_step, job, resolved.lake)
+    ref: PartitionRef = await run_step(score_partition, job, resolved.lake)
     return ref
 
 

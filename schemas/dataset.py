@@ -62,7 +62,7 @@ class DatasetSpec:
     licence: str
     paper: str
     required: tuple[str, ...]
-    evaluation_version: str
+    evaluation_version: str = "1.0"
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
 
     question_types: tuple[QuestionType, ...] = ("single_choice",)

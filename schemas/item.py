@@ -50,8 +50,8 @@ class Item(Frozen):
     A record whose gold cannot be read yields an item with that field null; validation rejects it, visibly.
     """
 
-    language: Language
-    question_type: QuestionType
+    language: Language = "en"
+    question_type: QuestionType = "single_choice"
     question: str
     context: str | None = None
     options: tuple[str, ...] | None = None

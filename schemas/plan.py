@@ -1,8 +1,8 @@
-"""The plan of a run, the one parameter of every flow, and what each of its fields changes."""
+"""The plan of a run, the one parameter of every flow, and what each of its fields is about."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -35,49 +35,41 @@ under test. `evaluation`: which items are asked, and how they are asked and scor
 """
 
 
-class Effect(NamedTuple):
-    """The effect of a field of a plan."""
-
-    kind: Kind
-    difference: str | None = None
-    """What it means for the scores of two runs if they differ in it; null if it leaves the scores of common items as they are."""
-
-
-EFFECTS: Mapping[str, Effect] = {
-    "benchmark": Effect("system"),
-    "models": Effect("system"),
-    "settings": Effect("system"),
-    "datasets": Effect("evaluation"),
-    "seed": Effect("evaluation", "other items are drawn"),
-    "sample": Effect("evaluation"),
-    "profile": Effect("evaluation", "replies are scored in other ways"),
-    "judge": Effect("role", "answers are rated by another judge"),
-    "panel": Effect("role"),
-    "judge_repeat": Effect("evaluation", "answers are rated another number of times"),
-    "permute": Effect("evaluation", "options are shown in other orders"),
-    "repeat": Effect("evaluation", "items are asked another number of times"),
-    "too_long": Effect("evaluation", "items longer than the context are treated otherwise"),
-    "contexts": Effect("evaluation", "long contexts are built otherwise"),
-    "retrieval": Effect("evaluation", "chunks are made, ranked or chosen otherwise"),
-    "sage": Effect("role", "chunks are enriched by another model"),
-    "critic": Effect("role", "chunks are criticised by another model"),
-    "bootstrap": Effect("limit"),
-    "rank_incomplete": Effect("limit"),
-    "budget": Effect("limit"),
-    "budget_tokens": Effect("limit"),
-    "mirror": Effect("place"),
-    "lake": Effect("place"),
-    "prices": Effect("place"),
-    "redact": Effect("place"),
-    "runner": Effect("place"),
-    "runner_address": Effect("place"),
+FIELD_KINDS: Mapping[str, Kind] = {
+    "benchmark": "system",
+    "models": "system",
+    "settings": "system",
+    "datasets": "evaluation",
+    "seed": "evaluation",
+    "sample": "evaluation",
+    "profile": "evaluation",
+    "judge": "role",
+    "panel": "role",
+    "judge_repeat": "evaluation",
+    "permute": "evaluation",
+    "repeat": "evaluation",
+    "too_long": "evaluation",
+    "contexts": "evaluation",
+    "retrieval": "evaluation",
+    "sage": "role",
+    "critic": "role",
+    "bootstrap": "limit",
+    "rank_incomplete": "limit",
+    "budget": "limit",
+    "budget_tokens": "limit",
+    "mirror": "place",
+    "lake": "place",
+    "prices": "place",
+    "redact": "place",
+    "runner": "place",
+    "runner_address": "place",
 }
-"""Every field of a plan, and what it changes; in the order in which differences are told."""
+"""Every field of a plan, and what it is about."""
 
 
 def fields_of(*kinds: Kind) -> tuple[str, ...]:
     """Return the fields of a plan that are of these kinds."""
-    return tuple(name for name, effect in EFFECTS.items() if effect.kind in kinds)
+    return tuple(name for name, kind in FIELD_KINDS.items() if kind in kinds)
 
 
 class Plan(Frozen):

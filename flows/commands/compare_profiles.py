@@ -113,10 +113,10 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
     wanted, lake = list(eval_jobs(resolved)), resolved.lake
     if not any(find_ready(resolved, job) for job in wanted):
         unasked = [without_replies(job) for job in wanted]
-        empty = {layer: LAYERS[layer].schema.create_empty() for layer in READ}
+        empty = {layer: LAYERS[layer].create_empty() for layer in READ}
         return ProfileScores(empty, (*gaps.values(), *unasked))
     result: StageResult = await score(possible)
-    layers = {ref.layer: lake.read(ref, LAYERS[ref.layer].schema) for ref in result.refs if ref.layer in READ}
+    layers = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in result.refs if ref.layer in READ}
     return ProfileScores(layers, (*gaps.values(), *result.missing))
 
 

@@ -136,7 +136,7 @@ def detail_lines(row: dict[str, Any]) -> list[str]:
 
 def describe_file(file: SourceFile) -> str:
     """Describe where a file comes from and what pins it."""
-    from tasks.sources.locating import name_source  # noqa: PLC0415
+    from tasks.sources.checksums import name_source  # noqa: PLC0415
 
     if not isinstance(file, PinnedFile):
         return name_source(file)

@@ -9,22 +9,22 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, GainsJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, NeedlesJob
 
 
-def aggregate_job(resolved: ResolvedPlan, item_scores: list[PartitionRef]) -> AggregateJob:
+def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:
     """Return what the plan's aggregated layers are computed from."""
     plan = resolved.plan
     settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete)
     return AggregateJob(resolved.blueprint, settings, tuple(item_scores))
 
 
-def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> GainsJob | None:
+def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob | None:
     """Return what the gains over setting `base` are computed from; None if there is nothing to compare."""
     settings = set(resolved.plan.settings)
     if "base" not in settings or len(settings) == 1:
         return None
-    return GainsJob(resolved.blueprint, aggregate_job(resolved, list(item_scores)).settings, tuple(item_scores))
+    return aggregate_job(resolved, item_scores)
 
 
 def needles_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
@@ -50,12 +50,12 @@ def comparison_keys(
     resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef]
 ) -> list[PartitionKey]:
     """Return the keys of the layers that compare settings with each other, lengths and depths, and judges."""
-    scored = list(item_scores)
-    jobs = (gains_job(resolved, scored), needles_job(resolved, ready, scored), agreement_job(resolved, ready))
-    return [one.key for one in jobs if one is not None]
+    gains = gains_job(resolved, item_scores)
+    others = (needles_job(resolved, ready, item_scores), agreement_job(resolved, ready))
+    return [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one is not None)]
 
 
-def aggregated_partitions(resolved: ResolvedPlan, item_scores: list[PartitionRef]) -> dict[str, PartitionRef]:
+def aggregated_partitions(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> dict[str, PartitionRef]:
     """Find the aggregated layers over these item scores that are in the lake, by layer."""
     aggregation = aggregate_job(resolved, item_scores)
     found = {layer: resolved.lake.find(aggregation.key(layer)) for layer in AGGREGATED}

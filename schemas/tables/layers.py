@@ -1,7 +1,6 @@
-"""Layers of the lake, in the order in which they are computed: the schema of each, and the layers it rests on."""
+"""Layers of the lake, in the order in which they are computed, and the schema of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import dataframely as dy
 
@@ -21,35 +20,26 @@ from schemas.tables.scores import (
     Totals,
 )
 
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer: the schema of its rows, and the layers its rows are computed from where a run has them."""
-
-    schema: type[dy.Schema]
-    rests_on: tuple[str, ...] = ()
-
-
-LAYERS: Mapping[str, Layer] = {
-    "items": Layer(Items),
-    "contexts": Layer(Contexts, ("items",)),
-    "chunks": Layer(Chunks, ("contexts",)),
-    "retrievals": Layer(Retrievals, ("chunks",)),
-    "responses": Layer(Responses, ("items", "retrievals")),
-    "judgements": Layer(Judgements, ("responses",)),
-    "item_scores": Layer(ItemScores, ("responses", "judgements")),
-    "raw_scores": Layer(RawScores, ("item_scores",)),
-    "normalized_scores": Layer(NormalizedScores, ("raw_scores",)),
-    "dataset_scores": Layer(DatasetScores, ("normalized_scores",)),
-    "task_scores": Layer(TaskScores, ("dataset_scores",)),
-    "level_scores": Layer(LevelScores, ("task_scores",)),
-    "sub_ability_scores": Layer(SubAbilityScores, ("level_scores",)),
-    "ability_scores": Layer(AbilityScores, ("sub_ability_scores",)),
-    "totals": Layer(Totals, ("ability_scores",)),
-    "setting_gains": Layer(SettingGains, ("item_scores",)),
-    "needle_scores": Layer(NeedleScores, ("contexts", "item_scores")),
-    "agreements": Layer(Agreements, ("judgements",)),
-    "ablations": Layer(Ablations, ("raw_scores", "normalized_scores")),
+LAYERS: Mapping[str, type[dy.Schema]] = {
+    "items": Items,
+    "contexts": Contexts,
+    "chunks": Chunks,
+    "retrievals": Retrievals,
+    "responses": Responses,
+    "judgements": Judgements,
+    "item_scores": ItemScores,
+    "raw_scores": RawScores,
+    "normalized_scores": NormalizedScores,
+    "dataset_scores": DatasetScores,
+    "task_scores": TaskScores,
+    "level_scores": LevelScores,
+    "sub_ability_scores": SubAbilityScores,
+    "ability_scores": AbilityScores,
+    "totals": Totals,
+    "setting_gains": SettingGains,
+    "needle_scores": NeedleScores,
+    "agreements": Agreements,
+    "ablations": Ablations,
 }
 """Every layer that a manifest lists. `items_rejected` stands beside `items`, with the rules that its rows break."""
 

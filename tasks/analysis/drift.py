@@ -29,7 +29,7 @@ from tasks.metrics.reference.scoring import REFERENCE_VERSION
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
-from tasks.scoring.keys import COMPARISONS_VERSION
+from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.longemotion.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION

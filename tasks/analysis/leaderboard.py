@@ -22,7 +22,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import backdrop_of, load_published_for, published_abilities, score_published
+from tasks.scoring.published import backdrop_of, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
 
 RUN = "run"
@@ -103,7 +103,7 @@ def published_rows(benchmark: str) -> list[dict[str, Any]]:
 
 def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
     blueprint = load_blueprint(benchmark)
-    published = load_published_for(benchmark)
+    published = published_of(blueprint)
     if published is None:
         raise UsageError(
             f"there is no published table for {blueprint.name}",

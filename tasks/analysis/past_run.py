@@ -34,7 +34,7 @@ class PastRun:
     @cached_property
     def layers(self) -> Mapping[str, pl.DataFrame]:
         """Layers from raw scores to totals by name, read and checked."""
-        return {layer: self.lake.read(self.only(layer), LAYERS[layer].schema) for layer in AGGREGATED}
+        return {layer: self.lake.read(self.only(layer), LAYERS[layer]) for layer in AGGREGATED}
 
     @property
     def systems(self) -> list[tuple[str, str]]:

@@ -20,13 +20,12 @@ from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compute_agreements
 from tasks.lake.lake import Lake
-from tasks.metrics.steps import ItemScoreJob, compute_item_scores, compute_reference_scores
+from tasks.metrics.steps import ItemScoreJob, compute_item_scores
 from tasks.scoring.ablations import VariantScores, list_variants
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.steps import (
     AblationJob,
     AggregateJob,
-    GainsJob,
     NeedlesJob,
     compute_ablation,
     compute_gains,
@@ -119,9 +118,12 @@ def recompute(stored: StoredRun, group: Group) -> dict[str, pl.DataFrame]:
     first = group[0]
     if first.layer in COMPUTED:
         return {first.path: COMPUTED[first.layer](stored, first)}
-    job = AggregateJob(stored.blueprint, stored.settings(first), of_layer(stored.parents(first), "item_scores"))
-    tables = compute_layers(job, stored.lake)
+    tables = compute_layers(_aggregate_job(stored, first), stored.lake)
     return {ref.path: tables.layer(ref.layer) for ref in group}
+
+
+def _aggregate_job(stored: StoredRun, ref: PartitionRef) -> AggregateJob:
+    return AggregateJob(stored.blueprint, stored.settings(ref), of_layer(stored.parents(ref), "item_scores"))
 
 
 def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
@@ -138,8 +140,7 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
         judgements=judgements[0] if judgements else None,
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
     )
-    reference = stored.manifest.plan.get("profile") == "reference"
-    return compute_reference_scores(job, stored.lake) if reference else compute_item_scores(job, stored.lake)
+    return compute_item_scores(job, stored.lake)
 
 
 def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
@@ -151,8 +152,7 @@ def _item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 def _gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    job = GainsJob(stored.blueprint, stored.settings(ref), of_layer(stored.parents(ref), "item_scores"))
-    return compute_gains(job, stored.lake)
+    return compute_gains(_aggregate_job(stored, ref), stored.lake)
 
 
 def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:

@@ -116,7 +116,7 @@ def _has_its_rows(findings: Findings, ref: PartitionRef, lake: Lake) -> bool:
     except LakeError as error:
         findings.file(ref.path, error.expected, error.got, f"{ref.path} cannot be read: {error.got}")
         return False
-    measured = [name for name in measured_columns(LAYERS[ref.layer].schema) if name in frame.columns]
+    measured = [name for name in measured_columns(LAYERS[ref.layer]) if name in frame.columns]
     got = content_sha256(frame, measured)
     if got != ref.content_sha256:
         findings.file(ref.path, ref.content_sha256, got, f"the rows of {ref.path} are not those of the run")
@@ -208,7 +208,7 @@ def check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
         if not all(ref.path in stored.footers for ref in stored.inputs(intact)):
             return
         frames = recompute(stored, intact)
-        rows = {ref.path: as_written(frames[ref.path], LAYERS[ref.layer].schema) for ref in intact}
+        rows = {ref.path: as_written(frames[ref.path], LAYERS[ref.layer]) for ref in intact}
     except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
         findings.refused.setdefault((intact[0].layer, _reason(error)), []).extend(ref.path for ref in intact)
         return
@@ -237,7 +237,7 @@ def _say_refused(findings: Findings) -> None:
 
 
 def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
-    schema = LAYERS[ref.layer].schema
+    schema = LAYERS[ref.layer]
     got = content_sha256(rows, measured_columns(schema))
     if got == ref.content_sha256:
         return

@@ -1,7 +1,7 @@
 """Build the items of one dataset: adapt its records, validate the items, sample them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,16 +21,10 @@ ID_HASH_LENGTH = 12
 
 @dataclass(frozen=True)
 class BuiltItems:
-    """Result of building one dataset.
-
-    `rejected` has the columns of `items` and `broken_rules`, the names of the rules each row broke. `n_read` counts all items
-    made of the records, before sampling; `n_good` those of them that broke no rule.
-    """
+    """The items of one dataset that were sampled; `rejected` has the columns of `items` and `broken_rules`, their names."""
 
     items: dy.DataFrame[Items]
     rejected: pl.DataFrame
-    n_read: int
-    n_good: int
 
 
 def build_items(spec: DatasetSpec, paths: Sequence[Path], sample: int | None, seed: int) -> BuiltItems:
@@ -63,13 +57,9 @@ def adapt_records(spec: DatasetSpec, records: Sequence[Record]) -> pl.DataFrame:
     Raises:
         RecordError: the adapter cannot make an item of a record.
     """
-    copies: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
-    for record in records:
-        row_id = f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}"
-        copies[row_id] += 1
-        if copies[row_id] > 1:
-            row_id = f"{row_id}-{copies[row_id]}"
+    row_ids = number_repeats(f"{spec.id}-{record.sha256[:ID_HASH_LENGTH]}" for record in records)
+    for record, row_id in zip(records, row_ids, strict=True):
         items = _adapt(spec, record)
         for item, item_id in zip(items, _name_items(items, row_id), strict=True):
             rows.append(item_row(spec.id, record, item, item_id))
@@ -81,8 +71,7 @@ def select_items(candidates: pl.DataFrame, sample: int | None, seed: int) -> Bui
     good, rejected = split_by_rules(candidates)
     if good.height + rejected.height != candidates.height:
         raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {candidates.height} read")
-    items = Items.validate(sample_items(good, sample, seed))
-    return BuiltItems(items=items, rejected=rejected, n_read=candidates.height, n_good=good.height)
+    return BuiltItems(Items.validate(sample_items(good, sample, seed)), rejected)
 
 
 def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -100,6 +89,14 @@ def split_by_rules(candidates: pl.DataFrame, schema: type[dy.Schema] | None = No
     judged = candidates.with_columns(pl.concat_list(broken).list.drop_nulls().alias("broken_rules"))
     is_good = pl.col("broken_rules").list.len() == 0
     return judged.filter(is_good).drop("broken_rules"), judged.filter(~is_good)
+
+
+def number_repeats(names: Iterable[str]) -> Iterator[str]:
+    """Yield each name; the second time it comes with the suffix `-2`, and so on."""
+    times: Counter[str] = Counter()
+    for name in names:
+        times[name] += 1
+        yield name if times[name] == 1 else f"{name}-{times[name]}"
 
 
 def _join(spec: DatasetSpec, join: RecordJoin, records: Sequence[Record]) -> Sequence[Record]:

@@ -47,7 +47,6 @@ def _describe(task: str) -> DatasetSpec:
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=("item_id", *REQUIRED),
-        evaluation_version="1.0",
         redistributable=True,
         canary=CANARY,
         differences=("Our own items in place of the datasets the paper uses for this task; too few to rank models.",),

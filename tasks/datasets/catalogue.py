@@ -16,26 +16,18 @@ from tasks.datasets.longemotion.emotion_expression import EE
 from tasks.datasets.longemotion.emotion_qa import QA
 from tasks.datasets.longemotion.emotion_summary import ES, ES_RELEASED
 from tasks.datasets.longemotion.released_classification import EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED
-from tasks.datasets.moodbench.agieval import AGIEVAL
-from tasks.datasets.moodbench.bbq import BBQ
-from tasks.datasets.moodbench.booksort import BOOKSORT
+from tasks.datasets.moodbench.bias import BBQ, CROWS_PAIRS, STEREOSET
 from tasks.datasets.moodbench.commonsense import COSMOS_QA, HELLASWAG, PIQA, TRUTHFULQA
-from tasks.datasets.moodbench.cped import CPED
-from tasks.datasets.moodbench.crows_pairs import CROWS_PAIRS
-from tasks.datasets.moodbench.edos import EDOS
+from tasks.datasets.moodbench.companionship import BOOKSORT, LONGMEMEVAL, PERSONAFEEDBACK
 from tasks.datasets.moodbench.emobench import EMOBENCH1, EMOBENCH2, EMOBENCH3
-from tasks.datasets.moodbench.exams import CEVAL, CMMLU, MMLU_PRO
-from tasks.datasets.moodbench.folio import FOLIO
-from tasks.datasets.moodbench.goemotions import GOEMOTIONS
+from tasks.datasets.moodbench.emotions import CPED, EDOS, GOEMOTIONS
+from tasks.datasets.moodbench.exams import AGIEVAL, CEVAL, CMMLU, MMLU_PRO
 from tasks.datasets.moodbench.inference import COPA, MNLI, OCNLI, RTE
-from tasks.datasets.moodbench.logiqa import LOGIQA
-from tasks.datasets.moodbench.longmemeval import LONGMEMEVAL
 from tasks.datasets.moodbench.moodbench_sets import MOODBENCH1, MOODBENCH2, MOODBENCH3, MOODBENCH4
-from tasks.datasets.moodbench.mutual import MUTUAL
 from tasks.datasets.moodbench.news_topics import AG_NEWS, THUCNEWS
-from tasks.datasets.moodbench.personafeedback import PERSONAFEEDBACK
 from tasks.datasets.moodbench.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
 from tasks.datasets.moodbench.reading_comprehension import CMRC2018, MULTIRC, RECORD
+from tasks.datasets.moodbench.reasoning import FOLIO, LOGIQA, MUTUAL, WSC
 from tasks.datasets.moodbench.safetybench import (
     ETHICS_MORALITY,
     ILLEGAL_ACTIVITIES,
@@ -48,10 +40,8 @@ from tasks.datasets.moodbench.safetybench import (
 from tasks.datasets.moodbench.semeval2018 import SEMEVAL2018_TASK1, SEMEVAL2018_TASK3
 from tasks.datasets.moodbench.sentence_pairs import LCQMC, QQP, WIC
 from tasks.datasets.moodbench.sentiment import DIANPING, IMDB, SST2
-from tasks.datasets.moodbench.stereoset import STEREOSET
 from tasks.datasets.moodbench.summaries import CNEWSUM, LCSTS, VCSUM
 from tasks.datasets.moodbench.vua20 import VUA20
-from tasks.datasets.moodbench.wsc import WSC
 
 MOODBENCH: tuple[DatasetSpec, ...] = (
     *(CROWS_PAIRS, STEREOSET, BBQ, UNFAIRNESS_BIAS, ETHICS_MORALITY),

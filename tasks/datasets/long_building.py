@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import dataframely as dy
 import polars as pl
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
@@ -32,23 +31,12 @@ UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 
 @dataclass(frozen=True)
 class BuiltLong:
-    """Result of building one dataset with long contexts.
+    """The items of one dataset with long contexts that were built, and one row of `contexts` per item.
 
-    `contexts` has one row per item. `rejected` has the columns of `items`, `broken_rules`, and `reason`, why an item could not be
-    built; of such an item only its source is known. `n_listed` counts all items that there could be, `n_read` those that were
-    built or tried, `n_good` those of them that broke no rule: `n_good` + rows of `rejected` = `n_read`.
+    `rejected` has the columns of `items`, `broken_rules`, and `reason`, why an item could not be built; of such an item only its
+    source is known.
     """
 
-    items: dy.DataFrame[Items]
-    contexts: dy.DataFrame[Contexts]
-    rejected: pl.DataFrame
-    n_listed: int
-    n_read: int
-    n_good: int
-
-
-@dataclass(frozen=True)
-class _Batch:
     items: pl.DataFrame
     contexts: pl.DataFrame
     rejected: pl.DataFrame
@@ -75,21 +63,18 @@ def build_long_items(
     """
     samples = list_samples(spec, read_dataset(spec, paths), options, seed)
     queue = iter(rank_samples(samples, seed))
-    batches = [_build(spec, ())]
-    n_good = 0
-    while wanted := list(islice(queue, BATCH if sample is None else min(BATCH, sample - n_good))):
-        batches.append(_build(spec, wanted))
-        n_good += batches[-1].items.height
-    whole = _Batch(
-        *(pl.concat(parts) for parts in zip(*((one.items, one.contexts, one.rejected) for one in batches), strict=True))
-    )
+    built = _build(spec, ())
+    while wanted := list(islice(queue, BATCH if sample is None else min(BATCH, sample - built.items.height))):
+        batch = _build(spec, wanted)
+        built = BuiltLong(
+            pl.concat([built.items, batch.items]),
+            pl.concat([built.contexts, batch.contexts]),
+            pl.concat([built.rejected, batch.rejected]),
+        )
     return BuiltLong(
-        items=Items.validate(whole.items.sort("item_id")),
-        contexts=Contexts.validate(whole.contexts.sort("item_id")),
-        rejected=whole.rejected.sort("item_id"),
-        n_listed=len(samples),
-        n_read=n_good + whole.rejected.height,
-        n_good=n_good,
+        items=Items.validate(built.items.sort("item_id")),
+        contexts=Contexts.validate(built.contexts.sort("item_id")),
+        rejected=built.rejected.sort("item_id"),
     )
 
 
@@ -123,7 +108,7 @@ def rank_samples(samples: Sequence[LazySample], seed: int) -> list[LazySample]:
     return sorted(samples, key=lambda sample: rank_row(seed, f"{hashes[id(sample.record)]}:{sample.unit or sample.item_id}"))
 
 
-def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> _Batch:
+def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> BuiltLong:
     """Return good items, their contexts, and the rejected."""
     items, contexts, refused = [], [], []
     for sample in samples:
@@ -142,7 +127,7 @@ def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> _Batch:
     rejected = pl.concat([rejected, pl.DataFrame(refused, schema=schema)])
     if good.height + rejected.height != len(samples):
         raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {len(samples)} samples")
-    return _Batch(good, of_contexts.join(good, on=["dataset", "item_id"], how="semi"), rejected)
+    return BuiltLong(good, of_contexts.join(good, on=["dataset", "item_id"], how="semi"), rejected)
 
 
 def _split(items: pl.DataFrame, contexts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

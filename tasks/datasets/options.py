@@ -52,7 +52,6 @@ def label_item(language: Language, context: str, question: str, options: tuple[s
     """Return a single-choice item about `context`."""
     return Item(
         language=language,
-        question_type="single_choice",
         context=context,
         question=question,
         options=options,

@@ -90,7 +90,6 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
         licence="the user's own",
         paper="the user's own",
         required=REQUIRED,
-        evaluation_version="1.0",
         redistributable=True,
     )
 

@@ -31,17 +31,11 @@ class BuildJob:
 
 
 @dataclass(frozen=True)
-class LongBuildJob:
-    """One dataset of long items to build."""
+class LongBuildJob(BuildJob):
+    """One dataset of long items to build; `key` is that of its items."""
 
-    spec: DatasetSpec
-    items: PartitionKey
     contexts: PartitionKey
     options: ContextOptions
-    sample: int
-    seed: int
-    required: bool
-    """The user named this dataset, so a missing source file is an error."""
 
 
 @step("items/{job.spec.id}")
@@ -64,14 +58,14 @@ async def build_long_partition(job: LongBuildJob, lake: Lake, locator: Locator) 
     Returns:
         PartitionRefs of items and contexts, or Missing if a source file cannot be had and the dataset was not asked for by name.
     """
-    found = [ref for key in (job.items, job.contexts) if (ref := lake.find(key))]
-    if len(found) == len((job.items, job.contexts)):
+    found = [ref for key in (job.key, job.contexts) if (ref := lake.find(key))]
+    if len(found) == len((job.key, job.contexts)):
         return up_to_date(found)
     paths = await _locate(job, locator)
     return paths if isinstance(paths, Missing) else await asyncio.to_thread(_write_long, job, lake, paths)
 
 
-async def _locate(job: BuildJob | LongBuildJob, locator: Locator) -> list[Path] | Missing:
+async def _locate(job: BuildJob, locator: Locator) -> list[Path] | Missing:
     try:
         return await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
     except SourceMissingError as error:
@@ -83,9 +77,9 @@ async def _locate(job: BuildJob | LongBuildJob, locator: Locator) -> list[Path] 
 def _write_long(job: LongBuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
     built = build_long_items(job.spec, paths, job.options, job.sample, job.seed)
     if built.rejected.height:
-        lake.write_rejected(job.items, built.rejected)
+        lake.write_rejected(job.key, built.rejected)
     contexts = lake.write(job.contexts, built.contexts, Contexts)
-    return [lake.write(job.items, built.items, Items), contexts]
+    return [lake.write(job.key, built.items, Items), contexts]
 
 
 def without_source(spec: DatasetSpec, error: SourceMissingError) -> Missing:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.blueprint import MetricSpec
 from schemas.letters import option_letters
@@ -26,7 +26,7 @@ from tasks.metrics.options import (
     set_equality,
     unread_label,
 )
-from tasks.metrics.parsing import parse_choice, parse_choices, parse_free_text, parse_order
+from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order
 from tasks.text.mathematics import is_mathematical, same_answer
 
 LABELLED: frozenset[QuestionType] = frozenset({"single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice"})
@@ -42,36 +42,6 @@ _LONG_CHOICE: frozenset[QuestionType] = frozenset(LONG_READERS)
 _JUDGED: frozenset[QuestionType] = frozenset(
     {"judged_summary", "open_ended", "aspect_summary", "counselor_reply", "emotion_expression"}
 )
-
-SUITED: Mapping[Metric, frozenset[QuestionType]] = {
-    "accuracy": _CHOICE | _LONG_CHOICE | {"extractive"},
-    "strict_accuracy": _LONG_CHOICE,
-    "macro_f1": _CHOICE,
-    "micro_f1": _CHOICE,
-    "binary_f1": _SINGLE,
-    "exact_match": _TEXT | {"multiple_answer"},
-    "token_f1": _TEXT,
-    "word_recall": _TEXT,
-    "rouge_1": _WRITTEN,
-    "rouge_l": _WRITTEN,
-    "bleu": _WRITTEN,
-    "truthful_rouge_l": _OPEN,
-    "truthful_bleu": _OPEN,
-    "truthful_similarity": _OPEN,
-    "bias_score_ambiguous": _SINGLE,
-    "bias_score_disambiguated": _SINGLE,
-    "language_model_score": _RANKING,
-    "stereotype_score": _RANKING,
-    "icat": _RANKING,
-    "recall_at_k": _RANKING,
-    "mrr": _RANKING,
-    "order_accuracy": frozenset({"ordered_recall"}),
-    "questionnaire_points": frozenset({"questionnaire"}),
-    "qa_f1": frozenset({"extractive"}),
-    "judged_rating": _JUDGED,
-    "mean_rating": _JUDGED,
-}
-"""Question types each metric can score. Accuracy of an extractive item is exact match: exams mix both kinds."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +62,13 @@ class Question:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Question":
         """Return the question of one row of the items layer."""
+        lists = ("options", "gold_indices", "references", "option_points", "option_roles", "wrong_references")
         return cls(
             item_id=row["item_id"],
             question_type=row["question_type"],
-            options=tuple(row["options"] or ()),
-            gold_indices=tuple(row["gold_indices"] or ()),
-            references=tuple(row["references"] or ()),
-            option_points=tuple(row["option_points"] or ()),
-            option_roles=tuple(row["option_roles"] or ()),
-            wrong_references=tuple(row["wrong_references"] or ()),
             subset=row["subset"],
             has_context=bool(row["context"]),
+            **{name: tuple(row[name] or ()) for name in lists},
         )
 
     def is_counted_by(self, metric: Metric) -> bool:
@@ -183,21 +149,24 @@ def read_answer(
     return _named(question, tuple(sorted(indices)) if question.question_type == "multiple_answer" else indices, strict)
 
 
+_PARSERS: Mapping[QuestionType, Callable[..., Parse]] = {
+    "single_choice": parse_choice,
+    "questionnaire": parse_choice,
+    "multiple_answer": parse_choices,
+    "ordered_recall": parse_order,
+    "ranking": parse_order,
+}
+
+
 def _read_shown(question: Question, reply: str, *, cut: bool) -> ParsedAnswer | None:
-    if question.question_type in ("single_choice", "questionnaire"):
-        index = parse_choice(reply, question.options, cut=cut).index
-        return None if index is None else _named(question, (index,))
-    if question.question_type == "multiple_answer":
-        indices = parse_choices(reply, question.options, cut=cut).indices
-        return None if indices is None else _named(question, tuple(sorted(indices)))
-    if question.question_type in ("ordered_recall", "ranking"):
-        order = parse_order(reply, question.options, cut=cut)
-        usable = order.indices is not None and (order.complete or question.question_type == "ranking")
-        return _named(question, order.indices or ()) if usable else None
+    if parser := _PARSERS.get(question.question_type):
+        indices = parser(reply, question.options, cut=cut).indices
+        whole = indices is not None and (question.question_type != "ordered_recall" or len(indices) == len(question.options))
+        return _named(question, indices) if indices is not None and whole else None
     if reader := LONG_READERS.get(question.question_type):
         read = reader(reply, question.options, cut=cut)
         return None if read.index is None else _named(question, (read.index,), () if read.strict is None else (read.strict,))
-    text = parse_free_text(reply).text
+    text = parse_free_text(reply)
     return None if text is None else ParsedAnswer(text)
 
 
@@ -211,7 +180,10 @@ def measure(question: Question, answer: ParsedAnswer, metric: MetricSpec) -> flo
     Raises:
         ScoringError: if the item's points or references do not allow a number.
     """
-    return _MEASURES[metric.metric](question, answer, metric)
+    measure_item = METRIC_ROWS[metric.metric].measure
+    if measure_item is None:
+        raise AssertionError(f"{metric.metric} is made of a judge's ratings")
+    return measure_item(question, answer, metric)
 
 
 def _named(question: Question, indices: tuple[int, ...], strict: tuple[int, ...] = ()) -> ParsedAnswer:
@@ -256,6 +228,10 @@ def _preference(question: Question, answer: ParsedAnswer, metric: MetricSpec) ->
     return preference_share(metric.metric, [question.option_roles[index] for index in answer.indices])
 
 
+def _points(question: Question, answer: ParsedAnswer, _metric: MetricSpec) -> float:
+    return points_share(question.option_points, answer.indices[0])
+
+
 def _by_gold(measure_indices: Callable[[tuple[int, ...], tuple[int, ...]], float]) -> "_Measure":
     return lambda question, answer, _metric: measure_indices(answer.indices, question.gold_indices)
 
@@ -271,29 +247,41 @@ def _by_truth(similarity: texts.Similarity) -> "_Measure":
 
 
 _Measure = Callable[[Question, ParsedAnswer, MetricSpec], float | None]
-_MEASURES: Mapping[Metric, _Measure] = {
-    "accuracy": _accuracy,
-    "strict_accuracy": _strict_accuracy,
-    "macro_f1": _by_gold(label_f1),
-    "micro_f1": _by_gold(label_f1),
-    "binary_f1": _binary,
-    "exact_match": _accuracy,
-    "token_f1": _by_reference(texts.token_f1),
-    "qa_f1": _by_reference(texts.qa_f1),
-    "word_recall": _by_reference(texts.word_recall),
-    "rouge_1": _by_reference(texts.rouge_1),
-    "rouge_l": _by_reference(texts.rouge_l),
-    "bleu": _by_reference(texts.bleu),
-    "truthful_rouge_l": _by_truth(texts.rouge_l),
-    "truthful_bleu": _by_truth(texts.bleu),
-    "truthful_similarity": _by_truth(texts.similarity),
-    "bias_score_ambiguous": _bias,
-    "bias_score_disambiguated": _bias,
-    "language_model_score": _preference,
-    "stereotype_score": _preference,
-    "icat": _preference,
-    "recall_at_k": _recall,
-    "mrr": _by_gold(reciprocal_rank),
-    "order_accuracy": _by_gold(order_accuracy),
-    "questionnaire_points": lambda question, answer, _metric: points_share(question.option_points, answer.indices[0]),
+
+
+class MetricRow(NamedTuple):
+    """The question types a metric can score, and how; null = a judge's ratings are reduced, in tasks.metrics.item_scores."""
+
+    suits: frozenset[QuestionType]
+    measure: _Measure | None = None
+
+
+METRIC_ROWS: Mapping[Metric, MetricRow] = {
+    "accuracy": MetricRow(_CHOICE | _LONG_CHOICE | {"extractive"}, _accuracy),
+    "strict_accuracy": MetricRow(_LONG_CHOICE, _strict_accuracy),
+    "macro_f1": MetricRow(_CHOICE, _by_gold(label_f1)),
+    "micro_f1": MetricRow(_CHOICE, _by_gold(label_f1)),
+    "binary_f1": MetricRow(_SINGLE, _binary),
+    "exact_match": MetricRow(_TEXT | {"multiple_answer"}, _accuracy),
+    "token_f1": MetricRow(_TEXT, _by_reference(texts.token_f1)),
+    "word_recall": MetricRow(_TEXT, _by_reference(texts.word_recall)),
+    "rouge_1": MetricRow(_WRITTEN, _by_reference(texts.rouge_1)),
+    "rouge_l": MetricRow(_WRITTEN, _by_reference(texts.rouge_l)),
+    "bleu": MetricRow(_WRITTEN, _by_reference(texts.bleu)),
+    "truthful_rouge_l": MetricRow(_OPEN, _by_truth(texts.rouge_l)),
+    "truthful_bleu": MetricRow(_OPEN, _by_truth(texts.bleu)),
+    "truthful_similarity": MetricRow(_OPEN, _by_truth(texts.similarity)),
+    "bias_score_ambiguous": MetricRow(_SINGLE, _bias),
+    "bias_score_disambiguated": MetricRow(_SINGLE, _bias),
+    "language_model_score": MetricRow(_RANKING, _preference),
+    "stereotype_score": MetricRow(_RANKING, _preference),
+    "icat": MetricRow(_RANKING, _preference),
+    "recall_at_k": MetricRow(_RANKING, _recall),
+    "mrr": MetricRow(_RANKING, _by_gold(reciprocal_rank)),
+    "order_accuracy": MetricRow(frozenset({"ordered_recall"}), _by_gold(order_accuracy)),
+    "questionnaire_points": MetricRow(frozenset({"questionnaire"}), _points),
+    "qa_f1": MetricRow(frozenset({"extractive"}), _by_reference(texts.qa_f1)),
+    "judged_rating": MetricRow(_JUDGED),
+    "mean_rating": MetricRow(_JUDGED),
 }
+"""Every metric. Accuracy of an extractive item is exact match: exams mix both kinds."""

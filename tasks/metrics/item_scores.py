@@ -20,7 +20,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
 from tasks.lake.fingerprint import partition_key
-from tasks.metrics.answers import SUITED, ParsedAnswer, Question, measure, read_answer
+from tasks.metrics.answers import METRIC_ROWS, ParsedAnswer, Question, measure, read_answer
 
 
 class Rating(NamedTuple):
@@ -169,13 +169,14 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             next_step="ask for the profile on the command line (--set profile=reference), not in a method of the blueprint",
         )
     for spec in method.metrics:
-        wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(sorted(SUITED[spec.metric])))
+        suited = sorted(METRIC_ROWS[spec.metric].suits)
+        wrong = items.filter(~pl.col("question_type").cast(pl.String).is_in(suited))
         if not wrong.is_empty():
             first = wrong.row(0, named=True)
             raise ScoringError(
                 f"metric {spec.metric} cannot score {first['question_type']} items",
                 where=f"{first['dataset']}, item {first['item_id']}, method {method.id}",
-                expected=f"question types {', '.join(sorted(SUITED[spec.metric]))}",
+                expected=f"question types {', '.join(suited)}",
                 got=first["question_type"],
                 next_step="give the dataset a method whose metrics suit its items",
             )

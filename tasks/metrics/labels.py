@@ -86,10 +86,6 @@ class Choices:
             return masked_option(text)
         return match_text(text, self.options) if len(text) <= self.reach else None
 
-    def show(self, indices: Indices) -> str:
-        """Return letters of these options, comma-separated."""
-        return ",".join(self.labels[index] for index in indices)
-
 
 def label_at(text: str, start: int, choices: Choices) -> Label | None:
     """Return the letter that stands at `start`, if what follows does not make it a word of its own.

@@ -49,14 +49,14 @@ def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Long
         cut: the reply ended at its token limit, so that a label alone may be the beginning of a longer one.
     """
     found = _one(_answers(reply, "emotion", cut=cut), lambda value: match_label(value, choices))
-    strict = strict_value(reply, "Emotion", fenced_only=False)
+    strict = _strict_value(reply, "Emotion", fenced_only=False)
     return LongChoice(found, choices.index(strict) if isinstance(strict, str) and strict in choices else None)
 
 
 def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> LongChoice:
     """Read a reply that gives the 0-based index of one of these segments under the key `index`, or alone; `cut` as above."""
     found = _one(_answers(reply, "index", cut=cut), lambda value: _in_range(whole_number(value), len(segments)))
-    strict = strict_value(reply, "index", fenced_only=True)
+    strict = _strict_value(reply, "index", fenced_only=True)
     # True and 24.0 are no integers of JSON, though Python calls them equal to 1 and 24.
     return LongChoice(found, _in_range(strict, len(segments)) if type(strict) is int else None)
 
@@ -114,13 +114,10 @@ def keyed_values(text: str, key: str) -> list[Any] | None:
     return None
 
 
-def strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
+def _strict_value(reply: str, key: str, *, fenced_only: bool) -> Any:
     """Return what the released code reads under `key`: of a whole reply that is JSON, else of the last fence; null if nothing.
 
-    Args:
-        reply: the model's text as it came.
-        key: compared as it is.
-        fenced_only: JSON without a fence is not read.
+    `fenced_only`: JSON without a fence is not read.
     """
     answer = reply.rsplit("</think>", 1)[-1]
     for text in (*(() if fenced_only else (answer,)), *_FENCED.findall(answer)[-1:]):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading, SequenceKind
 from tasks.metrics.list_forms import ListForms, checked_list
@@ -31,36 +31,13 @@ LISTING = frozenset({"letters", "list", "option texts", "letters with texts"})
 """Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
 
 
-@dataclass(frozen=True)
-class ChoiceParse:
-    """One option, or null. `how` is the form that matched, or why the reply is not read."""
+class Parse(NamedTuple):
+    """Options as a reply names them: one, a set in the item's order, or distinct ones in the reply's; or null.
 
-    index: int | None
-    how: str
+    `how` is the form that matched, or why the reply is not read.
+    """
 
-
-@dataclass(frozen=True)
-class ChoicesParse:
-    """A set of options, or null. `how` as in ChoiceParse."""
-
-    indices: frozenset[int] | None
-    how: str
-
-
-@dataclass(frozen=True)
-class OrderParse:
-    """Distinct options in order, or null; `complete` if every option is named. `how` as in ChoiceParse."""
-
-    indices: tuple[int, ...] | None
-    complete: bool
-    how: str
-
-
-@dataclass(frozen=True)
-class TextParse:
-    """The reply's text without reasoning, or null. `how` as in ChoiceParse."""
-
-    text: str | None
+    indices: Indices | None
     how: str
 
 
@@ -98,7 +75,7 @@ SET_FORMS = _list_forms("set", "one option a line, with nothing but its own text
 ORDER_FORMS = _list_forms("order", "numbered or one option a line, among prose")
 
 
-def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoiceParse:
+def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option.
 
     Args:
@@ -106,53 +83,51 @@ def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Ch
         options: option texts as shown, first one lettered A.
         cut: the reply ended at its token limit.
     """
-    reading, how = _read(drop_unfinished(reply) if cut else reply, Choices(tuple(options)), SINGLE_FORMS, _combine_single)
-    return ChoiceParse(None if reading is None else reading[0], how)
+    return _read(drop_unfinished(reply) if cut else reply, options, SINGLE_FORMS, _combine_single)
 
 
-def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> ChoicesParse:
+def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
-    reading, how = _read(reply, Choices(tuple(options)), SET_FORMS, _combine_list("set"))
-    if cut and how in LISTING:
-        return ChoicesParse(None, UNFINISHED)
-    return ChoicesParse(None if reading is None else frozenset(reading), how)
+    parse = _finished(_read(reply, options, SET_FORMS, _combine_list("set")), cut=cut)
+    return parse if parse.indices is None else Parse(tuple(sorted(parse.indices)), parse.how)
 
 
-def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> OrderParse:
-    """Read a reply that puts options in order; it may name only some of them, then `complete` is false."""
-    reading, how = _read(reply, Choices(tuple(options)), ORDER_FORMS, _combine_list("order"))
-    if cut and how in LISTING:
-        return OrderParse(None, complete=False, how=UNFINISHED)
-    return OrderParse(reading, reading is not None and len(reading) == len(options), how)
+def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
+    """Read a reply that puts options in order; it may name only some of them."""
+    return _finished(_read(reply, options, ORDER_FORMS, _combine_list("order")), cut=cut)
 
 
-def parse_free_text(reply: str) -> TextParse:
-    """Read a reply in free words: all of it but the reasoning. Without a letter, digit or Chinese character it says nothing."""
+def parse_free_text(reply: str) -> str | None:
+    """Return a reply in free words without its reasoning; null if it holds no letter, digit or Chinese character."""
     text = strip_reasoning(reply)
-    return TextParse(text, "text") if has_words(text) else TextParse(None, EMPTY)
+    return text if has_words(text) else None
+
+
+def _finished(parse: Parse, *, cut: bool) -> Parse:
+    return Parse(None, UNFINISHED) if cut and parse.how in LISTING else parse
 
 
 _Combine = Callable[[list[Indices], Choices], Indices | LabelRefusal]
 
 
-def _read(reply: str, choices: Choices, forms: Sequence[Form], combine: _Combine) -> tuple[Indices | None, str]:
+def _read(reply: str, options: Sequence[str], forms: Sequence[Form], combine: _Combine) -> Parse:
     """Read a reply by the first form that applies."""
-    bare = strip_reasoning(reply)
-    masked = mask_options(bare, choices.options)
+    choices, bare = Choices(tuple(options)), strip_reasoning(reply)
+    masked = mask_options(bare, options)
     if masked_option(masked) is None and (values := json_answer(bare)) is not None:
         return _outcome(_read_json(values, choices, forms, combine), "JSON")
     if not has_words(level_text(bare)):
-        return None, EMPTY
+        return Parse(None, EMPTY)
     text = clean_reply(masked)
     for form in forms:
         reading = form.read(text, choices)
         if reading is not None:
             return _outcome(reading, form.name)
-    return None, NOTHING
+    return Parse(None, NOTHING)
 
 
-def _outcome(reading: Indices | LabelRefusal, name: str) -> tuple[Indices | None, str]:
-    return (None, reading.reason) if isinstance(reading, LabelRefusal) else (reading, name)
+def _outcome(reading: Indices | LabelRefusal, name: str) -> Parse:
+    return Parse(None, reading.reason) if isinstance(reading, LabelRefusal) else Parse(reading, name)
 
 
 def _read_json(values: list[str], choices: Choices, forms: Sequence[Form], combine: _Combine) -> Indices | LabelRefusal:
@@ -182,20 +157,9 @@ def _combine_list(kind: SequenceKind) -> _Combine:
 
 ANSWER_KEYS = frozenset(
     {
-        "answer",
-        "answers",
-        "choice",
-        "choices",
-        "option",
-        "options",
-        "letter",
-        "letters",
-        "final_answer",
-        "selected",
-        "order",
-        "ranking",
+        *("answer", "answers", "choice", "choices", "option", "options", "letter", "letters"),
+        *("final_answer", "selected", "order", "ranking", "答案", "选项", "选择", "顺序", "排序"),
     }
-    | {"答案", "选项", "选择", "顺序", "排序"}
 )
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Steps of the score stage: score one partition of responses, in the corrected or the reference profile."""
+"""The score stage's step for items: score one partition of responses, in the corrected or the reference profile."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +29,14 @@ class ItemScoreJob:
     judgements: PartitionRef | None
     key: PartitionKey
 
+    @property
+    def title(self) -> str:
+        """Return what is scored, and whether as the released code would."""
+        profile = " as released" if any(method.profile == "reference" for method in self.methods) else ""
+        return f"{self.dataset}/{self.model}/{self.setting}{profile}"
 
-@step("score {job.dataset}/{job.model}/{job.setting}")
+
+@step("score {job.title}")
 async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """Read replies as answers and compare them with the gold.
 
@@ -43,25 +49,14 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
 
 
 def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
-    """Return rows of `item_scores`, from what the lake holds."""
+    """Return rows of `item_scores`, from what the lake holds; methods of the reference profile do not look at ratings."""
     items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
-    return pl.concat([score_items(items, responses, judgements, method) for method in job.methods])
-
-
-@step("score {job.dataset}/{job.model}/{job.setting} as released")
-async def score_reference_partition(job: ItemScoreJob, lake: Lake) -> Any:
-    """Score one partition of responses as the released code would; ratings of a judge are not looked at.
-
-    Returns:
-        PartitionRef of the item scores.
-    """
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, compute_reference_scores(job, lake), ItemScores)
-
-
-def compute_reference_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
-    """Return rows of `item_scores`, from what the lake holds."""
-    items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    return pl.concat([score_reference(items, responses, method) for method in job.methods])
+    return pl.concat(
+        [
+            score_reference(items, responses, method)
+            if method.profile == "reference"
+            else score_items(items, responses, judgements, method)
+            for method in job.methods
+        ]
+    )

@@ -81,9 +81,12 @@ def bleu(text: str, references: Sequence[str]) -> float:
 
 
 def _word_f1(said: str, true: str) -> float:
-    mine, theirs = Counter(content_words(said)), Counter(content_words(true))
-    shared = (mine & theirs).total()
-    return 2 * shared / (mine.total() + theirs.total()) if shared else 0.0
+    return _f1(content_words(said), content_words(true))
+
+
+def _f1(said: list[str], true: list[str]) -> float:
+    shared = (Counter(said) & Counter(true)).total()
+    return 2 * shared / (len(said) + len(true)) if shared else 0.0
 
 
 def _word_recall(said: str, true: str) -> float:
@@ -163,9 +166,7 @@ def qa_f1(text: str, references: Sequence[str]) -> float:
 
 def _qa_word_f1(said: str, true: str) -> float:
     by_character = CHINESE_CHARACTER.search(true) is not None
-    mine, theirs = (Counter(_qa_words(text, by_character=by_character)) for text in (said, true))
-    shared = (mine & theirs).total()
-    return 2 * shared / (mine.total() + theirs.total()) if shared else 0.0
+    return _f1(_qa_words(said, by_character=by_character), _qa_words(true, by_character=by_character))
 
 
 def _qa_words(text: str, *, by_character: bool) -> list[str]:

@@ -52,7 +52,7 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
     """
 
     def layer(name: str) -> dy.DataFrame[Any]:
-        schema = LAYERS[name].schema
+        schema = LAYERS[name]
         frames = [lake.read(ref, schema) for ref in job.manifest.partitions if ref.layer == name]
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 

@@ -1,9 +1,8 @@
 """Lay the scores of an ablation's variants side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -18,23 +17,15 @@ KEY = ["model", "dataset", "method", "metric", "setting"]
 
 @dataclass(frozen=True)
 class Variant:
-    """One combination of factors' values; the `_value`s are null where a value is no number."""
+    """One combination of factors' values, in columns of the layer; the `_value`s are null where a value is no number."""
 
-    named: str
+    variant: str
     factor: str
     x: str
     x_value: float | None
     second_factor: str | None = None
     y: str | None = None
     y_value: float | None = None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Its columns in the layer."""
-        return {
-            "variant": self.named,
-            **{name: getattr(self, name) for name in ("factor", "x", "x_value", "second_factor", "y", "y_value")},
-        }
 
 
 @dataclass(frozen=True)
@@ -84,5 +75,5 @@ def _rows(variant: Variant, raw: pl.DataFrame, normalized: pl.DataFrame, ratios:
     )
     joined = raw.join(normalized.select(*KEY, "normalized_0_100"), on=KEY).with_columns(by_factor.alias("ratio"))
     limits = [pl.when("ratio").then(100 * pl.col(name)).alias(name) for name in ("ci_low", "ci_high")]
-    named = [pl.lit(value).alias(name) for name, value in variant.columns.items()]
+    named = [pl.lit(value).alias(name) for name, value in asdict(variant).items()]
     return joined.with_columns(*limits, *named, value_0_100=pl.col("normalized_0_100")).drop("value", "ratio", "normalized_0_100")

@@ -33,20 +33,13 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
         BlueprintError: if there is no such blueprint, or it breaks a rule.
     """
     file = find_blueprint(name_or_path)
-    try:
-        status = file.stat()
-    except OSError:
-        return _read_blueprint(file)  # whose error says what is wrong with the file
+    status = file.stat()
     return _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
 
 
 @lru_cache(maxsize=16)
 def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001  part of the cache's key
     """Read a file once until it changes: a command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
-    return _read_blueprint(file)
-
-
-def _read_blueprint(file: Path) -> Blueprint:
     document = read_document(file)
     try:
         blueprint = Blueprint.model_validate(document.values)

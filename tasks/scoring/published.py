@@ -13,7 +13,6 @@ from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import Setting
-from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.veto import rank_models, total_scores
 
@@ -94,21 +93,13 @@ TABLES = (
 _KNOWN = [ability for table in TABLES for ability in table.abilities]
 
 
-def load_published(file: Path = PUBLISHED) -> dy.DataFrame[PublishedScores]:
-    """Read MoodBench's table, rows in the printed order.
-
-    Args:
-        file: CSV with the columns of PublishedScores.
+def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
+    """Read a published table, rows in the printed order.
 
     Raises:
         SourceMissingError: if the file is not there.
         SourceError: if it is not such a table.
     """
-    return read_table(file, PublishedScores)
-
-
-def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
-    """Read a published table, rows in the printed order; raises as load_published."""
     if not file.is_file():
         raise SourceMissingError("the published table is missing", where=str(file), next_step="reinstall the package")
     columns = {name: column.dtype for name, column in schema.columns().items()}
@@ -124,31 +115,18 @@ def read_table(file: Path, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         ) from error
 
 
-def load_published_for(benchmark: str | Path) -> pl.DataFrame | None:
-    """Load the paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
+def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
+    """Return the paper's table that has a column for one of a benchmark's main abilities, on the benchmark's scales.
 
     Variants of a benchmark (`-mini`, `-released`) have its abilities and weights, hence its table: it says where published models
     stand, not that they were asked the variant's items.
-
-    Args:
-        benchmark: name or path of a blueprint.
 
     Returns:
         model, setting, one column on 0-100 per main ability, `overall` (the total as printed), rows in the printed order; None if
         no paper has published scores of these abilities.
 
     Raises:
-        BlueprintError: if there is no such blueprint.
-        SourceMissingError, SourceError: as load_published.
-    """
-    return published_of(load_blueprint(benchmark))
-
-
-def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
-    """Return the same for a blueprint that is there already, such as that of a past run's manifest.
-
-    Raises:
-        SourceMissingError, SourceError: as load_published.
+        SourceMissingError, SourceError: as read_table.
     """
     main = {ability.id for ability in blueprint.abilities}
     table = next((table for table in TABLES if main & set(table.abilities)), None)
@@ -166,10 +144,11 @@ def backdrop_of(blueprint: Blueprint) -> pl.DataFrame | None:
     MoodBench's is whole: it also says who was ranked, how open a model is and how large.
 
     Raises:
-        SourceMissingError, SourceError: as load_published.
+        SourceMissingError, SourceError: as read_table.
     """
     published = published_of(blueprint)
-    return load_published() if published is not None and set(ABILITIES) <= set(published.columns) else published
+    is_moodbench = published is not None and set(ABILITIES) <= set(published.columns)
+    return read_table(PUBLISHED, PublishedScores) if is_moodbench else published
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:

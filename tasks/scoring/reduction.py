@@ -46,7 +46,7 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         return means
     # Naming the datasets lets the reader skip the files of all others.
     datasets = labelled["dataset"].unique().sort().to_list()
-    reduced = reduce_labels(item_scores.filter(pl.col("dataset").is_in(datasets))).rename({"value": "reduced"})
+    reduced = _reduce_labels(item_scores.filter(pl.col("dataset").is_in(datasets))).rename({"value": "reduced"})
     value = pl.when(pl.col("metric").is_in(LABEL_METRICS)).then(pl.col("reduced")).otherwise(pl.col("value"))
     return means.join(reduced, on=KEY, how="left").with_columns(value=value).drop("reduced")
 
@@ -64,12 +64,8 @@ def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
     return counts.select(*KEY, "n_scored", "n_unparsed", "n_total", value=mean)
 
 
-def reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Return scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone.
-
-    Raises:
-        ScoringError: if a counted item lacks its labels.
-    """
+def _reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:
+    """Return scores of the metrics of LABEL_METRICS: KEY and value. Binary F1 is micro F1 over the positive class alone."""
     counted = pl.col("metric").is_in(LABEL_METRICS) & STATUS.is_in(COUNTED)
     items = item_scores.filter(counted).select(*KEY, "item_id", "value", STATUS, PREDICTED, GOLD).collect(engine="streaming")
     # An unparsed reply predicts no label; anything else without labels is a mistake of ours.

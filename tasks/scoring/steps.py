@@ -11,14 +11,22 @@ from schemas.tables import scores as tables
 from schemas.tables.comparisons import Ablations, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
 from schemas.tables.layers import AGGREGATED, LAYERS
+from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
 from tasks.scoring.ablations import VariantScores, ablation_rows
-from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
+from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.gains import setting_gains
-from tasks.scoring.keys import ablation_key, aggregate_key, compared_key
 from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
+
+COMPARISONS_VERSION = "1"
+"""Bumped when grids of needles or tables of ablations are computed differently."""
+
+
+def blueprint_sha256(blueprint: Blueprint) -> str:
+    """Hash of the resolved blueprint, independent of comments and layout of its file."""
+    return hash_settings(blueprint.model_dump(mode="json"))
 
 
 @dataclass(frozen=True)
@@ -30,8 +38,10 @@ class AggregateJob:
     item_scores: tuple[PartitionRef, ...]
 
     def key(self, layer: str) -> PartitionKey:
-        """Return the key of one of the layers."""
-        return aggregate_key(layer, self.item_scores, self.blueprint, self.settings)
+        """Return the key of one of the aggregated layers, or of the gains."""
+        resolved = {"blueprint_sha256": blueprint_sha256(self.blueprint), **self.settings.model_dump()}
+        parents = [ref.identity for ref in self.item_scores]
+        return partition_key(layer, {"benchmark": self.blueprint.name}, resolved, parents, SCORING_VERSION)
 
 
 @step("aggregate {job.blueprint.name}")
@@ -47,7 +57,7 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
-        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
+        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer])
         for ref, layer in zip(found, AGGREGATED, strict=True)
     ]
 
@@ -58,33 +68,20 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
     return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
 
-@dataclass(frozen=True)
-class GainsJob:
-    """All item scores of a run with several settings."""
-
-    blueprint: Blueprint
-    settings: ScoreSettings
-    item_scores: tuple[PartitionRef, ...]
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the gains."""
-        return aggregate_key("setting_gains", self.item_scores, self.blueprint, self.settings)
-
-
 @step("gains {job.blueprint.name}")
-async def compare_settings(job: GainsJob, lake: Lake) -> Any:
+async def compare_settings(job: AggregateJob, lake: Lake) -> Any:
     """Compare what each setting gains over `base`.
 
     Returns:
         PartitionRef of the gains.
     """
-    if found := lake.find(job.key):
+    key = job.key("setting_gains")
+    if found := lake.find(key):
         return up_to_date(found)
-    return lake.write(job.key, compute_gains(job, lake), SettingGains)
+    return lake.write(key, compute_gains(job, lake), SettingGains)
 
 
-def compute_gains(job: GainsJob, lake: Lake) -> pl.DataFrame:
+def compute_gains(job: AggregateJob, lake: Lake) -> pl.DataFrame:
     """Compute rows of `setting_gains`, from what the lake holds."""
     scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in job.item_scores])
     return setting_gains(scores.lazy(), job.blueprint, Resampling(job.settings.bootstrap, job.settings.seed))
@@ -101,7 +98,8 @@ class NeedlesJob:
     @property
     def key(self) -> PartitionKey:
         """Key of the grid."""
-        return compared_key("needle_scores", self.benchmark, [*self.contexts, *self.item_scores])
+        parents = [ref.identity for ref in (*self.contexts, *self.item_scores)]
+        return partition_key("needle_scores", {"benchmark": self.benchmark}, {}, parents, COMPARISONS_VERSION)
 
 
 @step("needles {job.benchmark}")
@@ -134,10 +132,10 @@ class AblationJob:
     @property
     def key(self) -> PartitionKey:
         """Key of the comparison."""
-        named = [one.variant.named for one in self.variants]
-        return ablation_key(
-            self.name, self.blueprint.name, named, [ref for one in self.variants for ref in (one.raw, one.normalized)]
-        )
+        place = {"benchmark": self.blueprint.name, "ablation": self.name}
+        named = [one.variant.variant for one in self.variants]
+        parents = [ref.identity for one in self.variants for ref in (one.raw, one.normalized)]
+        return partition_key("ablations", place, {"variants": named}, parents, COMPARISONS_VERSION)
 
 
 @step("ablation {job.name}")

@@ -37,18 +37,13 @@ def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
         coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
         item_coverage=pl.when(pl.col("n_total") > 0).then(pl.col("n_scored") / pl.col("n_total")),
     )
-    return apply_veto(totals, gate).collect()
+    return _apply_veto(totals, gate).collect()
 
 
-def apply_veto(totals: pl.LazyFrame, gate: Gate | None) -> pl.LazyFrame:
+def _apply_veto(totals: pl.LazyFrame, gate: Gate | None) -> pl.LazyFrame:
     """Add total, vetoed and veto_reason. Below the threshold the total is 0; exactly at it the model passes.
 
-    Args:
-        totals: total_before_veto and gate_score, null where not scored.
-        gate: the veto's ability and threshold; None = no veto.
-
-    Returns:
-        The same rows; vetoed is null where there is a gate and it was not scored, and then the total stands.
+    `vetoed` is null where there is a gate and it was not scored, and then the total stands.
     """
     if gate is None:
         return totals.with_columns(total=_TOTAL, vetoed=pl.lit(value=False), veto_reason=pl.lit(None, pl.String))

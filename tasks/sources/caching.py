@@ -37,8 +37,7 @@ class Cache:
         Raises:
             ChecksumError: it is no longer what was kept.
         """
-        folder = self.folder / kind / key
-        kept = [path for path in folder.iterdir() if len(path.name) == HASH_DIGITS] if folder.is_dir() else []
+        kept = self._kept(kind, key)
         if len(kept) != 1:
             return None
         verify(kept[0], kept[0].name, str(kept[0]))
@@ -56,8 +55,11 @@ class Cache:
 
     def holds(self, kind: str, key: str) -> bool:
         """Return whether a file is kept under this key; its content is not looked at."""
+        return bool(self._kept(kind, key))
+
+    def _kept(self, kind: str, key: str) -> list[Path]:
         folder = self.folder / kind / key
-        return folder.is_dir() and any(len(path.name) == HASH_DIGITS for path in folder.iterdir())
+        return [path for path in folder.iterdir() if len(path.name) == HASH_DIGITS] if folder.is_dir() else []
 
     @contextmanager
     def filling(self, name: str) -> Iterator[Path]:

@@ -9,16 +9,12 @@ from schemas.errors import ChecksumError, SourceError, SourceMissingError
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
 
 
-def hash_file(path: Path) -> str:
-    """Return the hexadecimal sha256 of the file's bytes.
+def hash_file(path: Path, kind: str = "sha256") -> str:
+    """Return the hexadecimal hash of the file's bytes.
 
     Raises:
         SourceError: it cannot be read.
     """
-    return _digest(path, "sha256")
-
-
-def _digest(path: Path, kind: str) -> str:
     try:
         with path.open("rb") as stream:
             return file_digest(stream, kind).hexdigest()
@@ -54,7 +50,7 @@ def verify_pinned(path: Path, source: PinnedFile, where: str, next_step: str = F
         SourceError: it cannot be read.
     """
     verify(path, source.sha256, where, next_step)
-    if source.sha256 is None and source.md5 is not None and (got := _digest(path, "md5")) != source.md5:
+    if source.sha256 is None and source.md5 is not None and (got := hash_file(path, "md5")) != source.md5:
         raise not_the_pinned(where, source.md5, got, next_step, kind="md5")
 
 

@@ -148,17 +148,15 @@ class HttpsDownload:
 
     @contextmanager
     def _answer(self, client: httpx.Client, url: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
-        request: httpx.Request | None = client.build_request("GET", url, headers=headers)
+        request = client.build_request("GET", url, headers=headers)
         for _ in range(MOST_REDIRECTS + 1):
-            if request is None:
-                break
             self._require_encrypted(request.url)
             response = client.send(request, stream=True)
             try:
-                request = response.next_request
-                if request is None:
+                if response.next_request is None:
                     yield response
                     return
+                request = response.next_request
             finally:
                 response.close()
         raise DownloadError(f"redirected more than {MOST_REDIRECTS} times")

@@ -111,55 +111,56 @@ def revision_key(source: PinnedFile) -> str:
     return hash_names(source.repository, source.revision, source.path)
 
 
-@dataclass(frozen=True)
-class Fetcher:
-    """Fetches files into a cache; calls for the same file at once, from other processes too, make one download."""
+def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addresses) -> Path:
+    """Return a file's path in the cache, where it is put if it is not there yet.
 
-    cache: Cache
-    download: Download
-    addresses: Addresses
+    Calls for the same file at once, from other processes too, make one download.
 
-    def fetch(self, source: PinnedFile) -> Path:
-        """Return the file's path in the cache, where it is put if it is not there yet.
+    Args:
+        source: the file.
+        cache: where it is kept.
+        download: fetches it.
+        addresses: where from.
 
-        Raises:
-            SourceMissingError: it cannot be downloaded.
-            ChecksumError: what came is not the pinned file; it has been removed.
-        """
-        url = self.addresses.of(source)
-        name = source.sha256 or revision_key(source)
-        try:
-            with self.cache.filling(name) as part:
-                # Another process may have fetched it while this one waited for its turn.
-                return find_fetched(source, self.cache) or self._fetch(source, url, part)
-        except (DownloadError, httpx.HTTPError, OSError) as error:
-            raise missing_source(source, f"{type(error).__name__} at {url}: {error}") from error
+    Raises:
+        SourceMissingError: it cannot be downloaded.
+        ChecksumError: what came is not the pinned file; it has been removed.
+    """
+    url = addresses.of(source)
+    try:
+        with cache.filling(source.sha256 or revision_key(source)) as part:
+            # Another process may have fetched it while this one waited for its turn.
+            if found := find_fetched(source, cache):
+                return found
+            download(url, part)
+            whole = _follow_pointer(source, part, url, download, addresses)
+            if source.sha256 is None:
+                return cache.keep(whole, "unpinned", revision_key(source))
+            return cache.move(whole, cache.path_of(source.sha256))
+    except (DownloadError, httpx.HTTPError, OSError) as error:
+        raise missing_source(source, f"{type(error).__name__} at {url}: {error}") from error
 
-    def _fetch(self, source: PinnedFile, url: str, part: Path) -> Path:
-        self.download(url, part)
-        if pointer := read_pointer(part):
-            PartialFile(part).discard()
-            # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
-            part = part.with_name(f"{part.name}.lfs")
-            url = self._fetch_lfs(source, pointer, part, url)
-            _verify_or_remove(part, source, url, pointer.sha256)
-        else:
-            _verify_or_remove(part, source, url)
-        if source.sha256 is None:
-            return self.cache.keep(part, "unpinned", revision_key(source))
-        return self.cache.move(part, self.cache.path_of(source.sha256))
 
-    def _fetch_lfs(self, source: PinnedFile, pointer: Pointer, part: Path, url: str) -> str:
-        lfs_url = self.addresses.of_lfs(source)
-        if lfs_url is None:
-            raise pointer_in_place(source, url)
-        if source.sha256 and pointer.sha256 and source.sha256 != pointer.sha256:
-            raise not_the_pinned(lfs_url, source.sha256, f"{pointer.sha256} (in the Git LFS pointer)", NOT_KEPT)
-        self.download(lfs_url, part)
-        if read_pointer(part):
-            PartialFile(part).discard()
-            raise pointer_in_place(source, lfs_url)
-        return lfs_url
+def _follow_pointer(source: PinnedFile, part: Path, url: str, download: Download, addresses: Addresses) -> Path:
+    """Return what came, verified; of a pointer what it stands for."""
+    pointer = read_pointer(part)
+    if pointer is None:
+        _verify_or_remove(part, source, url)
+        return part
+    PartialFile(part).discard()
+    # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
+    part = part.with_name(f"{part.name}.lfs")
+    lfs_url = addresses.of_lfs(source)
+    if lfs_url is None:
+        raise pointer_in_place(source, url)
+    if source.sha256 and pointer.sha256 and source.sha256 != pointer.sha256:
+        raise not_the_pinned(lfs_url, source.sha256, f"{pointer.sha256} (in the Git LFS pointer)", NOT_KEPT)
+    download(lfs_url, part)
+    if read_pointer(part):
+        PartialFile(part).discard()
+        raise pointer_in_place(source, lfs_url)
+    _verify_or_remove(part, source, lfs_url, pointer.sha256)
+    return part
 
 
 def _verify_or_remove(part: Path, source: PinnedFile, url: str, behind_pointer: str | None = None) -> None:

@@ -12,9 +12,7 @@ from tasks.sources.archives import extract_member
 from tasks.sources.caching import Cache
 from tasks.sources.checksums import hash_file, hash_names, missing_source, name_source, pointer_in_place, verify, verify_pinned
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, Fetcher, find_fetched, is_fetched, read_pointer
-
-__all__ = ["Locator", "name_source", "source_sha256"]
+from tasks.sources.fetching import Addresses, fetch, find_fetched, is_fetched, read_pointer
 
 BUNDLED = DATA_FOLDER / "bundled"
 
@@ -63,7 +61,7 @@ class Locator:
         """
         found = self.find_file(source)
         if found is None and isinstance(source, PinnedFile) and self.download is not None and self.cache is not None:
-            found = Fetcher(Cache(self.cache), self.download, self.addresses).fetch(source)
+            found = fetch(source, Cache(self.cache), self.download, self.addresses)
         if found is None:
             raise missing_source(source)
         return self._unpacked(source, found)
@@ -140,22 +138,11 @@ class Locator:
                 got="none",
                 next_step="give the locator a cache folder",
             )
-        return unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
+        return _unpack(archive, source.sha256 or hash_file(archive), source.member, Cache(self.cache))
 
 
-def unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
-    """Return the path of an archive's member in the cache, where it is put if it is not there yet.
-
-    Args:
-        archive: verified.
-        sha256: of the archive.
-        member: path inside it.
-        cache: what keeps the member, under the archive's hash and the member's path.
-
-    Raises:
-        SourceError: the archive does not yield the member, or the cache cannot be written.
-        ChecksumError: the member in the cache is not what was unpacked.
-    """
+def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
+    """Return the path of a verified archive's member in the cache, where it is put if it is not there yet."""
     key = hash_names(sha256, member)
     try:
         with cache.filling(key) as part:

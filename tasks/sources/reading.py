@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -13,7 +13,7 @@ import polars as pl
 from schemas.dataset import DatasetSpec, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
-from tasks.sources.locating import name_source
+from tasks.sources.checksums import name_source
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
@@ -43,20 +43,8 @@ def read_records(
         RecordError: a row with a field too few or too many, a line that is not a JSON object, a required field that is missing.
         SourceError: not UTF-8, not Parquet, no JSON array, a broken header, or no record at all.
     """
-    rows: Iterable[dict[str, Any]]
-    match record_format:
-        case "csv" | "tsv" | "tsv_plain":
-            rows = _read_delimited(path, record_format, columns)
-        case "lines":
-            rows = _read_lines(path)
-        case "jsonl":
-            rows = _read_json_lines(path)
-        case "json":
-            rows = _read_json_array(path)
-        case "json_object":
-            rows = _read_json_object(path)
-        case "parquet":
-            rows = _read_parquet(path)
+    reader = _READERS.get(record_format)
+    rows = _read_delimited(path, record_format, columns) if reader is None else reader(path)
     records = [Record(fields=fields, file=name or path.name, row=row) for row, fields in enumerate(rows)]
     if not records:
         raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
@@ -233,6 +221,16 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
             got=str(error),
             next_step="fetch the file again: it may be truncated",
         ) from error
+
+
+_READERS: dict[RecordFormat, Callable[[Path], Iterable[dict[str, Any]]]] = {
+    "lines": _read_lines,
+    "jsonl": _read_json_lines,
+    "json": _read_json_array,
+    "json_object": _read_json_object,
+    "parquet": _read_parquet,
+}
+"""All formats but those of delimited cells."""
 
 
 def _reject(path: Path, row: int, what: str, expected: str, got: str) -> NoReturn:

@@ -30,12 +30,8 @@ RANKED = ITEM | {"question_type": "ranking", "gold_indices": [2]}
 SCALE = ITEM | {"question_type": "questionnaire", "gold_indices": None, "option_points": [1.0, 2.0, 3.0]}
 OPEN = ITEM | {"question_type": "open_ended", "options": None, "gold_indices": None, "references": ["that"]}
 
-CALL: Row = {
-    "dataset": "d",
-    "item_id": "d-1",
-    "model": "m",
-    "setting": "base",
-    "repetition": 0,
+ANSWER: Row = {"dataset": "d", "item_id": "d-1", "model": "m", "setting": "base", "repetition": 0}
+CALL: Row = ANSWER | {
     "turn": 0,
     "call_key": "1" * 64,
     "messages": "[]",
@@ -52,12 +48,7 @@ CALL: Row = {
 }
 FAILED = CALL | {"status": "failed", "reply": None, "failure": "timeout_total", "error": "no answer within 120 s"}
 
-JUDGED: Row = {
-    "dataset": "d",
-    "item_id": "d-1",
-    "model": "m",
-    "setting": "base",
-    "repetition": 0,
+JUDGED: Row = ANSWER | {
     "judge": "j",
     "judge_repetition": 0,
     "dimension": "fluency",
@@ -111,6 +102,7 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
     ("schema", "row", "rule"),
     [
         (Items, SCALE | {"options": ["yes"], "option_points": [1.0]}, "choices_have_two_options_or_more"),
+        (Items, ITEM | {"options": ["this"], "gold_indices": [0]}, "choices_have_two_options_or_more"),
         (Items, SCALE | {"options": ["yes", "yes"], "option_points": [1.0, 2.0]}, "options_are_distinct_and_not_empty"),
         (Items, ITEM | {"options": ["this", " "]}, "options_are_distinct_and_not_empty"),
         (Items, SEVERAL | {"gold_indices": [0, 3]}, "gold_indices_point_at_options"),
@@ -160,10 +152,6 @@ def test_sound_rows_are_accepted(schema: type[dy.Schema], row: Row) -> None:
 )
 def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None:
     rejects(schema, row, rule)
-
-
-def test_single_choice_needs_options_and_gold() -> None:
-    rejects(Items, ITEM | {"options": ["this"], "gold_indices": [0]}, "choices_have_two_options_or_more")
 
 
 def test_repetitions_of_a_judge_are_rows_of_their_own() -> None:

@@ -131,20 +131,7 @@ def test_each_rule_rejects(schema: type[dy.Schema], row: Row, rule: str) -> None
     rejects(schema, row, rule)
 
 
-@pytest.mark.parametrize(
-    ("schema", "row"),
-    [
-        (ItemScores, ITEM),
-        (RawScores, RAW),
-        (NormalizedScores, NORMALIZED),
-        (DatasetScores, AGGREGATE | {"dataset": "d"}),
-        (TaskScores, AGGREGATE | {"task": "t"}),
-        (LevelScores, AGGREGATE | {"sub_ability": "s", "level": "low"}),
-        (SubAbilityScores, AGGREGATE | {"sub_ability": "s", "tier": 2}),
-        (AbilityScores, AGGREGATE | {"ability": "a"}),
-        (Totals, TOTAL),
-    ],
-)
+@pytest.mark.parametrize(("schema", "row"), dict(ACCEPTED).items())
 def test_a_key_occurs_once(schema: type[dy.Schema], row: Row) -> None:
     twice = pl.concat([frame(schema, row)] * 2)
     assert schema.filter(twice)[1].counts() == {"primary_key": 2}

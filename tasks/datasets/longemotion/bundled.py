@@ -1,23 +1,27 @@
 """The long items that ship with MoodFlow: texts of our own, in English and Chinese, one small file per task of LongEmotion.
 
 Texts are short, so that a small model on a processor reads them within seconds; otherwise the items are like those of
-LongEmotion, section 3. Formats: data/bundled/README.md.
+LongEmotion, section 3. Of the options of contexts only `depths` changes them. Formats: data/bundled/README.md.
 """
 
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from schemas.context import ASPECTS, Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import BundledFile, DatasetSpec
+from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import Language, LongTask, QuestionType
 from tasks.datasets.bundled import CANARY
-from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, hidden_in_text
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
+from tasks.datasets.longemotion.emotion_summary import SECTIONS, read_report
 from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
-from tasks.text.tokens import count_tokens
+from tasks.datasets.needle.needles import ALL, checked, placed_needle
+from tasks.text.tokens import count_tokens, token_offsets
 
 ADJECTIVES: Mapping[Language, tuple[str, ...]] = {
     "en": (
@@ -47,19 +51,94 @@ SITUATION: Mapping[Language, str] = {
     "zh": "想象这件事发生在你身上。你有什么感受，后来又会怎样？",
 }
 
-SECTIONS: Mapping[Language, Mapping[str, str]] = {
-    "en": {
-        "case_description": "Case description",
-        "consultation_process": "Consultation process",
-        "experience_and_reflection": "Experience and reflection",
-    },
-    "zh": {
-        "case_description": "个案描述",
-        "consultation_process": "咨询过程",
-        "experience_and_reflection": "经验与反思",
-    },
+EMOTION: Mapping[Language, str] = {
+    "en": "What does {subject} end up feeling?",
+    "zh": "{subject}最后是什么心情？",
 }
-"""Fields of a report that are shown, in order, with their headings."""
+
+TONE: Mapping[Language, str] = {
+    "en": "What is the tone of the text towards {subject}?",
+    "zh": "文中谈到{subject}时是什么语气？",
+}
+
+GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
+"""What stands between sentences."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
+
+
+def hidden_in_text(task: LongTask, question: Mapping[Language, str]) -> SampleBuilder:
+    """Return the sample builder of Emotion Classification: one text per record, with each of its `needles` hidden in turn.
+
+    Records: `haystack_id`, `language`, `haystack` and `needles`, each with `item_id`, `needle`, `subject`, `choices`, `label`
+    and `depth_percent`. Options with `depths` give each needle once per depth, in place of its own.
+
+    Args:
+        task: `ec_emobench` or `ec_finentity`.
+        question: by language, with a place for the subject.
+    """
+
+    def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
+        if options.lengths:
+            raise UsageError(
+                "the lengths of the bundled texts cannot be chosen",
+                where="contexts.lengths",
+                expected="no lengths",
+                got=", ".join(map(str, options.lengths)),
+                next_step="leave contexts.lengths out, or take the benchmark longemotion",
+            )
+        depths = checked("depths", options.depths)
+        return [
+            LazySample(name, record, partial(_build_hidden, task, question, record, fields, depth), fields["item_id"])
+            for record in records
+            for fields in record.fields["needles"]
+            for name, depth in _placements(fields, depths)
+        ]
+
+    return build_samples
+
+
+def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterator[tuple[str, float]]:
+    """Yield item id and depth in percent."""
+    if not depths:
+        yield fields["item_id"], fields["depth_percent"]
+    for depth in depths:
+        yield f"{fields['item_id']}-depth{depth:g}", depth
+
+
+def _build_hidden(
+    task: LongTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
+) -> tuple[Item, Context]:
+    language, haystack = read_language(record), read_text(record.fields, "haystack")
+    needle, subject, choices = read_text(fields, "needle"), read_text(fields, "subject"), tuple(fields["choices"])
+    if subject not in needle or subject.casefold() in haystack.casefold():
+        raise ValueError(f"{subject} should be named in the needle and nowhere else")
+    start = find_place(haystack, depth)
+    text = f"{haystack[:start]}{needle}{GAP[language]}{haystack[start:]}"
+    item = Item(
+        language=language,
+        question_type="label_choice",
+        context=text,
+        question=question[language].format(subject=subject),
+        options=choices,
+        gold_indices=(choices.index(fields["label"]),),
+    )
+    context = placed_needle(task, text, start, needle, fields["item_id"]).model_copy(
+        update={
+            "query": subject,
+            "target_depth_percent": depth,
+            "haystack": f"{record.file}, {read_text(record.fields, 'haystack_id')}, characters 0-{len(haystack)}",
+            "needle_style": "matched",
+        }
+    )
+    return item, context
+
+
+def find_place(haystack: str, depth_percent: float) -> int:
+    """Return the start of the sentence that has nearest to so many percent of a text's tokens before it; of two, the first."""
+    tokens = [start for start, _ in token_offsets(haystack)]
+    starts = [0, *(found.end() for found in _SENTENCE_END.finditer(haystack) if found.end() < len(haystack))]
+    return min(starts, key=lambda start: abs(bisect_left(tokens, start) - depth_percent / ALL * len(tokens)))
 
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
@@ -101,20 +180,6 @@ def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Co
     return item, Context(long_task="qa", tokens=count_tokens(document))
 
 
-def _build_report(record: Record) -> tuple[Item, Context]:
-    language = read_language(record)
-    headed = [f"{heading}:\n{read_text(record.fields, name)}" for name, heading in SECTIONS[language].items()]
-    text = "\n\n".join(headed)
-    item = Item(
-        language=language,
-        question_type="aspect_summary",
-        context=text,
-        question=SUMMARY[language],
-        references=tuple(read_text(record.fields, aspect) for aspect in ASPECTS),
-    )
-    return item, Context(long_task="es", tokens=count_tokens(text))
-
-
 def _build_situation(record: Record) -> tuple[Item, Context]:
     language, situation = read_language(record), read_text(record.fields, "situation")
     item = Item(
@@ -136,7 +201,7 @@ def _own_name(record: Record) -> str:
 read_contrast_sets = one_per_record(_own_name, _build_contrast)
 """Sample builder of Emotion Detection. Records: `item_id`, `language`, `segments`, and `labels`, one of them unlike the rest."""
 
-read_reports = one_per_record(_own_name, _build_report)
+read_reports = one_per_record(_own_name, partial(read_report, question=SUMMARY))
 """Sample builder of Emotion Summary. Records: `item_id`, `language`, the three sections and the five aspects."""
 
 read_situations = one_per_record(_own_name, _build_situation)
@@ -163,7 +228,6 @@ def _describe(
         licence="Apache-2.0",
         paper="none: written for MoodFlow, see data/bundled/README.md",
         required=required,
-        evaluation_version="1.0",
         redistributable=True,
         canary=CANARY,
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),

@@ -52,7 +52,7 @@ def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
-            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(build_checkpoint, record, stage, point))
+            LazySample(f"{prefix}{task}-{record.fields['id']}-{point}", record, partial(_build_checkpoint, record, stage, point))
             for record in records
             for point in range(1, POINTS + 1)
         ]
@@ -60,27 +60,18 @@ def checkpoints_of(task: LongTask, prefix: str = "") -> SampleBuilder:
     return build_samples
 
 
-def build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
-    """Return the item at one point of a stage: what was said so far, up to and including a message of the client.
+def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
+    """Return the item at one point (1 to 3) of a stage (0 to 3): what was said up to and including a message of the client.
 
     The question is the last three messages (fewer where the dialogue has only begun), the context all before them; nothing that
-    is said later is part of the item.
-
-    Args:
-        record: `id` and `stages`, each with the name `stage` and `conversations`, messages of `role` and `context`; `language`
-            if it is not English.
-        stage: 0 to 3.
-        point: 1 to 3.
-
-    Raises:
-        LookupError, TypeError, ValueError: the dialogue has not four stages, or the stage too few messages of the client for
-            three different points, or a message has no text or another role.
+    is said later is part of the item. A record has `id`, `stages`, each with the name `stage` and `conversations`, messages of
+    `role` and `context`, and `language` if it is not English.
     """
     stages = record.fields["stages"]
     if len(stages) != len(STAGES):
         raise ValueError(f"a dialogue has {len(STAGES)} stages, this one has {len(stages)}")
-    earlier = [message for one in stages[:stage] for message in read_messages(one)]
-    current = read_messages(stages[stage])
+    earlier = [message for one in stages[:stage] for message in _read_messages(one)]
+    current = _read_messages(stages[stage])
     said = earlier + current[: place_of(current, point) + 1]
     context, question = render(said[:-LATEST]), render(said[-LATEST:])
     item = Item(
@@ -106,12 +97,8 @@ def place_of(messages: Sequence[DialogueMessage], point: int) -> int:
     return of_client[n * point // (POINTS + 1)]
 
 
-def read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
-    """Return the messages of a stage, each on one line.
-
-    Raises:
-        LookupError, TypeError, ValueError: a message has no text or another role.
-    """
+def _read_messages(stage: Mapping[str, Any]) -> list[DialogueMessage]:
+    """Return the messages of a stage, each on one line."""
     messages = []
     for one in stage["conversations"]:
         if one["role"] not in ROLES:
@@ -147,7 +134,6 @@ def _conversation(task: LongTask) -> DatasetSpec:
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
         required=("id", "stages"),
-        evaluation_version="1.0",
         expected_rows=100,
         differences=(
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",

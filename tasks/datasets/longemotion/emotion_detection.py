@@ -64,7 +64,7 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
     Raises:
         LookupError, TypeError, ValueError: a text is empty or there twice, or no emotion has texts enough.
     """
-    texts = read_texts(records)
+    texts = _read_texts(records)
     pairs = plan_pairs(Counter(text.emotion for text in texts), options.emotion_pairs)
     rng = Random(f"contrast sets {seed}")  # noqa: S311 - a fixed draw, not a secret
     rng.shuffle(pairs)
@@ -72,12 +72,8 @@ def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> 
     return [stock.draw(majority, odd) for majority, odd in pairs]
 
 
-def read_texts(records: Sequence[Record]) -> list[Text]:
-    """Return the texts of the corpus, without white space around them.
-
-    Raises:
-        LookupError, TypeError, ValueError: a text is empty, or differs from another in nothing but case and white space.
-    """
+def _read_texts(records: Sequence[Record]) -> list[Text]:
+    """Return the texts of the corpus; an empty one, or two that differ in case and white space alone, are refused."""
     seen: dict[str, int] = {}
     texts = []
     for record in records:
@@ -169,7 +165,6 @@ def read_contrast_set(record: Record) -> tuple[Item, Context]:
 def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: str | None) -> tuple[Item, Context]:
     """`pair`: majority emotion and odd emotion."""
     item = Item(
-        language="en",
         question_type="odd_one_out",
         question=QUESTION,
         options=tuple(segments),
@@ -202,7 +197,6 @@ ED = DatasetSpec(
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
     required=("chosen_emotion", "text_long"),
-    evaluation_version="1.0",
     expected_rows=2491,
     differences=(
         "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
@@ -224,7 +218,6 @@ def _detection(name: str, title: str, path: str, sha256: str, *differences: str)
         question_types=("odd_one_out",),
         paper=f"{PAPER}, section 3.2.1",
         required=("text", "label", "ground_truth"),
-        evaluation_version="1.0",
         expected_rows=136,
         differences=(
             "In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",

@@ -31,7 +31,7 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     Raises:
         LookupError, TypeError, ValueError: there is no situation, or not one PANAS of twenty adjectives.
     """
-    adjectives = read_adjectives(records)
+    adjectives = _read_adjectives(records)
     situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
     if not situations:
         raise ValueError("there is no object `emotions` with situations")
@@ -52,12 +52,8 @@ def list_situations(record: Record) -> Iterator[Record]:
                 row += 1
 
 
-def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the adjectives of the questionnaire PANAS, by their number.
-
-    Raises:
-        ValueError: there is not one such questionnaire, or its adjectives are not twenty different ones.
-    """
+def _read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return the twenty different adjectives of the one questionnaire PANAS, by their number."""
     found: list[Mapping[str, Any]] = [record.fields["questions"] for record in records if record.fields.get("name") == "PANAS"]
     if len(found) != 1:
         raise ValueError(f"there should be one questionnaire PANAS, got {len(found)}")
@@ -70,7 +66,6 @@ def read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
 def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Context]:
     text = read_text(situation.fields, "scenario")
     item = Item(
-        language="en",
         question_type="emotion_expression",
         context=text,
         question=QUESTION,
@@ -107,7 +102,6 @@ def _expression(situations: str, *, copied: bool) -> DatasetSpec:
         licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
         paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
         required=("key", "value"),
-        evaluation_version="1.0",
         expected_rows=2,
         alternative=None if copied else _expression("data/Emotion_Expression_Situations.json", copied=True),
         differences=(

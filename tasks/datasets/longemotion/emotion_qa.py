@@ -11,17 +11,13 @@ from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
 
 
-def read_question(record: Record) -> tuple[Item, Context]:
+def _read_question(record: Record) -> tuple[Item, Context]:
     """Return one item of a record of the released file: `number`, `problem`, `answer` and `context`.
 
     The article is kept as it is, with the marks that reading it off its pages left in it.
-
-    Raises:
-        LookupError, TypeError, ValueError: a field is missing, is no text or is empty.
     """
     article = read_text(record.fields, "context")
     item = Item(
-        language="en",
         question_type="extractive",
         context=article,
         question=read_text(record.fields, "problem"),
@@ -30,7 +26,7 @@ def read_question(record: Record) -> tuple[Item, Context]:
     return item, Context(long_task="qa", tokens=count_tokens(article))
 
 
-read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", read_question)
+read_questions = one_per_record(lambda record: f"qa-{record.fields['number']}", _read_question)
 """Sample builder of Emotion QA; items are named after their `number`."""
 
 
@@ -43,6 +39,5 @@ QA = released(
     question_types=("extractive",),
     paper=f"{PAPER}, section 3.2.2",
     required=("number", "problem", "answer", "context"),
-    evaluation_version="1.0",
     differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
 )

@@ -10,48 +10,53 @@ from typing import Any
 from schemas.context import ASPECTS, Context
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.item import Item, Record
+from schemas.vocabulary import Language
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
-from tasks.datasets.needle.lazy_samples import one_per_record, read_text
+from tasks.datasets.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.text.tokens import count_tokens
 
-SECTIONS = {
-    "case_description": "Case description",
-    "consultation_process": "Consultation process",
-    "experience_and_reflection": "Experience and reflection",
+SECTIONS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "case_description": "Case description",
+        "consultation_process": "Consultation process",
+        "experience_and_reflection": "Experience and reflection",
+    },
+    "zh": {
+        "case_description": "个案描述",
+        "consultation_process": "咨询过程",
+        "experience_and_reflection": "经验与反思",
+    },
 }
 """Fields of a report that are shown, in order, with their headings."""
 
-QUESTION = (
-    "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks the "
-    "illness, and what the treatment achieved."
-)
+QUESTION: Mapping[Language, str] = {
+    "en": "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks "
+    "the illness, and what the treatment achieved."
+}
 
 
-def read_report(record: Record) -> tuple[Item, Context]:
+def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> tuple[Item, Context]:
     """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
+
+    The question is that of the record's language, which is English where it does not say.
 
     Raises:
         LookupError, TypeError, ValueError: a section or an aspect is missing, holds no text or is empty.
     """
-    text = "\n\n".join(f"{heading}:\n{read_section(record.fields, name)}" for name, heading in SECTIONS.items())
+    language = read_language(record)
+    text = "\n\n".join(f"{heading}:\n{_read_section(record.fields, name)}" for name, heading in SECTIONS[language].items())
     item = Item(
-        language="en",
+        language=language,
         question_type="aspect_summary",
         context=text,
-        question=QUESTION,
+        question=question[language],
         references=tuple(read_text(record.fields, aspect) for aspect in ASPECTS),
     )
     return item, Context(long_task="es", tokens=count_tokens(text))
 
 
-def read_section(fields: Mapping[str, Any], name: str) -> str:
-    """Return a section as one text.
-
-    Raises:
-        LookupError: there is no such section.
-        TypeError: it is neither a text nor a list or object of such.
-        ValueError: it holds no text.
-    """
+def _read_section(fields: Mapping[str, Any], name: str) -> str:
+    """Return a section as one text: a text, or a list or object of such."""
     text = join_readable(fields[name])
     if not text:
         raise ValueError(f"{name} is empty")
@@ -96,7 +101,6 @@ def _summaries(name: str, title: str, file: PinnedFile, differences: tuple[str, 
         question_types=("aspect_summary",),
         paper=f"{PAPER}, section 3.2.2",
         required=_REPORT_FIELDS,
-        evaluation_version="1.0",
         expected_rows=rows,
         differences=differences,
     )

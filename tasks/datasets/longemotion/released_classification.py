@@ -4,7 +4,6 @@ Field names changed between releases: `content` was `context`, `subject` was `Su
 """
 
 import json
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,8 +16,8 @@ from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_t
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.moodbench.emobench import UPSTREAM
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
-from tasks.datasets.needle.needles import ALL
-from tasks.text.tokens import token_offsets
+from tasks.datasets.needle.needles import placed_needle
+from tasks.text.tokens import count_tokens
 
 
 def read_released(task: LongTask) -> SampleBuilder:
@@ -39,11 +38,10 @@ def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple
     fields = record.fields
     text = _as_it_is(fields, "content", "context")
     subject = read_text(fields, "subject" if "subject" in fields else "Subject")
-    choices, label = read_choices(fields["choices"]), read_text(fields, "label")
+    choices, label = _read_choices(fields["choices"]), read_text(fields, "label")
     context = _describe(task, text, find_scenario(text, subject, scenarios))
     source = fields.get("source")
     item = Item(
-        language="en",
         question_type="label_choice",
         # A passage that is not found has no opening words to name it by.
         question=ask_tone(subject, None) if task == "ec_finentity" else ask_feeling(subject, context.needle),
@@ -62,13 +60,8 @@ def _as_it_is(fields: Mapping[str, Any], name: str, older: str) -> str:
     return text
 
 
-def read_choices(value: Any) -> tuple[str, ...]:
-    """Return the choices: a list, or a JSON string of one.
-
-    Raises:
-        TypeError: it is no list of texts.
-        ValueError: the string is no JSON.
-    """
+def _read_choices(value: Any) -> tuple[str, ...]:
+    """Return the choices: a list of texts, or a JSON string of one."""
     choices = json.loads(value) if isinstance(value, str) else value
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
         raise TypeError("choices are no list of texts")
@@ -90,25 +83,10 @@ def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple
 
 
 def _describe(task: LongTask, text: str, found: tuple[str, str | None] | None) -> Context:
-    offsets = token_offsets(text)
     if found is None:
-        return Context(long_task=task, tokens=len(offsets))
+        return Context(long_task=task, tokens=count_tokens(text))
     needle, name = found
-    start = text.index(needle)
-    starts = [first for first, _ in offsets]
-    token_start, token_end = bisect_left(starts, start), bisect_left(starts, start + len(needle))
-    around = len(offsets) - (token_end - token_start)
-    return Context(
-        long_task=task,
-        tokens=len(offsets),
-        needle=needle,
-        needle_id=name,
-        needle_start=start,
-        needle_end=start + len(needle),
-        needle_token_start=token_start,
-        needle_token_end=token_end,
-        depth_percent=ALL * token_start / around if around else None,
-    )
+    return placed_needle(task, text, text.index(needle), needle, name)
 
 
 def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
@@ -127,7 +105,6 @@ def _released(task: LongTask, title: str, path: str, md5: str) -> DatasetSpec:
         question_types=("label_choice",),
         paper=f"{PAPER}, section 3.2.1",
         required=("id", "label", "choices"),
-        evaluation_version="1.0",
         differences=differences,
     )
 

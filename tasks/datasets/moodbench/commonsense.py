@@ -20,8 +20,6 @@ def adapt_hellaswag(record: Record) -> Item:
     """
     fields = record.fields
     return Item(
-        language="en",
-        question_type="single_choice",
         context=LAYOUT_MARKS.sub("\n", fields["ctx"]).strip(),
         question="How does this text most plausibly go on?",
         options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
@@ -35,8 +33,6 @@ def adapt_cosmos_qa(record: Record) -> Item:
     fields = record.fields
     options = tuple(fields[f"answer{number}"].strip() for number in range(4))
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=options,
@@ -62,8 +58,6 @@ def adapt_piqa(record: Record) -> Item:
     """`goal` is what is to be done, `sol1` and `sol2` are the ways; `label` "0" = the first is right, "1" = the second."""
     fields = record.fields
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["goal"].strip() or None,
         question="Which of these solutions reaches the goal?",
         options=(fields["sol1"].strip(), fields["sol2"].strip()),
@@ -79,7 +73,6 @@ def adapt_truthfulqa(record: Record) -> Item:
     fields = record.fields
     answers = [*fields["mc1_targets"].items(), *fields["mc2_targets"].items()]
     return Item(
-        language="en",
         question_type="open_ended",
         question=fields["question"].strip(),
         references=_distinct(answers, true=1),
@@ -102,7 +95,6 @@ HELLASWAG = DatasetSpec(
     licence="MIT",
     paper="Zellers et al. 2019, arXiv:1905.07830",
     required=("ctx", "endings", "source_id", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=(
@@ -119,7 +111,6 @@ COSMOS_QA = DatasetSpec(
     licence="CC BY 4.0 (not verified: no licence file upstream)",
     paper="Huang et al. 2019, arXiv:1909.00277",
     required=("context", "question", "answer0", "answer1", "answer2", "answer3", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "206 questions offer none of the above, at any of the four places; the order of their options is kept as released.",
@@ -143,7 +134,6 @@ PIQA = DatasetSpec(
     licence="AFL-3.0",
     paper="Bisk et al. 2020, arXiv:1911.11641",
     required=("goal", "sol1", "sol2"),
-    evaluation_version="1.0",
     expected_rows=3676,
     redistributable=True,
     differences=(
@@ -164,7 +154,6 @@ TRUTHFULQA = DatasetSpec(
     licence="Apache-2.0 (as known upstream, not verified)",
     paper="Lin et al. 2022, arXiv:2109.07958",
     required=("question", "mc1_targets", "mc2_targets"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         (

@@ -1,7 +1,8 @@
 """EmoBench: what a person in a story feels, why, and what to do or say."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
@@ -33,16 +34,7 @@ APPLICATION_QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 def adapt_emobench_emotion(record: Record) -> Item:
     """`emotion_label` is the text of the right one of `emotion_choices`. `subset`: coarse category of the release."""
     fields = record.fields
-    choices, label = fields["emotion_choices"], fields["emotion_label"]
-    return Item(
-        language=fields["language"],
-        question_type="single_choice",
-        context=fields["scenario"].strip(),
-        question=QUESTIONS[fields["language"]].format(subject=fields["subject"].strip()),
-        options=tuple(choices),
-        gold_indices=(choices.index(label),) if label in choices else None,
-        subset=fields["coarse_category"],
-    )
+    return _item(fields, QUESTIONS, fields["emotion_choices"], fields["emotion_label"], fields["coarse_category"])
 
 
 def adapt_emobench_cause(record: Record) -> Item:
@@ -51,33 +43,26 @@ def adapt_emobench_cause(record: Record) -> Item:
     The order of options is drawn per item: the release has the right one first in 136 of 300 rows.
     """
     fields = record.fields
-    choices, label = fields["cause_choices"], fields["cause_label"]
-    drawn = shuffle_options(record, choices, [choices.index(label)] if label in choices else [])
-    question = CAUSE_QUESTIONS[fields["language"]]
-    return Item(
-        language=fields["language"],
-        question_type="single_choice",
-        context=fields["scenario"].strip(),
-        question=question.format(subject=fields["subject"].strip(), emotion=fields["emotion_label"].strip()),
-        options=drawn.options,
-        gold_indices=drawn.gold_indices or None,
-        subset=fields["coarse_category"],
-    )
+    shown = shuffle_options(record, fields["cause_choices"], ()).options
+    return _item(fields, CAUSE_QUESTIONS, shown, fields["cause_label"], fields["coarse_category"])
 
 
 def adapt_emobench_application(record: Record) -> Item:
     """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
     fields = record.fields
-    choices, label = fields["choices"], fields["label"]
-    question = APPLICATION_QUESTIONS[fields["question type"]][fields["language"]]
+    kind = fields["question type"]
+    return _item(fields, APPLICATION_QUESTIONS[kind], fields["choices"], fields["label"], f"{fields['category']}: {kind}")
+
+
+def _item(fields: Mapping[str, Any], questions: Mapping[Language, str], options: Sequence[str], label: str, subset: str) -> Item:
+    question = questions[fields["language"]]
     return Item(
         language=fields["language"],
-        question_type="single_choice",
         context=fields["scenario"].strip(),
-        question=question.format(subject=fields["subject"].strip()),
-        options=tuple(choices),
-        gold_indices=(choices.index(label),) if label in choices else None,
-        subset=f"{fields['category']}: {fields['question type']}",
+        question=question.format(subject=fields["subject"].strip(), emotion=fields.get("emotion_label", "").strip()),
+        options=tuple(options),
+        gold_indices=(options.index(label),) if label in options else None,
+        subset=subset,
     )
 
 
@@ -97,7 +82,6 @@ EMOBENCH1 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_emotion,
     required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
-    evaluation_version="1.0",
     differences=(
         "The released code asks Chinese items in English; we ask in the item's language.",
         "EmoBench counts an item as right if emotion and cause are; here, as in MoodBench, the emotion is scored alone.",
@@ -110,7 +94,6 @@ EMOBENCH2 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=adapt_emobench_cause,
     required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
-    evaluation_version="1.0",
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         "The released code asks Chinese items in English; we ask in the item's language.",
@@ -126,7 +109,6 @@ EMOBENCH3 = _emobench(
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
     adapter=adapt_emobench_application,
     required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
-    evaluation_version="1.0",
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
         "The released code asks Chinese items in English; we ask in the item's language.",

@@ -15,8 +15,6 @@ def adapt_copa(record: Record) -> Item:
     """Choice of the more plausible cause or effect; `label` is the 0-based number of the right choice."""
     fields = record.fields
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["premise"],
         question=COPA_QUESTIONS[fields["question"]],
         options=(fields["choice1"], fields["choice2"]),
@@ -60,7 +58,6 @@ COPA = DatasetSpec(
     licence="BSD 2-clause (as known upstream, not verified)",
     paper="Roemmele et al. 2011, Choice of Plausible Alternatives; SuperGLUE, arXiv:1905.00537",
     required=("premise", "choice1", "choice2", "question", "label"),
-    evaluation_version="1.0",
     expected_rows=100,
     differences=("Level low as in the paper; the released weights have it at high.",),
 )
@@ -74,7 +71,6 @@ RTE = DatasetSpec(
     licence="terms of the PASCAL RTE challenges (as known upstream, not verified)",
     paper="Dagan et al. 2006, The PASCAL Recognising Textual Entailment Challenge; SuperGLUE, arXiv:1905.00537",
     required=("premise", "hypothesis", "label"),
-    evaluation_version="1.0",
     expected_rows=277,
 )
 
@@ -88,7 +84,6 @@ OCNLI = DatasetSpec(
     licence="CC BY-NC 2.0",
     paper="Hu et al. 2020, arXiv:2010.05444",
     required=("sentence1", "sentence2", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=("A row on which its annotators did not agree has no gold and is rejected; this sample holds none.",),
@@ -103,7 +98,6 @@ MNLI = DatasetSpec(
     licence="terms of the parts of the MultiNLI corpus, mostly OANC (as known upstream, not verified)",
     paper="Williams et al. 2018, arXiv:1704.05426; GLUE, arXiv:1804.07461",
     required=("premise", "hypothesis", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=("The options are the three relations by name; the released code describes neutral as unrelated.",),
 )

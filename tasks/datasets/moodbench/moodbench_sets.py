@@ -51,7 +51,6 @@ def _adapt(record: Record, letters: str, subset: str) -> Item:
         raise ValueError("no line of the text starts with 问题:")
     return Item(
         language="zh",
-        question_type="single_choice",
         context=divided[1].strip(),
         question=divided[2],
         options=tuple(fields[f"option_{letter}"] for letter in letters),
@@ -78,7 +77,6 @@ MOODBENCH1 = _choices(
     columns=SIX_OPTION_COLUMNS,
     adapter=adapt_moodbench_six,
     required=SIX_OPTION_COLUMNS,
-    evaluation_version="1.0",
     expected_rows=304,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
@@ -93,7 +91,6 @@ MOODBENCH2 = _choices(
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_causes,
     required=FOUR_OPTION_COLUMNS,
-    evaluation_version="1.0",
     expected_rows=304,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 304 are left).",
@@ -113,7 +110,6 @@ MOODBENCH3 = _choices(
     columns=FOUR_OPTION_COLUMNS,
     adapter=adapt_moodbench_four,
     required=FOUR_OPTION_COLUMNS,
-    evaluation_version="1.0",
     expected_rows=302,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",
@@ -131,7 +127,6 @@ MOODBENCH4 = _choices(
     columns=REPLY_COLUMNS,
     adapter=adapt_moodbench_replies,
     required=REPLY_COLUMNS,
-    evaluation_version="1.0",
     expected_rows=302,
     differences=(
         "The files have no header; the released code takes the first row of each for one and loses it (300 of 302 are left).",

@@ -39,7 +39,6 @@ AG_NEWS = DatasetSpec(
     licence="research and non-commercial use (as known upstream, not verified)",
     paper="Zhang et al. 2015, Character-level Convolutional Networks for Text Classification, arXiv:1509.01626",
     required=("class", "title", "description"),
-    evaluation_version="1.0",
     expected_rows=301,
     differences=(
         "Backslashes are cleaned: they stand for line breaks or escape a dollar sign. The released code leaves them.",
@@ -57,7 +56,6 @@ THUCNEWS = DatasetSpec(
     licence="research use, terms of THUCTC (as known upstream, not verified)",
     paper="Sun et al. 2016, THUCTC: An Efficient Chinese Text Classifier",
     required=("text", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=("Topics have their Chinese names; the released code offers English ones for Chinese texts.",),
 )

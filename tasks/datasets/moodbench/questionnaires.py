@@ -62,7 +62,6 @@ EQ60 = _questionnaire(
     adapter=adapt_empathy_quotient,
     licence="Autism Research Centre, research use (as known upstream, not verified); translation of unknown origin",
     paper="Baron-Cohen and Wheelwright 2004, The Empathy Quotient, Journal of Autism and Developmental Disorders 34",
-    evaluation_version="1.0",
     expected_rows=60,
     differences=(
         "Scored by the published key: 21 items for agreement, 19 for disagreement, 20 fillers that do not count.",
@@ -80,7 +79,6 @@ IRI30 = _questionnaire(
     adapter=adapt_questionnaire,
     licence="not stated",
     paper="none known",
-    evaluation_version="1.0",
     expected_rows=30,
     differences=(
         "The file bears the name of the Interpersonal Reactivity Index, whose statements are others; no key is published.",
@@ -98,7 +96,6 @@ INTERPERSONAL_RELATIONSHIP = _questionnaire(
     adapter=adapt_questionnaire,
     licence="not stated",
     paper="none known: a popular test of 16 items",
-    evaluation_version="1.0",
     expected_rows=16,
     differences=(_UNREADABLE,),
 )
@@ -110,7 +107,6 @@ EFFECTIVE_COMMUNICATION = _questionnaire(
     adapter=adapt_questionnaire,
     licence="not stated",
     paper="none known: a popular test of 15 items",
-    evaluation_version="1.0",
     expected_rows=15,
     differences=(
         "Scored as the file does, upwards with frequency in all items; no published key is known.",

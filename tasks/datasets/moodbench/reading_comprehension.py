@@ -34,8 +34,6 @@ def adapt_multirc(record: Record) -> Item:
     fields = record.fields
     place = fields["idx"]
     return Item(
-        language="en",
-        question_type="single_choice",
         context=fields["paragraph"].strip(),
         question=MULTIRC_QUESTION.format(question=fields["question"].strip(), answer=fields["answer"].strip()),
         options=("yes", "no"),
@@ -62,7 +60,6 @@ def adapt_record(record: Record) -> Item:
     entities, answers = fields["entities"], fields["answers"]
     listed = "\n".join(f"- {entity}" for entity in _merge(entities))
     return Item(
-        language="en",
         question_type="extractive",
         context=fields["passage"].replace(HIGHLIGHT, "\n- ").strip(),
         question=RECORD_QUESTION.format(query=" ".join(fields["query"].split()), entities=listed),
@@ -89,7 +86,6 @@ CMRC2018 = DatasetSpec(
     licence="CC BY-SA 4.0",
     paper="Cui et al. 2019, arXiv:1810.07366",
     required=("context", "question", "answers"),
-    evaluation_version="1.0",
     expected_rows=300,
     redistributable=True,
     differences=(
@@ -120,7 +116,6 @@ _MULTIRC = DatasetSpec(
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
     required=("paragraph", "question", "answer", "idx", "label"),
-    evaluation_version="1.0",
     expected_rows=4848,
     differences=(
         "The whole validation set of SuperGLUE; the release has 300 rows of it.",
@@ -153,7 +148,6 @@ RECORD = DatasetSpec(
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
     required=("passage", "query", "entities", "answers"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "One entity is to be named, and any form of it will do, as upstream: best token F1 and exact match over the forms.",

@@ -1,10 +1,11 @@
 """SafetyBench: questions on seven kinds of safety, one entry each over the same files of questions and of answers."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record, RecordJoin
+from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.datasets.pinned_files import pinned_in
 
@@ -17,53 +18,44 @@ NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
 }
 
 
-def join_safetybench_answers(category: str) -> RecordJoin:
-    """Return a function that gives each question of one category, in file order, its `answer` from the file of answers, by id.
+def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequence[Record]:
+    """Give each question of one category, in file order, its `answer` from the file of answers, by id; null if it has none.
 
-    A question without an answer gets a null one. The function raises ValueError if an answer is to no question, or if the two
-    files disagree about its category.
+    Raises:
+        ValueError: an answer is to no question, or the two files disagree about its category.
     """
-
-    def join(records: Sequence[Record]) -> Sequence[Record]:
-        answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
-        questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
-        if unasked := [key for key in answers if key not in questions]:
-            raise ValueError(f"{len(unasked)} answers to no question, such as {unasked[0]}")
-        for key, answer in answers.items():
-            if (asked := questions[key].fields["category"]) != answer["category"]:
-                raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
-        return [
-            Record(fields={**record.fields, "answer": answers.get(key, {}).get("answer")}, file=record.file, row=record.row)
-            for key, record in questions.items()
-            if record.fields["category"] == category
-        ]
-
-    return join
+    answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
+    questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
+    if unasked := [key for key in answers if key not in questions]:
+        raise ValueError(f"{len(unasked)} answers to no question, such as {unasked[0]}")
+    for key, answer in answers.items():
+        if (asked := questions[key].fields["category"]) != answer["category"]:
+            raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
+    return [
+        Record(fields={**record.fields, "answer": answers.get(key, {}).get("answer")}, file=record.file, row=record.row)
+        for key, record in questions.items()
+        if record.fields["category"] == category
+    ]
 
 
-def adapt_safetybench(language: Language) -> Callable[[Record], Item]:
-    """An adapter: `answer` is the index of the right one of `options`. A right answer printed twice has no gold.
+def adapt_safetybench(language: Language, record: Record) -> Item:
+    """`answer` is the index of the right one of `options`. A right answer printed twice has no gold.
 
     Source: Zhang et al. 2024, section 3.
     """
-
-    def adapt(record: Record) -> Item:
-        fields = record.fields
-        # Options have to stay one line each.
-        options = tuple(" ".join(option.split()) for option in fields["options"])
-        answer = fields["answer"]
-        clear = answer in range(len(options)) and options.count(options[answer]) == 1
-        return Item(
-            language=language,
-            question_type="single_choice",
-            question=fields["question"].strip(),
-            options=options,
-            gold_indices=(answer,) if clear else None,
-            fixed_order=any(NAMES_OTHERS[language].search(option) for option in options),
-            item_id=str(fields["id"]),
-        )
-
-    return adapt
+    fields = record.fields
+    # Options have to stay one line each.
+    options = tuple(" ".join(option.split()) for option in fields["options"])
+    answer = fields["answer"]
+    clear = answer in range(len(options)) and options.count(options[answer]) == 1
+    return Item(
+        language=language,
+        question=fields["question"].strip(),
+        options=options,
+        gold_indices=(answer,) if clear else None,
+        fixed_order=any(NAMES_OTHERS[language].search(option) for option in options),
+        item_id=str(fields["id"]),
+    )
 
 
 REVISION = "960833692a1ec82b191ff3e902daca7993c35cc1"
@@ -131,15 +123,14 @@ def safetybench(
             title=f"SafetyBench: {category}",
             files=(QUESTIONS_EN, ANSWERS_EN) if english else (QUESTIONS_ZH, ANSWERS_ZH),
             record_format="json",
-            adapter=adapt_safetybench(language),
+            adapter=partial(adapt_safetybench, language),
             languages=(language,),
             licence="MIT",
             paper="Zhang et al. 2024, arXiv:2309.07045, ACL 2024",
             required=("id", "category", "question", "options"),
-            evaluation_version="1.0",
             expected_rows=2 * (N_ENGLISH if english else N_CHINESE),
             redistributable=True,
-            join_records=join_safetybench_answers(category),
+            join_records=partial(join_safetybench_answers, category),
             alternative=alternative,
             ambiguous=() if english else ambiguous,
             differences=(FEW_SHOT, *own, *differences),

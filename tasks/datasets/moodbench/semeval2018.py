@@ -65,7 +65,6 @@ SEMEVAL2018_TASK1 = DatasetSpec(
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
     required=TWEET_COLUMNS,
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
@@ -101,7 +100,6 @@ _TASK3 = DatasetSpec(
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
     required=("Tweet index", "Label", "Tweet text"),
-    evaluation_version="1.0",
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",

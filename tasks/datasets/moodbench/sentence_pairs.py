@@ -42,7 +42,6 @@ LCQMC = DatasetSpec(
     licence="research use on application (as known upstream, not verified)",
     paper="Liu et al. 2018, LCQMC: A Large-scale Chinese Question Matching Corpus, COLING 2018",
     required=("sentence1", "sentence2", "gold_label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "The released configuration names a path of its authors' machine and loads nothing; we read the released file.",
@@ -59,7 +58,6 @@ QQP = DatasetSpec(
     licence="terms of Quora, non-commercial (as known upstream, not verified)",
     paper="Iyer et al. 2017, First Quora Dataset Release: Question Pairs; GLUE, arXiv:1804.07461",
     required=("question1", "question2", "is_duplicate"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=("The first line is the header; the released code takes it for a pair and as a rule stops there.",),
 )
@@ -73,7 +71,6 @@ WIC = DatasetSpec(
     licence="CC BY-NC 4.0 (as known upstream, not verified)",
     paper="Pilehvar and Camacho-Collados 2019, arXiv:1808.09121; SuperGLUE, arXiv:1905.00537",
     required=("word", "sentence1", "sentence2", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "Sentences stay as they are; the released code puts the lemma in place of the marked word, which alters 119 rows.",

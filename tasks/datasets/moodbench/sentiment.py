@@ -42,7 +42,6 @@ SST2 = DatasetSpec(
     licence="not stated upstream",
     paper="Socher et al. 2013, Recursive Deep Models for Semantic Compositionality, EMNLP 2013; GLUE, arXiv:1804.07461",
     required=("sentence", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
 )
 
@@ -55,7 +54,6 @@ IMDB = DatasetSpec(
     licence="not stated upstream",
     paper="Maas et al. 2011, Learning Word Vectors for Sentiment Analysis, ACL 2011",
     required=("text", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=("HTML line breaks are shown as line breaks; the released code leaves the tags in the text.",),
 )
@@ -70,7 +68,6 @@ DIANPING = DatasetSpec(
     licence="not stated",
     paper="none known: Dianping restaurant reviews, repackaged without a source",
     required=("sentence", "label"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=("Line breaks, written as backslash and n in the file, are shown as line breaks.",),
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from schemas.dataset import DatasetSpec
@@ -104,50 +105,21 @@ def _join_words(text: str) -> str:
     return _DIVIDERS.sub("", text).strip()
 
 
-_LONG_TEST_SHA256 = "ee564707cf7c487e51973027971490fa0471cfad9e6325d85c61c91b32c40ccd"
 JUDGED = "A judge rates the summary, as in the paper; the released code takes ROUGE-1 F1."
-VCSUM_PAPER = "Wu et al. 2023, arXiv:2305.05280"
 VCSUM_SPEAKERS = "Turns are shown with their speakers; the released code prints a list of sentences, without speakers."
 
 _vcsum_file = pinned_in("github.com/hahahawu/VCSum", "8e51d72e4e6f3af4074fd5b260b6f6d2e75e86c7")
 
-_VCSUM_COPY = DatasetSpec(
-    id="vcsum",
-    title="VCSum",
-    files=(
-        moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
-        moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
-    ),
-    record_format="jsonl",
-    adapter=adapt_vcsum,
-    join_records=join_segments,
-    question_types=("judged_summary",),
-    languages=("zh",),
-    licence="MIT",
-    paper=VCSUM_PAPER,
-    required=("id", "eos_index", "summary"),
-    evaluation_version="1.0",
-    expected_rows=162,
-    redistributable=True,
-    differences=(
-        JUDGED,
-        VCSUM_SPEAKERS,
-        "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
-    ),
-)
+_summaries = partial(DatasetSpec, record_format="jsonl", question_types=("judged_summary",), languages=("zh",))
 
-LCSTS = DatasetSpec(
+LCSTS = _summaries(
     id="lcsts",
     title="LCSTS",
     files=(moodbench_file("basic_ability/NLG/lcsts/test.json"),),
-    record_format="jsonl",
     adapter=adapt_lcsts,
-    question_types=("judged_summary",),
-    languages=("zh",),
     licence="research use on application (as known upstream, not verified); of the repackaging: Apache-2.0",
     paper="Hu et al. 2015, arXiv:1506.05865",
     required=("input", "output"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         JUDGED,
@@ -157,18 +129,14 @@ LCSTS = DatasetSpec(
     ),
 )
 
-CNEWSUM = DatasetSpec(
+CNEWSUM = _summaries(
     id="cnewsum",
     title="CNewSum",
     files=(moodbench_file("basic_ability/NLG/CNewSum/test.simple.label.jsonl"),),
-    record_format="jsonl",
     adapter=adapt_cnewsum,
-    question_types=("judged_summary",),
-    languages=("zh",),
     licence="terms of the data not stated (the folder holds the MIT licence of other code)",
     paper="Wang et al. 2021, arXiv:2110.10874",
     required=("article", "summary"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         JUDGED,
@@ -177,27 +145,40 @@ CNEWSUM = DatasetSpec(
     ),
 )
 
-VCSUM = DatasetSpec(
+_VCSUM = _summaries(
     id="vcsum",
     title="VCSum",
     files=(
-        _vcsum_file("vcsum_data/long_test.txt", _LONG_TEST_SHA256),
+        _vcsum_file("vcsum_data/long_test.txt", "ee564707cf7c487e51973027971490fa0471cfad9e6325d85c61c91b32c40ccd"),
         _vcsum_file("vcsum_data/overall_context.txt", None, record_format="jsonl"),
     ),
-    record_format="jsonl",
     adapter=adapt_vcsum,
     join_records=join_meetings,
-    question_types=("judged_summary",),
-    languages=("zh",),
     licence="MIT",
-    paper=VCSUM_PAPER,
+    paper="Wu et al. 2023, arXiv:2305.05280",
     required=("id", "eos_index", "summary"),
-    evaluation_version="1.0",
     redistributable=True,
-    alternative=_VCSUM_COPY,
     differences=(
         JUDGED,
         VCSUM_SPEAKERS,
         "overall_context.txt is pinned by its revision only: its content could not be had when this entry was made.",
+    ),
+)
+
+VCSUM = replace(
+    _VCSUM,
+    alternative=replace(
+        _VCSUM,
+        files=(
+            moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),
+            moodbench_file("basic_ability/NLG/vcsum_txt/tmp/short_test.txt", record_format="jsonl"),
+        ),
+        join_records=join_segments,
+        expected_rows=162,
+        differences=(
+            JUDGED,
+            VCSUM_SPEAKERS,
+            "The meetings are put together from the segments of the short split, which give the turns of the long one exactly.",
+        ),
     ),
 )

@@ -36,7 +36,6 @@ VUA20 = DatasetSpec(
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
     required=("sentence", "label", "POS", "w_index"),
-    evaluation_version="1.0",
     expected_rows=300,
     differences=(
         "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",

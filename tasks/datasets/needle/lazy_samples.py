@@ -1,6 +1,5 @@
 """Lazy samples that come one per record, and fields of a record that must hold a text or a language."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.item import Item, Record
 from schemas.vocabulary import LANGUAGES, Language
+from tasks.datasets.building import number_repeats
 
 
 def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tuple[Item, Context]]) -> SampleBuilder:
@@ -19,14 +19,8 @@ def one_per_record(name: Callable[[Record], str], build: Callable[[Record], tupl
     """
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
-        copies: Counter[str] = Counter()
-        samples = []
-        for record in records:
-            item_id = name(record)
-            copies[item_id] += 1
-            numbered = item_id if copies[item_id] == 1 else f"{item_id}-{copies[item_id]}"
-            samples.append(LazySample(numbered, record, partial(build, record)))
-        return samples
+        item_ids = number_repeats(map(name, records))
+        return [LazySample(item_id, record, partial(build, record)) for item_id, record in zip(item_ids, records, strict=True)]
 
     return build_samples
 

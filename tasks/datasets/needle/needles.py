@@ -5,8 +5,7 @@ Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenize
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -16,9 +15,10 @@ from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from schemas.vocabulary import LongTask
+from tasks.datasets.building import number_repeats
 from tasks.datasets.needle.haystacks import Haystack
 from tasks.datasets.needle.names import choose_names, rename
-from tasks.text.tokens import count_tokens
+from tasks.text.tokens import count_tokens, token_offsets
 
 Ask = Callable[[str, str], str]
 """From a subject and the needle's text to the question."""
@@ -85,7 +85,6 @@ def build_item(
     label = rename(needle.label, renamed)
     inserted, context = _insert(needle, text, haystack, point)
     item = Item(
-        language="en",
         question_type="label_choice",
         question=needle.ask(subject, text),
         context=inserted,
@@ -159,8 +158,34 @@ def match_layout(text: str) -> str:
 NumberT = TypeVar("NumberT", int, float)
 
 
+def placed_needle(task: LongTask, text: str, start: int, needle: str, needle_id: str | None) -> Context:
+    """Return what is known of a text that holds a needle, with the needle's depth as it came out.
+
+    Args:
+        task: of LongEmotion.
+        text: the whole context.
+        start: where in it the needle begins, in characters.
+        needle: the needle.
+        needle_id: its name at its source.
+    """
+    tokens, end = [at for at, _ in token_offsets(text)], start + len(needle)
+    first, last = bisect_left(tokens, start), bisect_left(tokens, end)
+    around = len(tokens) - (last - first)
+    return Context(
+        long_task=task,
+        tokens=len(tokens),
+        needle=needle,
+        needle_id=needle_id,
+        needle_start=start,
+        needle_end=end,
+        needle_token_start=first,
+        needle_token_end=last,
+        depth_percent=ALL * first / around if around else None,
+    )
+
+
 def list_grid(
-    needles: Iterable[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
+    needles: Sequence[Needle], haystack: Haystack, options: ContextOptions, drawn: tuple[int, int], seed: int
 ) -> Sequence[LazySample]:
     """Return one sample per needle, target length and depth, needles in order.
 
@@ -177,12 +202,10 @@ def list_grid(
     Raises:
         UsageError: a length or a depth is given twice.
     """
-    lengths, depths = _checked("lengths", options.lengths), _checked("depths", options.depths)
-    copies: Counter[str] = Counter()
+    lengths, depths = checked("lengths", options.lengths), checked("depths", options.depths)
     samples = []
-    for needle in needles:
-        copies[needle.name] += 1
-        stem = needle.name if copies[needle.name] == 1 else f"{needle.name}-{copies[needle.name]}"
+    stems = number_repeats(needle.name for needle in needles)
+    for needle, stem in zip(needles, stems, strict=True):
         for suffix, point in _insertion_points(needle, lengths, depths, drawn, seed):
             item_id = f"{stem}{suffix}"
             build = partial(build_item, needle, haystack, options.needle_style, point, item_id)
@@ -202,7 +225,12 @@ def _insertion_points(
             yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
 
-def _checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
+    """Return the lengths or depths of contexts.
+
+    Raises:
+        UsageError: one is given twice.
+    """
     # Items are named by six digits of a depth; two that are the same then would be one item.
     if len({str(value) if isinstance(value, int) else f"{value:g}" for value in values}) < len(values):
         raise UsageError(

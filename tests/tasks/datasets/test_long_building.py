@@ -57,7 +57,6 @@ def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
         licence="none",
         paper="none",
         required=("id",),
-        evaluation_version="1.0",
     )
 
 
@@ -99,14 +98,14 @@ def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> 
         ("long", "i00", "qa", 1, [["Ann", "Eva"]], None),
         ("long", "i01", "qa", 2, [["Ann", "Eva"]], None),
     ]
-    assert (found.n_listed, found.n_read, found.n_good, found.rejected.height) == (2, 2, 2, 0)
+    assert (found.items.height, found.rejected.height) == (2, 0)
 
 
 def test_only_what_is_sampled_is_built(tmp_path: Path) -> None:
     built: list[str] = []
     found = build(tmp_path, [row(number) for number in range(40)], sample=7, builder=with_sample_per_record(built=built))
     assert sorted(built) == found.items["item_id"].to_list() == found.contexts["item_id"].to_list()
-    assert (found.n_listed, found.n_read, found.n_good) == (40, 7, 7)
+    assert (found.items.height, found.rejected.height) == (7, 0)
 
 
 def test_the_sample_rests_on_seed_and_content_not_on_the_order_of_the_file(tmp_path: Path) -> None:
@@ -139,9 +138,8 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
     rows = [row(number, answers=answers.get(number % 4, ["yes"])) for number in range(40)]
     builder = with_sample_per_record(build_or_fail)
     found = build(tmp_path, rows, sample=15, builder=builder)
-    assert found.items.height == found.contexts.height == found.n_good == 15
+    assert found.items.height == found.contexts.height == 15
     assert set(found.items["item_id"]) <= {f"i{number:02d}" for number in range(40) if number % 4 > 1}
-    assert found.n_read == 15 + found.rejected.height
     assert found.rejected.columns == [*found.items.columns, "broken_rules", "reason"]
     expected = {
         0: (["item_can_be_built"], "ValueError: no place for it", None),
@@ -153,14 +151,14 @@ def test_a_rejected_item_is_kept_with_its_reason_and_the_next_takes_its_place(tm
         assert (rules, reason, question) == expected[int(name[1:]) % 4]
         assert digest == Record(fields=rows[int(name[1:])], file="", row=0).sha256
     everything = build(tmp_path, rows, builder=builder)
-    assert (everything.n_good, everything.rejected.height, everything.n_read) == (20, 20, 40)
+    assert (everything.items.height, everything.rejected.height) == (20, 20)
     # The first that are good of the whole ranking are the sample.
     assert set(found.items["item_id"]) < set(everything.items["item_id"])
 
 
 def test_a_sample_that_cannot_be_filled_is_as_large_as_can_be(tmp_path: Path) -> None:
     found = build(tmp_path, [row(0), row(1, answers=[])], sample=5)
-    assert (found.n_good, found.n_read, found.rejected.height) == (1, 2, 1)
+    assert (found.items.height, found.rejected.height) == (1, 1)
 
 
 def test_nothing_but_rejected_items(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from schemas.errors import ScoringError
 from schemas.lineage import PartitionRef
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
-from tasks.metrics.answers import SUITED
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
 from tests.tasks.rows import item, items, judgement, judgements, response, responses
 
@@ -154,30 +154,25 @@ def test_reply_cut_at_its_limit_is_read_as_such() -> None:
     assert score_items(CHOICE, asked, None, method("accuracy"))["status"].to_list() == ["unparsed"]
 
 
-def test_item_without_response_is_an_error() -> None:
+LACKING, UNKNOWN = "items have no response row", "responses belong to no item"
+
+
+@pytest.mark.parametrize(
+    ("replies", "what", "where"),
+    [
+        ([response("a", "B")], LACKING, "item_id b"),
+        ([], LACKING, "item_id a"),
+        # A repetition that skips an item.
+        ([response("a", "B"), response("b", "A"), response("a", "B", repetition=1)], LACKING, "repetition 1"),
+        ([response("a", "B"), response("b", "A"), response("z", "B")], UNKNOWN, "item_id z"),
+    ],
+)
+def test_items_and_responses_that_do_not_fit_are_an_error(replies: list[dict[str, Any]], what: str, where: str) -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
-    with pytest.raises(ScoringError, match="items have no response row") as caught:
-        score_items(two, responses(response("a", "B")), None, method("accuracy"))
-    assert "item_id b" in str(caught.value)
-    assert "1 without counterpart" in str(caught.value)
-
-
-def test_no_responses_at_all_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="items have no response row"):
-        score_items(CHOICE, responses(), None, method("accuracy"))
-
-
-def test_repetition_that_skips_an_item_is_an_error() -> None:
-    two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
-    asked = responses(response("a", "B"), response("b", "A"), response("a", "B", repetition=1))
-    with pytest.raises(ScoringError, match="items have no response row") as caught:
-        score_items(two, asked, None, method("accuracy"))
-    assert "repetition 1" in str(caught.value)
-
-
-def test_response_without_item_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="responses belong to no item"):
-        score_items(CHOICE, responses(response("a", "B"), response("z", "B")), None, method("accuracy"))
+    with pytest.raises(ScoringError, match=what) as caught:
+        score_items(two, responses(*replies), None, method("accuracy"))
+    assert where in str(caught.value.where)
+    assert f"{2 if not replies else 1} without counterpart" in str(caught.value.got)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +184,8 @@ def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric:
 
 
 def test_every_metric_suits_something_and_every_type_is_suited() -> None:
-    assert set(SUITED) == set(METRICS)
-    assert {question_type for suited in SUITED.values() for question_type in suited} == set(QUESTION_TYPES)
+    assert set(METRIC_ROWS) == set(METRICS)
+    assert {question_type for row in METRIC_ROWS.values() for question_type in row.suits} == set(QUESTION_TYPES)
 
 
 def test_judged_rating_is_the_mean_over_dimensions() -> None:

@@ -12,66 +12,41 @@ def fenced(body: str) -> str:
     return f"```json\n{body}\n```"
 
 
-@pytest.mark.parametrize(
-    ("reply", "read", "strict"),
-    [
-        # what the prompt asks for
-        (fenced('{"Emotion": "Anger"}'), 2, 2),
-        ('{"Emotion": "Anger"}', 2, 2),
-        ("She was cheated.\n\n" + fenced('{"Emotion": "Anger"}'), 2, 2),
-        # only the lenient reader
-        ('So: {"Emotion": "Anger"}.', 2, None),
-        (fenced('{"emotion": "Anger"}'), 2, None),
-        (fenced('{"Emotion": "anger"}'), 2, None),
-        (fenced('{"Emotion": ["Anger"]}'), 2, None),
-        (fenced("{'Emotion': 'Anger'}"), 2, None),
-        (fenced("{“Emotion”: “Anger”}"), 2, None),
-        ("Anger", 2, None),
-        ("**Anger**.", 2, None),
-        ("The emotion is: anger", 2, None),
-        # composites
-        (fenced('{"Emotion": "Relief & Gratitude"}'), 1, 1),
-        (fenced('{"Emotion": "Gratitude & Relief"}'), 1, None),
-        (fenced('{"Emotion": "relief  and gratitude"}'), 1, None),
-        ("Gratitude, Relief", 1, None),
-        ("shame, fear, and awe", 3, None),
-        # thoughts do not count
-        ('<think>{"Emotion": "Joy"}</think>{"Emotion": "Anger"}', 2, 2),
-        ('{"Emotion": "Joy"}</think>Anger', 2, None),
-        # the last complete object counts
-        ('{"Emotion": "Joy"} No: {"Emotion": "Anger"}', 2, None),
-        ('{"Emotion": "Anger"} or {"Emotion": "Joy', 2, None),
-        # the released code takes the last fence, and one key of several
-        (fenced('{"Emotion": "Joy"}') + fenced('{"Emotion": "Anger"}'), 2, 2),
-        ('{"Emotion": "Joy", "emotion": "Anger"}', None, 0),
-    ],
-)
-def test_a_label_is_read(reply: str, read: int | None, strict: int | None) -> None:
+LABELS: dict[tuple[int | None, int | None], tuple[str, ...]] = {
+    # what the prompt asks for; thoughts do not count; the released code takes the last fence
+    (2, 2): (
+        *(fenced('{"Emotion": "Anger"}'), '{"Emotion": "Anger"}', "She was cheated.\n\n" + fenced('{"Emotion": "Anger"}')),
+        '<think>{"Emotion": "Joy"}</think>{"Emotion": "Anger"}',
+        fenced('{"Emotion": "Joy"}') + fenced('{"Emotion": "Anger"}'),
+    ),
+    # only the lenient reader; the last complete object counts
+    (2, None): (
+        *('So: {"Emotion": "Anger"}.', fenced('{"emotion": "Anger"}'), fenced('{"Emotion": "anger"}')),
+        *(fenced('{"Emotion": ["Anger"]}'), fenced("{'Emotion': 'Anger'}"), fenced("{“Emotion”: “Anger”}"), "Anger"),
+        *("**Anger**.", "The emotion is: anger", '{"Emotion": "Joy"}</think>Anger'),
+        *('{"Emotion": "Joy"} No: {"Emotion": "Anger"}', '{"Emotion": "Anger"} or {"Emotion": "Joy'),
+    ),
+    # composites
+    (1, 1): (fenced('{"Emotion": "Relief & Gratitude"}'),),
+    (1, None): (
+        *(fenced('{"Emotion": "Gratitude & Relief"}'), fenced('{"Emotion": "relief  and gratitude"}'), "Gratitude, Relief"),
+    ),
+    (3, None): ("shame, fear, and awe",),
+    # of several keys the released code takes its own
+    (None, 0): ('{"Emotion": "Joy", "emotion": "Anger"}',),
+    (None, None): (
+        *("", "I cannot tell.", "Joy or Anger", "Joy\nAnger", "<think>Joy</think>", "<think>Joy", '{"a":' * 5000),
+        *(fenced('{"Emotion": "Hope"}'), fenced('{"Emotion": "Relief"}'), fenced('{"Emotion": "Joy & Anger"}')),
+        *(fenced('{"Emotion": ["Joy", "Anger"]}'), fenced('{"Emotion": null}'), fenced('{"Emotion": 2}')),
+        *(fenced('{"Emotion": "Joy", }'), '{"Emotion": "Joy'),
+    ),
+}
+"""Replies by the label that we read in them, and the one that the released code does."""
+
+
+@pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in LABELS.items() for reply in replies])
+def test_a_label_is_read(read: int | None, strict: int | None, reply: str) -> None:
     assert read_label(reply, FEELINGS) == LongChoice(read, strict)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "I cannot tell.",
-        fenced('{"Emotion": "Hope"}'),
-        fenced('{"Emotion": "Relief"}'),
-        fenced('{"Emotion": "Joy & Anger"}'),
-        fenced('{"Emotion": ["Joy", "Anger"]}'),
-        fenced('{"Emotion": null}'),
-        fenced('{"Emotion": 2}'),
-        fenced('{"Emotion": "Joy", }'),
-        '{"Emotion": "Joy',
-        "Joy or Anger",
-        "Joy\nAnger",
-        "<think>Joy</think>",
-        "<think>Joy",
-        '{"a":' * 5000,
-    ],
-)
-def test_a_reply_without_one_choice_is_no_label(reply: str) -> None:
-    assert read_label(reply, FEELINGS) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -95,51 +70,27 @@ def test_case_tells_choices_apart_only_where_it_has_to() -> None:
 SEGMENTS = [f"text {number}" for number in range(30)]
 
 
-@pytest.mark.parametrize(
-    ("reply", "read", "strict"),
-    [
-        (fenced('{"index": 24}'), 24, 24),
-        ('```\n{"index": 24}\n```', 24, 24),
-        (fenced('{"index": 0}'), 0, 0),
-        (fenced('{"index": 3}') + " Wait. " + fenced('{"index": 24}'), 24, 24),
-        # only the lenient reader
-        ('{"index": 24}', 24, None),
-        (fenced('{"index": "24"}'), 24, None),
-        (fenced('{"index": 24.0}'), 24, None),
-        (fenced('{"Index": 24}'), 24, None),
-        (fenced('{"index": [24]}'), 24, None),
-        ("24", 24, None),
-        ("**24**.", 24, None),
-        ("Index: 24", 24, None),
-        ("The answer is 24.", 24, None),
-        ("<think>12 or 24</think>24", 24, None),
-    ],
-)
-def test_an_index_is_read(reply: str, read: int, strict: int | None) -> None:
+INDICES: dict[tuple[int | None, int | None], tuple[str, ...]] = {
+    (24, 24): (
+        *(fenced('{"index": 24}'), '```\n{"index": 24}\n```', fenced('{"index": 3}') + " Wait. " + fenced('{"index": 24}')),
+    ),
+    (0, 0): (fenced('{"index": 0}'),),
+    # only the lenient reader
+    (24, None): (
+        *('{"index": 24}', fenced('{"index": "24"}'), fenced('{"index": 24.0}'), fenced('{"Index": 24}')),
+        *(fenced('{"index": [24]}'), "24", "**24**.", "Index: 24", "The answer is 24.", "<think>12 or 24</think>24"),
+    ),
+    (None, None): (
+        *("", "None of them.", "30", "-1", "12 or 24", "2.5", fenced('{"index": 30}'), fenced('{"index": -1}')),
+        *(fenced('{"index": 2.5}'), fenced('{"index": true}'), fenced('{"index": [1, 2]}'), fenced('{"index": 1e999}')),
+        *(fenced('{"index": ' + "9" * 5000 + "}"), fenced('{"index": 24')),
+    ),
+}
+
+
+@pytest.mark.parametrize(("read", "strict", "reply"), [(*key, reply) for key, replies in INDICES.items() for reply in replies])
+def test_an_index_is_read(read: int | None, strict: int | None, reply: str) -> None:
     assert read_index(reply, SEGMENTS) == LongChoice(read, strict)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "None of them.",
-        "30",
-        "-1",
-        "12 or 24",
-        "2.5",
-        fenced('{"index": 30}'),
-        fenced('{"index": -1}'),
-        fenced('{"index": 2.5}'),
-        fenced('{"index": true}'),
-        fenced('{"index": [1, 2]}'),
-        fenced('{"index": 1e999}'),
-        fenced('{"index": ' + "9" * 5000 + "}"),
-        fenced('{"index": 24'),
-    ],
-)
-def test_a_reply_without_one_segment_is_no_index(reply: str) -> None:
-    assert read_index(reply, SEGMENTS) == NOTHING
 
 
 def test_a_number_alone_that_was_cut_off_may_have_gone_on() -> None:

@@ -13,15 +13,8 @@ from tests.mirror import MIRROR, needs_mirror
 MOODBENCH = MIRROR / "github.com" / "QuwanAI" / "MoodBench" / "data"
 
 WRAPPINGS = [
-    "{letter}",
-    "**{letter}**",
-    "选{letter}",
-    "{letter}. {text}",
-    "({letter}) {text}",
-    "**{letter}. {text}**",
-    "{letter}. {text}\n\nBecause it fits best.",
-    "The correct answer is {letter}. {text}",
-    "答案：{letter}．{text}",
+    *("{letter}", "**{letter}**", "选{letter}", "{letter}. {text}", "({letter}) {text}", "**{letter}. {text}**"),
+    *("{letter}. {text}\n\nBecause it fits best.", "The correct answer is {letter}. {text}", "答案：{letter}．{text}"),
 ]
 
 
@@ -56,6 +49,6 @@ def test_every_wrapping_of_every_gold_is_read(source: Callable[[], Iterator[list
         for wrapping in WRAPPINGS
         for gold in [place % len(options)]
         for reply in [wrapping.format(letter=option_letters(len(options))[gold], text=options[gold])]
-        if parse_choice(reply, options).index != gold
+        if parse_choice(reply, options).indices != (gold,)
     ]
     assert misread == []

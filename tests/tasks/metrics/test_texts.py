@@ -12,6 +12,7 @@ from sacrebleu import sentence_bleu
 
 from schemas.errors import ScoringError, UsageError
 from tasks.metrics.texts import (
+    Similarity,
     bleu,
     closer_to_true,
     content_words,
@@ -192,12 +193,14 @@ def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
     assert token_f1(said, [true]) == pytest.approx(theirs)
 
 
-@pytest.mark.parametrize("metric", [exact_match, token_f1, rouge_1, rouge_l, bleu], ids=lambda metric: metric.__name__)
-def test_reference_without_a_word_is_left_out_or_an_error(metric: object) -> None:
-    assert callable(metric)
-    assert metric("Tess", ("——", "Tess")) == 1.0
+@pytest.mark.parametrize(
+    "metric", [exact_match, token_f1, rouge_1, rouge_l, bleu, qa_f1, similarity], ids=lambda metric: metric.__name__
+)
+def test_reference_without_a_word_is_left_out_or_an_error(metric: Similarity) -> None:
     with pytest.raises(ScoringError, match="no reference to compare with"):
         metric("Tess", ("——",))
+    if metric is not similarity:
+        assert metric("Tess", ("——", "Tess")) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -272,14 +275,8 @@ def test_the_best_reference_counts() -> None:
 
 
 def test_it_is_not_token_f1() -> None:
-    # the apostrophe: its against it, s
+    # 0.4 above: it, s, fine against its, fine
     assert token_f1("It's fine", ["its fine"]) == 1.0
-    assert qa_f1("It's fine", ["its fine"]) == pytest.approx(0.4)
-
-
-def test_a_reference_without_a_word_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="no reference to compare with"):
-        qa_f1("yes", ["..."])
 
 
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
@@ -365,11 +362,6 @@ def test_cosine_of_unit_vectors() -> None:
     assert cosine("east", "north", encode) == 0.0
     assert cosine("east", "between", encode) == pytest.approx(0.6)
     assert cosine("north", "between", encode) == pytest.approx(0.8)
-
-
-def test_reference_without_a_word_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="no reference to compare with"):
-        similarity("yes", ["..."])
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

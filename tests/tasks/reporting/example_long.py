@@ -16,7 +16,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import load_published_for
+from tasks.scoring.published import published_of
 from tests.tasks.reporting.example_items import digest, make_table
 from tests.tasks.reporting.example_run import example_data, manifest, partition
 
@@ -345,7 +345,7 @@ def long_data(**changes: Any) -> ReportData:
         "item_scores": item_scores(),
         "items": items(),
         "responses": responses(),
-        "published": load_published_for("longemotion"),
+        "published": published_of(BLUEPRINT),
         "judgements": judgements(),
         "contexts": contexts(),
         "retrievals": retrievals(),

@@ -12,7 +12,6 @@ import pytest
 
 from schemas.blueprint import Gate
 from schemas.tables.layers import AGGREGATED, LAYERS
-from schemas.tables.scores import ItemScores
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.blueprints import load_blueprint
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, share, task
@@ -103,7 +102,7 @@ def test_no_item_scores_give_empty_layers() -> None:
 def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
     scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=bootstrap))
     for name in AGGREGATED:
-        schema = LAYERS[name].schema
+        schema = LAYERS[name]
         frame = scored.layer(name)
         assert schema.is_valid(frame)
         assert frame.sort(schema.primary_key()).equals(frame)
@@ -150,14 +149,3 @@ def test_the_number_of_threads_does_not_change_a_bit() -> None:
         )
         found.add(run.stdout)
     assert len(found) == 1
-
-
-def test_layers_by_name() -> None:
-    scored = score_benchmark(items("mind", [1]).lazy(), gated(), NO_INTERVALS)
-    assert scored.layer("raw_scores") is scored.raw
-    assert scored.layer("sub_ability_scores") is scored.sub_ability
-    assert scored.layer("totals") is scored.totals
-
-
-def test_samples_are_valid_item_scores() -> None:
-    assert ItemScores.is_valid(mini_scores(1))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from schemas.errors import BlueprintError
-from tasks.scoring.blueprint_faults import RULES
+from tasks.scoring.blueprint_faults import RULES, Rule
 from tasks.scoring.blueprints import BLUEPRINTS, find_blueprint, list_blueprints, load_blueprint
 
 SOUND = """\
@@ -186,7 +186,6 @@ FIVE_TIERS = "{id: e, title: E, evaluated: false}"
 for _tier in "dcba":
     FIVE_TIERS = f"{{id: {_tier}, title: {_tier}, children: [{FIVE_TIERS}]}}"
 BREACHES = {
-    "min must be below max": ("min: 0, max: 1", "min: 2, max: 1"),
     "k is required": ("{metric: accuracy}", "{metric: accuracy, k: 1}"),
     "names its rubric": ("judged: true, rubric: summary", "judged: true"),
     "metrics given twice": ("{metric: accuracy}", "{metric: accuracy}, {metric: accuracy}"),
@@ -196,25 +195,23 @@ BREACHES = {
     "neither children nor tasks": (", evaluated: false", ""),
     "is not evaluated but": ("title: Hear\n", "title: Hear\n        evaluated: false\n"),
     "level weights must sum to 1": ("{low: 0.4, medium: 0.6}", "{low: 0.4, medium: 0.5}"),
-    "ids must be unique": ("id: kind", "id: safe"),
     "the ability tree may have": ("{id: sing, title: Sing, evaluated: false}", FIVE_TIERS),
-    "datasets that are not defined": ("datasets: [pills]", "datasets: [pills, pens]"),
-    "orphan datasets": ("datasets: [pills]", "datasets: [sighs]"),
     "used by more than one task": ("datasets: [pills]", "datasets: [pills, sighs]"),
     "nothing has a weight above 0": ("weight: 0.5", "weight: 0"),
     "a combination of levels is given twice": ("  - weights: {medium: 1}", "  - weights: {low: 1}"),
-    "level_rules: no rule for": ("  - weights: {medium: 1}\n", ""),
-    "is not an evaluated main ability": ("{ability: safe,", "{ability: sing,"),
     "no evaluated main ability besides": ("    title: Kind\n", "    title: Kind\n    weight: 0\n"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.sign)
-def test_every_rule_of_the_schema_is_explained(tmp_path: Path, rule: object) -> None:
-    known = next(known for known in RULES if known is rule)
-    error = error_of(tmp_path, *BREACHES[known.sign])
-    assert known.sign in error.what
-    assert error.expected == known.expected
+def test_every_rule_of_the_schema_is_broken_here() -> None:
+    assert [rule.sign for rule in RULES if rule.sign not in BREACHES and not any(rule.sign in slip.what for slip in SLIPS)] == []
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.sign in BREACHES], ids=lambda rule: rule.sign)
+def test_a_broken_rule_is_explained(tmp_path: Path, rule: Rule) -> None:
+    error = error_of(tmp_path, *BREACHES[rule.sign])
+    assert rule.sign in error.what
+    assert error.expected == rule.expected
     assert error.where is not None
     assert re.search(r"tiny\.yaml, line \d+, [a-z]", error.where)
     assert error.got
@@ -316,31 +313,21 @@ def test_libyaml_finds_the_same_places_as_the_parser_in_python(text: str) -> Non
     assert list(nodes(fast)) == list(nodes(slow))
 
 
-def test_a_local_file_is_found_beside_its_blueprint(tmp_path: Path) -> None:
-    text = SOUND.replace("{title: Pills,", "{title: Pills, source: {path: items/pills.jsonl},")
+@pytest.mark.parametrize("path", ["items/pills.jsonl", "/elsewhere/pills.jsonl"])
+def test_a_local_file_is_found_beside_its_blueprint_unless_its_path_is_absolute(tmp_path: Path, path: str) -> None:
+    text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {path}}},")
     blueprint = load_blueprint(write(tmp_path, text))
     source = blueprint.datasets["pills"].source
     assert source is not None
-    assert source.path == tmp_path / "items" / "pills.jsonl"
+    assert source.path == tmp_path / path
     assert blueprint.datasets["doubts"].source is None
 
 
-def test_an_absolute_local_file_stays(tmp_path: Path) -> None:
-    text = SOUND.replace("{title: Pills,", f"{{title: Pills, source: {{path: {tmp_path / 'elsewhere.jsonl'}}},")
-    source = load_blueprint(write(tmp_path, text)).datasets["pills"].source
-    assert source is not None
-    assert source.path == tmp_path / "elsewhere.jsonl"
-
-
-@pytest.mark.parametrize("name", ["moodbench", "moodbench-mini"])
-def test_shipped_blueprints_load_by_name_and_by_path(name: str) -> None:
-    assert load_blueprint(name).name == name
-    assert load_blueprint(BLUEPRINTS / f"{name}.yaml") == load_blueprint(name)
-
-
-def test_shipped_names_are_the_files() -> None:
+def test_shipped_blueprints_load_by_name_and_by_path() -> None:
     assert {"moodbench", "moodbench-mini"} <= set(list_blueprints())
-    assert all(load_blueprint(name).name == name for name in list_blueprints())
+    for name in list_blueprints():
+        assert load_blueprint(name).name == name
+        assert load_blueprint(BLUEPRINTS / f"{name}.yaml") == load_blueprint(name)
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

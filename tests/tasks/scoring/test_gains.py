@@ -68,14 +68,11 @@ def test_the_total_weighs_its_datasets() -> None:
     assert (total["gain"], total["n_items"]) == (-6.25, 6)
 
 
-def test_no_total_where_the_settings_rest_on_different_datasets() -> None:
-    found = gains(*both("d", [0, 0], [1, 0]), items("e", [1.0, 1.0]), design=TWO)
-    assert found["scope"].to_list() == ["d"]
-
-
-def test_no_total_where_a_dataset_has_no_pair() -> None:
-    found = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, None], [None, 1]), design=TWO)
-    assert found["scope"].to_list() == ["d"]
+@pytest.mark.parametrize(
+    "others", [[items("e", [1.0, 1.0])], both("e", [1, None], [None, 1])], ids=["in one setting alone", "no pair"]
+)
+def test_no_total_where_the_settings_rest_on_different_datasets_or_one_has_no_pair(others: list[pl.DataFrame]) -> None:
+    assert gains(*both("d", [0, 0], [1, 0]), *others, design=TWO)["scope"].to_list() == ["d"]
 
 
 def test_a_dataset_that_is_missing_in_both_takes_no_total_away() -> None:
@@ -123,14 +120,11 @@ def test_models_and_settings_are_apart() -> None:
     assert found.select("model", "setting", "gain").rows() == [("m", "coem", 100), ("m", "rag", 50)]
 
 
-def test_asking_plainly_alone_has_no_gains() -> None:
-    found = gains(items("d", [1.0]))
+@pytest.mark.parametrize("setting", ["base", "rag"])
+def test_one_setting_alone_has_no_gains(setting: str) -> None:
+    found = gains(items("d", [1.0], setting=setting))
     assert found.is_empty()
     assert SettingGains.is_valid(found)
-
-
-def test_a_setting_without_a_base_has_no_gains() -> None:
-    assert gains(items("d", [1.0], setting="rag")).is_empty()
 
 
 def test_interval_is_that_of_scipys_paired_bootstrap() -> None:

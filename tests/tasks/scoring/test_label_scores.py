@@ -1,4 +1,4 @@
-"""Scores computed from labels: F1, and the scores of bias."""
+"""Scores computed from labels: F1 (against scikit-learn in test_against_scikit_learn.py), and the scores of bias."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -7,21 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.metrics import f1_score
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from schemas.vocabulary import Metric
 from tasks.scoring.label_scores import bias_replicates, macro_f1, micro_f1, preference_replicates
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.resampling import Floats, Grid, draw_weights
 from tests.tasks.scoring.samples import items
-
-LABELS = ["joy", "grief", "anger", "calm"]
-SETS = st.lists(st.sampled_from(LABELS), unique=True, max_size=4)
-ITEMS = st.lists(st.tuples(st.none() | SETS, SETS.filter(bool)), min_size=1, max_size=40)
-ONE = st.sampled_from(LABELS)
 
 
 def frame(predicted: list[Any], gold: list[Any]) -> pl.LazyFrame:
@@ -34,34 +25,6 @@ def value(f1: pl.LazyFrame) -> float:
     row = f1.collect()
     assert row.height == 1
     return float(row["value"].item())
-
-
-@settings(deadline=None)
-@given(ITEMS)
-def test_label_sets_as_scikit_learn(items: list[tuple[list[str] | None, list[str]]]) -> None:
-    predicted, gold = [item[0] for item in items], [item[1] for item in items]
-    occurring = sorted({label for labels in [*gold, *predicted] for label in labels or []})
-    # One column alone would be read as two classes, 0 and 1; the second one is never averaged.
-    binarizer = MultiLabelBinarizer(classes=[*occurring, "never used"])
-    truth, guess = binarizer.fit_transform(gold), binarizer.fit_transform([labels or [] for labels in predicted])
-    macro, micro = (
-        f1_score(truth, guess, labels=range(len(occurring)), average=average, zero_division=0) for average in ("macro", "micro")
-    )
-    ours = frame(predicted, gold)
-    assert value(macro_f1(ours, ["model"])) == pytest.approx(macro, abs=1e-12)
-    assert value(micro_f1(ours, ["model"])) == pytest.approx(micro, abs=1e-12)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(ONE, ONE), min_size=1, max_size=40))
-def test_single_labels_as_scikit_learn(items: list[tuple[str, str]]) -> None:
-    predicted, gold = [item[0] for item in items], [item[1] for item in items]
-    ours = frame([[label] for label in predicted], [[label] for label in gold])
-    expected = f1_score(gold, predicted, average="macro", zero_division=0)
-    assert value(macro_f1(ours, ["model"])) == pytest.approx(expected, abs=1e-12)
-    # With one label per item micro F1 is accuracy.
-    hits = sum(guess == right for guess, right in items)
-    assert value(micro_f1(ours, ["model"])) == pytest.approx(hits / len(items), abs=1e-12)
 
 
 def test_by_hand() -> None:

@@ -6,7 +6,6 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.tables.comparisons import NeedleScores
 from schemas.tables.contexts import Contexts
 from tasks.scoring.needles import needle_grid, place_needles
 from tests.tasks.scoring.samples import items, labelled
@@ -98,25 +97,11 @@ def test_what_counts_whole_datasets_has_no_cells() -> None:
 
 
 def test_models_settings_and_metrics_have_grids_of_their_own() -> None:
-    scores = pl.concat(
-        [
-            items("d", [1.0]),
-            items("d", [0.0], setting="rag"),
-            items("d", [0.0], "other"),
-            items("d", [0.0], metric="strict_accuracy"),
-        ]
-    )
-    found = needle_grid(scores.lazy(), contexts(at(100, 5)))
+    others = [items("d", [0.0], setting="rag"), items("d", [0.0], "other"), items("d", [0.0], metric="strict_accuracy")]
+    found = needle_grid(pl.concat([items("d", [1.0]), *others]).lazy(), contexts(at(100, 5)))
     assert found.select("model", "setting", "metric", "value").rows() == [
         ("m", "base", "accuracy", 1.0),
         ("m", "base", "strict_accuracy", 0.0),
         ("m", "rag", "accuracy", 0.0),
         ("other", "base", "accuracy", 0.0),
     ]
-
-
-def test_the_grid_is_a_layer() -> None:
-    scores = pl.concat([items("d", [1.0, None]), items("d", [0.0, 1.0], setting="rag")])
-    found = needle_grid(scores.lazy(), contexts(at(100, 5), at(500_000, 100)))
-    assert NeedleScores.is_valid(found)
-    assert found.columns == NeedleScores.column_names()

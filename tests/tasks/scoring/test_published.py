@@ -5,29 +5,39 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from schemas.errors import BlueprintError, SourceError, SourceMissingError
+from schemas.errors import SourceError, SourceMissingError
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import (
     PUBLISHED,
     TABLES,
     PublishedLongEmotion,
-    load_published,
-    load_published_for,
+    PublishedScores,
     published_abilities,
+    published_of,
     read_table,
     score_published,
 )
 
 
+def printed(file: Path = PUBLISHED) -> pl.DataFrame:
+    return read_table(file, PublishedScores)
+
+
+def published_for(benchmark: str | Path) -> pl.DataFrame:
+    published = published_of(load_blueprint(benchmark))
+    assert published is not None
+    return published
+
+
 def scored() -> pl.DataFrame:
-    published = load_published()
+    published = printed()
     totals = score_published(published, load_blueprint("moodbench"))
     return totals.join(published.rename({"rank": "printed_rank"}), on="model")
 
 
 def test_the_table_has_thirty_models() -> None:
-    assert load_published().height == 30
-    assert load_published()["ranked"].sum() == 28
+    assert printed().height == 30
+    assert printed()["ranked"].sum() == 28
 
 
 def test_every_total_is_the_printed_one() -> None:
@@ -64,7 +74,7 @@ def test_published_models_count_as_complete() -> None:
 
 def test_a_missing_number_is_missing_not_zero() -> None:
     # Without the emotional column: (0.3 x 81.98 + 0.3 x 59.79) / 0.6 = 70.885
-    one = load_published().head(1).with_columns(emotional=pl.lit(None, pl.Float64))
+    one = printed().head(1).with_columns(emotional=pl.lit(None, pl.Float64))
     row = score_published(one, load_blueprint("moodbench")).row(0, named=True)
     assert row["total"] == pytest.approx(70.885)
     assert row["rank"] is None
@@ -73,7 +83,7 @@ def test_a_missing_number_is_missing_not_zero() -> None:
 
 
 def test_abilities_are_one_row_each() -> None:
-    rows = published_abilities(load_published()).filter(pl.col("model") == "gpt-4o")
+    rows = published_abilities(printed()).filter(pl.col("model") == "gpt-4o")
     assert dict(rows.select("ability", "score_0_100").iter_rows()) == {
         "foundational": 78.07,
         "emotional": 71.19,
@@ -85,7 +95,7 @@ def test_abilities_are_one_row_each() -> None:
 
 def test_a_missing_table_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceMissingError, match="the published table is missing"):
-        load_published(tmp_path / "none.csv")
+        printed(tmp_path / "none.csv")
 
 
 @pytest.mark.parametrize(
@@ -99,17 +109,11 @@ def test_a_broken_table_is_told(tmp_path: Path, old: str, new: str) -> None:
     assert text.count(old) == 1
     file.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(SourceError, match="the published table cannot be used") as caught:
-        load_published(file)
+        printed(file)
     assert caught.value.where == str(file)
 
 
 LONG = TABLES[1]
-
-
-def long_emotion() -> pl.DataFrame:
-    published = load_published_for("longemotion")
-    assert published is not None
-    return published
 
 
 def test_the_second_table_has_eighteen_rows() -> None:
@@ -119,7 +123,7 @@ def test_the_second_table_has_eighteen_rows() -> None:
 
 def test_every_average_is_the_printed_one() -> None:
     # For example GPT-5: (73.75 + 22.79 + 43.22 + 20 x 4.42 + 20 x 4.67 + 86.77) / 6 = 408.33 / 6 = 68.055, printed 68.06.
-    published = long_emotion()
+    published = published_for("longemotion")
     totals = score_published(published, load_blueprint("longemotion")).join(published, on=["model", "setting"])
     apart = totals.select((pl.col("total") - pl.col("overall")).abs()).to_series()
     assert len(apart) == 18
@@ -129,7 +133,7 @@ def test_every_average_is_the_printed_one() -> None:
 
 
 def test_numbers_are_on_the_scales_of_runs() -> None:
-    row = long_emotion().row(by_predicate=(pl.col("model") == "GPT-4o") & (pl.col("setting") == "coem"), named=True)
+    row = published_for("longemotion").row(by_predicate=(pl.col("model") == "GPT-4o") & (pl.col("setting") == "coem"), named=True)
     # 20 x 4.53 and 20 x 3.81
     assert row == {
         "model": "GPT-4o",
@@ -145,7 +149,7 @@ def test_numbers_are_on_the_scales_of_runs() -> None:
 
 
 def test_settings_are_ranked_together() -> None:
-    totals = score_published(long_emotion(), load_blueprint("longemotion")).sort("rank")
+    totals = score_published(published_for("longemotion"), load_blueprint("longemotion")).sort("rank")
     assert totals["rank"].to_list() == list(range(1, 19))
     assert totals.select("model", "setting").rows()[:3] == [("GPT-5", "base"), ("DeepSeek-V3", "coem"), ("DeepSeek-V3", "rag")]
     assert totals["total"].is_sorted(descending=True)
@@ -159,16 +163,14 @@ def test_the_numbers_are_those_of_three_runs_over_136_segments() -> None:
 
 @pytest.mark.parametrize("benchmark", ["moodbench", "moodbench-mini"])
 def test_variants_of_a_benchmark_share_its_table(benchmark: str) -> None:
-    published = load_published_for(benchmark)
-    assert published is not None
+    published = published_for(benchmark)
     assert published.columns == ["model", "setting", "overall", "foundational", "emotional", "companionship", "values_safety"]
     assert published.height == 30
 
 
 def test_released_files_share_the_table_too() -> None:
-    published = load_published_for("longemotion-released")
-    assert published is not None
-    assert published.equals(long_emotion())
+    published = published_for("longemotion-released")
+    assert published.equals(published_for("longemotion"))
     assert score_published(published, load_blueprint("longemotion-released")).equals(
         score_published(published, load_blueprint("longemotion")).with_columns(
             datasets_scored=pl.lit(counted("longemotion-released"), pl.Int64),
@@ -183,20 +185,12 @@ def counted(benchmark: str) -> int:
 
 def test_a_benchmark_of_other_abilities_has_no_table(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
-    own = LONG_FREE.format(ability="patience")
-    file.write_text(own, encoding="utf-8")
-    assert load_published_for(file) is None
+    file.write_text(LONG_FREE.format(ability="patience"), encoding="utf-8")
+    assert published_of(load_blueprint(file)) is None
     file.write_text(LONG_FREE.format(ability="emotion_qa"), encoding="utf-8")
-    published = load_published_for(file)
-    assert published is not None
     # One ability is the total.
-    totals = score_published(published, load_blueprint(file)).filter(model="GPT-5")
+    totals = score_published(published_for(file), load_blueprint(file)).filter(model="GPT-5")
     assert totals["total"].item() == 43.22
-
-
-def test_a_benchmark_that_is_not_there_is_told() -> None:
-    with pytest.raises(BlueprintError, match="there is no blueprint"):
-        load_published_for("longemotions")
 
 
 LONG_FREE = """

@@ -12,33 +12,31 @@ def row(*parts: pl.DataFrame) -> dict[str, object]:
     return reduced.row(0, named=True)
 
 
-def test_mean_counts_unparsed_as_wrong_and_leaves_failures_out() -> None:
-    # Counted: 1, 0.5, 0 (unparsed). Mean 1.5 / 3. Asked: 5.
-    scores = items("d", [1, 0.5, 0, None, None], status=["scored", "scored", "unparsed", "call_failed", "judge_failed"])
-    found = row(scores)
-    assert found["value"] == 0.5
-    assert (found["n_scored"], found["n_unparsed"], found["n_total"]) == (3, 1, 5)
+COUNTS = ("value", "n_scored", "n_unparsed", "n_total")
 
 
-def test_fillers_are_not_asked_for() -> None:
-    found = row(items("d", [1, None, 0, None], status=["scored", "not_counted", "scored", "not_counted"]))
-    assert (found["value"], found["n_scored"], found["n_total"]) == (0.5, 2, 2)
-
-
-def test_nothing_scored_is_null_not_zero() -> None:
-    found = row(items("d", [None, None]))
-    assert found["value"] is None
-    assert (found["n_scored"], found["n_unparsed"], found["n_total"]) == (0, 0, 2)
-
-
-def test_a_true_zero_is_zero() -> None:
-    assert row(items("d", [0, 0]))["value"] == 0.0
+@pytest.mark.parametrize(
+    ("values", "status", "expected"),
+    [
+        # Counted: 1, 0.5, 0 (unparsed). Mean 1.5 / 3. Asked: 5.
+        ([1, 0.5, 0, None, None], ["scored", "scored", "unparsed", "call_failed", "judge_failed"], (0.5, 3, 1, 5)),
+        # Fillers are not asked for.
+        ([1, None, 0, None], ["scored", "not_counted", "scored", "not_counted"], (0.5, 2, 0, 2)),
+        # Nothing scored is null, a true zero is zero.
+        ([None, None], None, (None, 0, 0, 2)),
+        ([0, 0], None, (0.0, 2, 0, 2)),
+    ],
+)
+def test_the_mean_of_what_was_scored(
+    values: list[float | None], status: list[str] | None, expected: tuple[float | None, int, int, int]
+) -> None:
+    found = row(items("d", values, status=status))
+    assert tuple(found[name] for name in COUNTS) == expected
 
 
 def test_repetitions_are_averaged() -> None:
     # Three of four.
-    first, second = items("d", [1, 0]), items("d", [1, 1], repetition=1)
-    found = row(first, second)
+    found = row(items("d", [1, 0]), items("d", [1, 1], repetition=1))
     assert (found["value"], found["n_scored"]) == (0.75, 4)
 
 

@@ -152,12 +152,6 @@ def test_the_required_share_of_items_is_the_blueprints() -> None:
     assert only(totals(frame, design=lenient))["rank"] == 1
 
 
-def test_incomplete_models_are_ranked_on_request() -> None:
-    frame = abilities(("safe", 90.0), ("able", None), ("kind", 80.0))
-    assert only(totals(frame))["rank"] is None
-    assert only(totals(frame, rank_incomplete=True))["rank"] == 1
-
-
 def test_unscored_and_vetoed_models_are_not_ranked_even_on_request() -> None:
     nothing = abilities(("safe", None), ("able", None), ("kind", None), model="a")
     assert totals(nothing, gate_at(10.0, "b"), rank_incomplete=True)["rank"].to_list() == [None, None]

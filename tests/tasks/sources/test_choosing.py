@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
-from schemas.errors import ChecksumError, UsageError
+from schemas.errors import ChecksumError
 from tasks.datasets.own_items import adapt_item_record
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
@@ -29,7 +29,6 @@ def spec_of(owner: str, paths: tuple[str, ...], alternative: DatasetSpec | None 
         licence="none",
         paper="none",
         required=(),
-        evaluation_version="1.0",
         alternative=alternative,
     )
 
@@ -123,8 +122,3 @@ def test_own_file_needs_no_repository(tmp_path: Path) -> None:
     files: tuple[SourceFile, ...] = (LocalFile(path=tmp_path / "mine.csv"),)
     entry = replace(THIRD, alternative=replace(THIRD, files=files))
     assert needs(entry, Locator()) == ("c.txt is not here", "or files of our own: mine.csv is not here")
-
-
-def test_mirror_that_is_no_folder_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the mirror is not a folder"):
-        choose_source(FIRST, Locator(mirror=tmp_path / "typo"))

@@ -24,37 +24,26 @@ def write_parquet(tmp_path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-RECORDS: tuple[RecordFormat, ...] = ("csv", "tsv", "jsonl", "json", "parquet")
-"""The formats that can hold any two records with named fields."""
+ROWS: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
+RECORDS: dict[RecordFormat, str] = {
+    "csv": 'text,label\n"she said ""no""",0\n"茶, or\ttea",1\n',
+    "tsv": 'text\tlabel\n"she said ""no"""\t0\n"茶, or\ttea"\t1\n',
+    "jsonl": "\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS),
+    "json": json.dumps(ROWS),
+    "parquet": "",
+}
+"""The formats that can hold any two records with named fields, and how they write these."""
 
 
 def write_format(tmp_path: Path, record_format: RecordFormat) -> Path:
-    """Two records, the same in every format."""
-    rows: list[dict[str, object]] = [{"text": 'she said "no"', "label": "0"}, {"text": "茶, or\ttea", "label": "1"}]
-    match record_format:
-        case "csv":
-            path = write(tmp_path, 'text,label\n"she said ""no""",0\n"茶, or\ttea",1\n')
-        case "tsv":
-            path = write(tmp_path, 'text\tlabel\n"she said ""no"""\t0\n"茶, or\ttea"\t1\n')
-        case "jsonl":
-            path = write(tmp_path, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-        case "json":
-            path = write(tmp_path, json.dumps(rows))
-        case "parquet":
-            path = write_parquet(tmp_path, rows)
-        case _:
-            raise AssertionError(record_format)
-    return path
+    return write_parquet(tmp_path, ROWS) if record_format == "parquet" else write(tmp_path, RECORDS[record_format])
 
 
 @pytest.mark.parametrize("record_format", RECORDS)
 def test_formats_agree(tmp_path: Path, record_format: RecordFormat) -> None:
     path = write_format(tmp_path, record_format)
     records = read_records(path, record_format, name="folder/name", required=("text", "label"))
-    assert [record.fields for record in records] == [
-        {"text": 'she said "no"', "label": "0"},
-        {"text": "茶, or\ttea", "label": "1"},
-    ]
+    assert [record.fields for record in records] == ROWS
     assert [(record.file, record.row) for record in records] == [("folder/name", 0), ("folder/name", 1)]
 
 
@@ -95,7 +84,7 @@ def test_missing_required_field_of_the_other_formats(tmp_path: Path, record_form
 
 
 def test_every_format_is_tested_here() -> None:
-    assert set(RECORDS) | {"tsv_plain", "lines", "json_object"} == set(get_args(RecordFormat))
+    assert RECORDS.keys() | {"tsv_plain", "lines", "json_object"} == set(get_args(RecordFormat))
 
 
 def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
@@ -104,16 +93,17 @@ def test_file_without_header_keeps_its_first_row(tmp_path: Path) -> None:
     assert [record.fields for record in records] == [{"text": "first", "gold": "A"}, {"text": "second", "gold": "B"}]
 
 
-def test_line_break_inside_a_cell_is_kept_and_rows_are_counted_not_lines(tmp_path: Path) -> None:
-    path = write(tmp_path, 'text,gold\n"one\ntwo\r\nthree",A\nfour,B\n')
-    records = read_records(path, "csv")
-    assert [(record.row, record.fields["text"]) for record in records] == [(0, "one\ntwo\r\nthree"), (1, "four")]
-
-
-def test_byte_order_mark_is_not_part_of_the_first_name(tmp_path: Path) -> None:
-    path = tmp_path / "file.csv"
-    path.write_bytes(b"\xef\xbb\xbftext,gold\na,A\n")
-    assert read_records(path, "csv")[0].fields == {"text": "a", "gold": "A"}
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        pytest.param('a,b\n"x\ny\r\nz",1\nw,2\n', [{"a": "x\ny\r\nz", "b": "1"}, {"a": "w", "b": "2"}], id="line breaks"),
+        pytest.param("\ufeffa,b\nx,1\n", [{"a": "x", "b": "1"}], id="byte order mark"),
+        pytest.param('"","a"\n"1","x"\n"2","y"\n', [{"row_names": "1", "a": "x"}, {"row_names": "2", "a": "y"}], id="row names"),
+    ],
+)
+def test_rows_of_csv_are_counted_not_its_lines(tmp_path: Path, text: str, fields: list[dict[str, str]]) -> None:
+    records = read_records(write(tmp_path, text), "csv")
+    assert [(record.row, record.fields) for record in records] == list(enumerate(fields))
 
 
 FIELDS = "the row has another number of fields than the header"
@@ -145,11 +135,6 @@ def test_a_row_that_is_no_record_is_named(
     assert (caught.value.what, caught.value.where, caught.value.got) == (what, f"{path}, row {row} (0-based)", got)
     if what == FIELDS:
         assert caught.value.expected == "2 fields"
-
-
-def test_a_first_column_without_name_holds_row_names(tmp_path: Path) -> None:
-    records = read_records(write(tmp_path, '"","a"\n"1","one"\n"2","two"\n'), "csv")
-    assert [record.fields for record in records] == [{"row_names": "1", "a": "one"}, {"row_names": "2", "a": "two"}]
 
 
 @pytest.mark.parametrize("header", ["a,a", "a,", "", ",", ",row_names"])
@@ -231,7 +216,6 @@ def spec_of(expected_rows: int | None) -> DatasetSpec:
         licence="none",
         paper="none",
         required=("text",),
-        evaluation_version="1.0",
         expected_rows=expected_rows,
     )
 

@@ -9,12 +9,15 @@ from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
 from schemas.errors import UsageError
 from schemas.item import Item, Record
 from tasks.datasets.longemotion.bundled import (
+    EMOTION,
+    TONE,
+    find_place,
+    hidden_in_text,
     read_contrast_sets,
     read_questions,
     read_reports,
     read_situations,
 )
-from tasks.datasets.longemotion.bundled_classification import EMOTION, TONE, find_place, hidden_in_text
 from tasks.datasets.longemotion.emotion_conversation import checkpoints_of
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."

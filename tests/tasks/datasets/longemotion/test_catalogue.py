@@ -39,18 +39,15 @@ def build(name: str) -> BuiltLong:
     return build_long_items(spec, paths, ContextOptions(), None, 0)
 
 
-def test_the_entries_are_those_of_five_tasks() -> None:
-    assert [spec.id for spec in LONGEMOTION[4:]] == [
-        *("longemotion_ed", "longemotion_ed_released", "longemotion_ed_backup", "longemotion_qa"),
-        *("longemotion_es", "longemotion_es_released", *(f"longemotion_{task}" for task in MC), "longemotion_ee"),
+def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash() -> None:
+    assert [spec.id.removeprefix("longemotion_") for spec in LONGEMOTION] == [
+        *("ec_emobench", "ec_finentity", "ec_emobench_released", "ec_finentity_released"),
+        *("ed", "ed_released", "ed_backup", "qa", "es", "es_released", *MC, "ee"),
     ]
-    assert set(LONGEMOTION) <= set(CATALOGUE)
-
-
-def test_every_file_is_pinned_by_a_hash() -> None:
-    files = [file for spec in LONGEMOTION[4:] for file in spec.files if isinstance(file, PinnedFile)]
-    assert all(file.sha256 or file.md5 for file in files)
+    files = [file for spec in LONGEMOTION for file in spec.files if isinstance(file, PinnedFile)]
     assert {file.path: file.md5 for file in files if not file.sha256} == {
+        "data/Emotion_Classification_Emobench.jsonl": "f4a57874680c07ce32a15202b4d6ec51",
+        "data/Emotion_Classification_Finentity.jsonl": "4679bb7ab038f9cf30d6c3fd8c235038",
         "data/Emotion_QA.jsonl": "e7862cad3fd5f279526e7de60a6e85e5",
         "data/Emotion_Summary.jsonl": "58ee9da4ba955932b3142778cdb9b5d5",
     }
@@ -77,7 +74,7 @@ def test_files_that_are_not_in_the_mirror_are_named(name: str) -> None:
 )
 def test_every_record_yields_its_items(name: str, items: int) -> None:
     built = build(f"longemotion_{name}")
-    assert (built.n_listed, built.n_read, built.n_good, built.rejected.height) == (items, items, items, 0)
+    assert (built.items.height, built.rejected.height) == (items, 0)
     spec = find_dataset(f"longemotion_{name}")
     assert (set(built.items["question_type"]), set(built.items["language"])) == (set(spec.question_types), set(spec.languages))
     assert built.items["item_id"].to_list() == built.contexts["item_id"].to_list()
@@ -219,7 +216,7 @@ def test_a_sample_is_part_of_the_whole() -> None:
     spec = find_dataset("longemotion_mc1")
     paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
     sampled = build_long_items(spec, paths, ContextOptions(), 12, 0)
-    assert (sampled.n_listed, sampled.n_read, sampled.items.height, sampled.contexts.height) == (300, 12, 12, 12)
+    assert (sampled.items.height, sampled.contexts.height, sampled.rejected.height) == (12, 12, 0)
     assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
     records = read_dataset(spec, paths)
     assert len(list_samples(spec, records, ContextOptions(), 0)) == 300

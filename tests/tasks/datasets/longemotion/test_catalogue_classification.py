@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from schemas.context import Context, ContextOptions, NeedleStyle
-from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import LONGEMOTION
 from tasks.datasets.needle.books import read_prose
@@ -20,8 +20,7 @@ from tasks.sources.reading import read_dataset
 from tasks.text.tokens import count_tokens
 from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
 
-EMOBENCH, FINENTITY, *RELEASED = EMOTION_CLASSIFICATION = LONGEMOTION[:4]
-BUILT = (EMOBENCH, FINENTITY)
+EMOBENCH, FINENTITY = BUILT = LONGEMOTION[:2]
 SENTENCE = 91
 """Tokens of the novel's longest sentence."""
 
@@ -174,17 +173,3 @@ def test_seeds_change_every_item_and_only_they_do(mirror: Path) -> None:
     texts = [[item.context for item, _ in build(EMOBENCH, mirror, options, seed)] for seed in (1, 1, 2)]
     assert texts[0] == texts[1]
     assert sum(one == other for one, other in zip(texts[0], texts[2], strict=True)) <= 2
-
-
-def test_the_entries_name_their_files() -> None:
-    assert [spec.id for spec in EMOTION_CLASSIFICATION] == [
-        "longemotion_ec_emobench",
-        "longemotion_ec_finentity",
-        "longemotion_ec_emobench_released",
-        "longemotion_ec_finentity_released",
-    ]
-    for spec in RELEASED:
-        file = spec.files[0]
-        assert isinstance(file, PinnedFile)
-        assert (file.sha256, len(file.md5 or "")) == (None, 32)
-        assert not spec.redistributable

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from schemas.context import ASPECTS, ContextOptions
-from schemas.dataset import BundledFile, DatasetSpec
+from schemas.dataset import DatasetSpec
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
-from tasks.metrics.answers import SUITED
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.locating import Locator
@@ -172,13 +172,6 @@ def test_situations_do_not_name_their_emotion() -> None:
         assert emotion[:5].casefold() not in text.casefold()
 
 
-def test_no_file_of_long_items_is_left_without_an_entry() -> None:
-    known = {file.name for spec in LONG_MINI for file in spec.files if isinstance(file, BundledFile)}
-    files = {path.name for path in Locator().bundled.glob("long_*.jsonl")}
-    assert known == files - {"long_term_conversation_recall.jsonl"}
-    assert len(known) == 7
-
-
 def test_its_blueprint_is_that_of_longemotion() -> None:
     ours, theirs = load_blueprint("longemotion-mini"), load_blueprint("longemotion")
     names = json.dumps([ability.model_dump(mode="json") for ability in theirs.abilities]).replace("longemotion_", "long_mini_")
@@ -195,4 +188,4 @@ def test_its_methods_suit_the_items() -> None:
     for spec in LONG_MINI:
         for method in blueprint.datasets[spec.id].methods:
             assert method.rubric is None or load_rubric(method.rubric).id == method.rubric
-            assert all(set(spec.question_types) <= SUITED[metric.metric] for metric in method.metrics)
+            assert all(set(spec.question_types) <= METRIC_ROWS[metric.metric].suits for metric in method.metrics)

@@ -13,12 +13,7 @@ from tasks.datasets.longemotion.emotion_detection import build_contrast_sets, dr
 from tasks.datasets.longemotion.emotion_pairs import FEWEST_OF_MAJORITY, PUBLISHED, plan_pairs
 
 COUNTS = {"Anxiety": 120, "Relaxation": 90, "Sadness": 60, "Fear": 40, "Disgust": 17}
-REAL = {
-    "Anxiety": 1381,
-    "Sadness": 357,
-    "Relaxation": 333,
-    "Fear": 230,
-    "Anger": 107,
+REAL = {"Anxiety": 1381, "Sadness": 357, "Relaxation": 333, "Fear": 230, "Anger": 107} | {
     "Happiness": 39,
     "Desire": 27,
     "Disgust": 17,

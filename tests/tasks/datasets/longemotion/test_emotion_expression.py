@@ -36,18 +36,9 @@ def test_every_situation_is_an_item_even_if_its_words_occur_twice() -> None:
     assert {context.long_task for _, context in built} == {"ee"}
     assert len({sample.record.sha256 for sample in samples}) == 4
     assert [sample.record.row for sample in samples] == [0, 1, 2, 3]
-
-
-def test_adjectives_stand_in_the_order_of_their_numbers() -> None:
-    (first, *_) = read_situations([situations(), panas()], ContextOptions(), 0)
-    item, _ = first.build()
-    assert item.options == tuple(WORDS)
-    assert item.fixed_order
-
-
-def test_neither_emotion_nor_factor_is_shown() -> None:
-    for sample in read_situations([situations(), panas()], ContextOptions(), 0):
-        item, _ = sample.build()
+    for item, _ in built:
+        assert (item.options, item.fixed_order) == (tuple(WORDS), True)
+        # Neither emotion nor factor is shown.
         shown = f"{item.context} {item.question} {item.options}".casefold()
         assert not any(word in shown for word in ("anger", "guilt", "traffic"))
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.context import ContextOptions
-from schemas.item import Record
+from schemas.item import Item, Record
 from tasks.datasets.longemotion.emotion_qa import read_questions
 
 
@@ -25,13 +25,12 @@ def test_a_question_has_its_article_and_short_reference() -> None:
     (sample,) = read_questions([row()], ContextOptions(), 0)
     item, context = sample.build()
     assert (sample.item_id, sample.record) == ("qa-File3-1", row())
-    assert item.model_dump(exclude_defaults=True) == {
-        "language": "en",
-        "question_type": "extractive",
-        "context": "# On worry\n\nA slow walk is good.",
-        "question": "What eases worry?",
-        "references": ("a slow walk",),
-    }
+    assert item == Item(
+        question_type="extractive",
+        context="# On worry\n\nA slow walk is good.",
+        question="What eases worry?",
+        references=("a slow walk",),
+    )
     # "#", "on", "worry", "a", "slow", "walk", "is", "good" and "." are 9 tokens.
     assert (context.long_task, context.query, context.needle, context.tokens) == ("qa", None, None, 9)
 
@@ -48,11 +47,4 @@ def test_numbers_that_occur_twice_are_told_apart() -> None:
 def test_a_record_without_answer_or_article_is_no_item(changes: dict[str, Any], error: type[Exception], said: str) -> None:
     (sample,) = read_questions([row(**changes)], ContextOptions(), 0)
     with pytest.raises(error, match=said):
-        sample.build()
-
-
-def test_a_missing_field_is_no_item() -> None:
-    fields = {name: value for name, value in row().fields.items() if name != "problem"}
-    (sample,) = read_questions([Record(fields=fields, file="f", row=0)], ContextOptions(), 0)
-    with pytest.raises(KeyError, match="problem"):
         sample.build()

@@ -8,9 +8,7 @@ import pytest
 from schemas.item import Item, Record
 from tasks.datasets.building import adapt_records, split_by_rules
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.bbq import adapt_bbq
-from tasks.datasets.moodbench.crows_pairs import adapt_crows_pairs
-from tasks.datasets.moodbench.stereoset import adapt_stereoset, list_stereoset_tests
+from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
 from tests.tasks.datasets.real_datasets import adapt
 
 

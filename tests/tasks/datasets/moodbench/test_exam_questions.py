@@ -5,14 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from schemas.dataset import PinnedFile
-from schemas.errors import RecordError, SourceError
 from schemas.item import Item
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.agieval import adapt_agieval
-from tasks.datasets.moodbench.exams import adapt_ceval, adapt_mmlu_pro
+from tasks.datasets.moodbench.exams import adapt_agieval, adapt_ceval, adapt_mmlu_pro
 from tasks.datasets.options import order_matters
-from tasks.sources.locating import Locator
 from tasks.sources.reading import read_records
 from tasks.text.mathematics import plain_forms
 from tests.tasks.datasets.real_datasets import adapt
@@ -57,17 +53,6 @@ def test_ceval_reads_letters_and_the_subject_from_the_folder(tmp_path: Path) -> 
     first, second = [adapt_ceval(record) for record in records]
     assert (first.subset, first.gold_indices, first.options, first.fixed_order) == ("law", (0,), ("2", "3", "4", "5"), False)
     assert (second.gold_indices, second.fixed_order) == (None, True)
-
-
-def test_ceval_does_not_take_a_pointer_for_data(tmp_path: Path) -> None:
-    spec = find_dataset("ceval")
-    first = spec.files[0]
-    assert isinstance(first, PinnedFile)
-    fake = tmp_path / first.repository / first.path
-    fake.parent.mkdir(parents=True)
-    fake.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", encoding="utf-8")
-    with pytest.raises(SourceError, match="pointer"):
-        Locator(mirror=tmp_path).locate(first)
 
 
 def agieval(tmp_path: Path, name: str, line: str) -> Item:
@@ -127,8 +112,3 @@ def test_agieval_strips_a_letter_a_second_time_only_where_all_options_have_their
 )
 def test_mathematical_answers_in_latex_and_in_plain_writing(answer: str, forms: tuple[str, ...]) -> None:
     assert plain_forms(answer) == forms
-
-
-def test_a_record_without_its_fields_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="lacks required fields"):
-        agieval(tmp_path, "math", '{"question": "Q"}')

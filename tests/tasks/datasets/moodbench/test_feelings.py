@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.cped import CPED_EMOTIONS, adapt_cped
-from tasks.datasets.moodbench.edos import EDOS_CLASSES, adapt_edos
+from tasks.datasets.moodbench.emotions import CPED_EMOTIONS, EDOS_CLASSES, adapt_cped, adapt_edos
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_causes
 from tests.tasks.datasets.real_datasets import adapt, build, items_of, records_of
 
@@ -43,21 +42,6 @@ def test_emobench_is_asked_in_the_language_of_the_item(name: str, zh: int, mirro
     in_chinese = items["question"].str.contains(r"\p{Han}")
     assert in_chinese.sum() == zh
     assert in_chinese.equals(items["language"] == "zh")
-
-
-# Rows and letters were read in the files.
-@pytest.mark.parametrize(
-    ("name", "places"),
-    [
-        ("dianping", {0: 0, 1: 1, 2: 0, 299: 0}),
-        ("moodbench1", {0: 4, 1: 0, 2: 1, 84: 3, 85: 2, 159: 3, 225: 0}),
-        ("moodbench4", {0: 0, 1: 1, 2: 2, 164: 1, 166: 3}),
-        ("emobench3", {0: 1, 1: 1, 2: 2, 50: 3, 299: 1}),
-    ],
-)
-def test_rows_checked_by_hand(name: str, places: dict[int, int], mirror: Path) -> None:
-    gold = items_of(name, mirror)["gold_indices"].to_list()
-    assert {row: gold[row] for row in places} == {row: [place] for row, place in places.items()}
 
 
 @pytest.mark.parametrize("name", ["moodbench1", "moodbench2", "moodbench4"])
@@ -133,21 +117,10 @@ def test_cped_has_the_labels_of_the_data(mirror: Path) -> None:
     items = items_of("cped", mirror)
     names = {text: label for label, text in CPED_EMOTIONS.items()}
     counts = Counter(names[text] for text in right_texts(items))
-    assert counts == {
-        "neutral": 99,
-        "anger": 34,
-        "depress": 32,
-        "negative-other": 26,
-        "happy": 22,
-        "relaxed": 20,
-        "worried": 18,
-        "positive-other": 15,
-        "astonished": 13,
-        "fear": 9,
-        "sadness": 8,
-        "disgust": 3,
-        "grateful": 1,
-    }
+    assert counts == (
+        {"neutral": 99, "anger": 34, "depress": 32, "negative-other": 26, "happy": 22, "relaxed": 20, "worried": 18}
+        | {"positive-other": 15, "astonished": 13, "fear": 9, "sadness": 8, "disgust": 3, "grateful": 1}
+    )
     # 34 anger + 32 depress + 26 negative-other + 15 positive-other + 9 fear + 8 sadness + 3 disgust = 127
     assert Counter(items["reference_gold_indices"].list.len()) == {0: 127, None: 173}
 
@@ -205,19 +178,10 @@ def test_edos_label_and_index_that_disagree_are_no_gold() -> None:
 def test_semeval2018_task1_asks_for_eleven_emotions_per_tweet(mirror: Path) -> None:
     items = items_of("semeval2018_task1", mirror)
     present = items.filter(pl.col("gold_indices").list.first() == 0)
-    assert Counter(present["subset"]) == {
-        "anger": 99,
-        "anticipation": 39,
-        "disgust": 97,
-        "fear": 42,
-        "joy": 140,
-        "love": 54,
-        "optimism": 100,
-        "pessimism": 30,
-        "sadness": 82,
-        "surprise": 8,
-        "trust": 11,
-    }
+    assert Counter(present["subset"]) == (
+        {"anger": 99, "anticipation": 39, "disgust": 97, "fear": 42, "joy": 140, "love": 54, "optimism": 100, "pessimism": 30}
+        | {"sadness": 82, "surprise": 8, "trust": 11}
+    )
     assert set(Counter(items["subset"]).values()) == {300}
     assert items["question"].n_unique() == 11
     assert all(row["subset"] in row["question"] for row in items.iter_rows(named=True))

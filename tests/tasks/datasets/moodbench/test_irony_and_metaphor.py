@@ -52,7 +52,7 @@ def test_semeval2018_task3_of_moodbench_is_part_of_the_upstream_one(mirror: Path
     assert spec.alternative is not None
     assert spec.alternative.expected_rows == 155
     built = build_items(spec.alternative, paths(spec.alternative, mirror), None, 0)
-    assert (built.n_good, built.rejected.height) == (155, 0)
+    assert (built.items.height, built.rejected.height) == (155, 0)
     assert Counter(built.items["gold_indices"].explode()) == {0: 58, 1: 97}
     both = built.items.join(
         items_of("semeval2018_task3", mirror), on=["context", "gold_indices", "source_row_sha256"], nulls_equal=True

@@ -14,19 +14,14 @@ from schemas.errors import SourceError
 from schemas.item import Record
 from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.booksort import adapt_booksort
+from tasks.datasets.moodbench.companionship import adapt_booksort
 from tasks.datasets.moodbench.questionnaires import AGREEMENT_SCORES, DISAGREEMENT_SCORES, adapt_empathy_quotient
 from tasks.metrics.options import is_filler, points_share
 from tasks.sources.reading import read_dataset
-from tests.tasks.datasets.real_datasets import adapt, paths
+from tests.tasks.datasets.real_datasets import adapt, build, items_of, paths, records_of
 
 QUESTIONNAIRES = {"eq60": 60, "iri30": 30, "interpersonal_relationship": 16, "effective_communication": 15}
 LEVELS = ["完全不同意", "不同意", "中立", "同意", "完全同意"]
-
-
-def items_of(spec: DatasetSpec, mirror: Path) -> pl.DataFrame:
-    """One row per item, in the order of the files."""
-    return make_items(spec, read_dataset(spec, paths(spec, mirror)))
 
 
 def score(points: list[list[float | None]], places: list[int]) -> float:
@@ -37,11 +32,9 @@ def score(points: list[list[float | None]], places: list[int]) -> float:
 
 @pytest.mark.parametrize("name", QUESTIONNAIRES)
 def test_every_statement_makes_a_good_item(name: str, mirror: Path) -> None:
-    spec = find_dataset(name)
-    assert spec.expected_rows == QUESTIONNAIRES[name]
-    assert not spec.redistributable
-    built = build_items(spec, paths(spec, mirror), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (QUESTIONNAIRES[name], QUESTIONNAIRES[name], 0)
+    assert find_dataset(name).expected_rows == QUESTIONNAIRES[name]
+    built = build(name, mirror)
+    assert (built.items.height, built.rejected.height) == (QUESTIONNAIRES[name], 0)
     assert set(built.items["question_type"]) == {"questionnaire"}
     assert set(built.items["language"]) == {"zh"}
     assert built.items["question"].str.contains(r"\p{Han}").all()
@@ -51,13 +44,11 @@ def test_every_statement_makes_a_good_item(name: str, mirror: Path) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONNAIRES)
 def test_choices_are_shown_in_the_order_of_the_file(name: str, mirror: Path) -> None:
-    spec = find_dataset(name)
-    records = read_dataset(spec, paths(spec, mirror))
-    assert [record.fields["Choices"] for record in records] == items_of(spec, mirror)["options"].to_list()
+    assert [record.fields["Choices"] for record in records_of(name, mirror)] == items_of(name, mirror)["options"].to_list()
 
 
 def test_empathy_quotient_is_scored_by_its_published_key(mirror: Path) -> None:
-    items = items_of(find_dataset("eq60"), mirror)
+    items = items_of("eq60", mirror)
     assert items["options"].to_list() == [LEVELS] * 60
     assert Counter(items["subset"]) == {"agreement scores": 21, "disagreement scores": 19, "filler": 20}
     points = items["option_points"].to_list()
@@ -70,7 +61,7 @@ def test_empathy_quotient_is_scored_by_its_published_key(mirror: Path) -> None:
 
 
 def test_agreeing_with_everything_is_not_perfect_empathy(mirror: Path) -> None:
-    points = items_of(find_dataset("eq60"), mirror)["option_points"].to_list()
+    points = items_of("eq60", mirror)["option_points"].to_list()
     # 21 of the 40 items that count score for agreement, 19 for disagreement, none for a neutral answer.
     assert score(points, [4] * 60) == pytest.approx(21 / 40)
     assert score(points, [3] * 60) == pytest.approx(21 / 80)
@@ -92,7 +83,7 @@ def test_empathy_quotient_follows_the_texts_of_the_choices() -> None:
     ("name", "choices"), [("iri30", LEVELS), ("effective_communication", ["从来不", "很少", "有时", "经常", "大部分"])]
 )
 def test_forms_that_are_scored_upwards(name: str, choices: list[str], mirror: Path) -> None:
-    items = items_of(find_dataset(name), mirror)
+    items = items_of(name, mirror)
     points = items["option_points"].to_list()
     assert items["options"].to_list() == [choices] * items.height
     assert points == [[1, 2, 3, 4, 5]] * items.height
@@ -101,14 +92,13 @@ def test_forms_that_are_scored_upwards(name: str, choices: list[str], mirror: Pa
 
 def test_interpersonal_relationship_has_a_key_per_item(mirror: Path) -> None:
     key = "321 123 321 132 321 231 123 321 231 321 213 231 312 132 312 231"
-    points = items_of(find_dataset("interpersonal_relationship"), mirror)["option_points"].to_list()
+    points = items_of("interpersonal_relationship", mirror)["option_points"].to_list()
     assert points == [[int(point) for point in item] for item in key.split()]
 
 
 def test_booksort_reads_gold_off_the_excerpt(mirror: Path) -> None:
-    spec = find_dataset("booksort")
-    built = build_items(spec, paths(spec, mirror), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (300, 300, 0)
+    built = build("booksort", mirror)
+    assert (built.items.height, built.rejected.height) == (300, 0)
     assert Counter(built.items["gold_indices"].explode()) == {0: 149, 1: 151}
     assert Counter(built.items["subset"]) == {"distance 250": 62, "distance 333": 79, "distance 500": 84, "distance 800": 75}
     for item in built.items.iter_rows(named=True):
@@ -118,8 +108,7 @@ def test_booksort_reads_gold_off_the_excerpt(mirror: Path) -> None:
 
 
 def test_booksort_knows_what_the_released_code_takes_for_right(mirror: Path) -> None:
-    spec = find_dataset("booksort")
-    records, items = read_dataset(spec, paths(spec, mirror)), items_of(spec, mirror)
+    records, items = records_of("booksort", mirror), items_of("booksort", mirror)
     wrong = 0
     for record, item in zip(records, items.iter_rows(named=True), strict=True):
         # Released: segment_1 is option A, segment_2 option B, and the answer is A if the flag is set, else B.
@@ -172,7 +161,7 @@ def write_personas(folder: Path, users: tuple[str, ...] = ("1", "2")) -> Dataset
 def test_personafeedback_joins_the_persona_of_each_question(tmp_path: Path) -> None:
     spec = write_personas(tmp_path)
     built = build_items(spec, paths(spec, tmp_path), None, 0)
-    assert (built.n_read, built.n_good, built.rejected.height) == (21, 21, 0)
+    assert (built.items.height, built.rejected.height) == (21, 0)
     assert Counter(built.items["subset"]) == {"general, easy": 20, "specific, hard": 1}
     trip = built.items.filter(pl.col("subset") == "specific, hard").row(0, named=True)
     assert trip["context"] == (
@@ -185,7 +174,7 @@ def test_personafeedback_joins_the_persona_of_each_question(tmp_path: Path) -> N
 
 def test_personafeedback_does_not_print_the_right_reply_at_one_place(tmp_path: Path) -> None:
     spec = write_personas(tmp_path)
-    items = items_of(spec, tmp_path).filter(pl.col("subset") == "general, easy")
+    items = make_items(spec, read_dataset(spec, paths(spec, tmp_path))).filter(pl.col("subset") == "general, easy")
     for item in items.iter_rows(named=True):
         assert item["options"][item["gold_indices"][0]] == f"Birds {item['source_row']}."
     places = Counter(items["gold_indices"].explode())
@@ -196,7 +185,7 @@ def test_personafeedback_does_not_print_the_right_reply_at_one_place(tmp_path: P
 def test_personafeedback_without_a_persona_is_an_error(tmp_path: Path) -> None:
     spec = write_personas(tmp_path, users=("1",))
     with pytest.raises(SourceError, match="do not fit together") as caught:
-        items_of(spec, tmp_path)
+        make_items(spec, read_dataset(spec, paths(spec, tmp_path)))
     assert "no persona of 1 users, such as 2" in str(caught.value.got)
 
 
@@ -212,46 +201,20 @@ def session(*turns: str) -> list[dict[str, Any]]:
     return [{"role": roles[number % 2], "content": text, "has_answer": number == 0} for number, text in enumerate(turns)]
 
 
-ONE_SESSION = {
-    "haystack_session_ids": ["a"],
-    "haystack_dates": ["2023/05/13 (Sat) 09:00"],
-    "haystack_sessions": [session("I bought a fig.")],
-    "answer_session_ids": ["a"],
-    "question_date": "2023/06/01 (Thu) 10:00",
-}
-MEMORIES: list[dict[str, Any]] = [
-    {
-        **ONE_SESSION,
-        "question_id": "q1",
-        "question_type": "temporal-reasoning",
-        "question": "How many days passed?",
-        "answer": 7,
-        "haystack_session_ids": ["b", "a"],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/13 (Sat) 09:00"],
-        "haystack_sessions": [session("I planted a fig.", "Well done!"), session("I bought a fig.", "Lovely.")],
-        "answer_session_ids": ["a", "b"],
-    },
-    {
-        **ONE_SESSION,
-        "question_id": "q2",
-        "question_type": "single-session-preference",
-        "question": "What should I cook?",
-        "answer": "Prefers dishes with figs.",
-    },
-    {
-        **ONE_SESSION,
-        "question_id": "q3_abs",
-        "question_type": "multi-session",
-        "question": "When did I buy a plum?",
-        "answer": "You mentioned a fig but no plum.",
-    },
-    {
-        **ONE_SESSION,
-        "question_id": "q4",
-        "question_type": "single-session-user",
-        "question": "What did I buy?",
-        "answer": None,
-    },
+def memory(name: str, kind: str, question: str, answer: Any, sessions: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    asked = {"question_id": name, "question_type": kind, "question": question, "question_date": "2023/06/01 (Thu) 10:00"}
+    return asked | {"answer": answer, "haystack_dates": list(sessions), "haystack_sessions": list(sessions.values())}
+
+
+BOUGHT = {"2023/05/13 (Sat) 09:00": session("I bought a fig.", "Lovely.")}
+MEMORIES = [
+    memory(
+        *("q1", "temporal-reasoning", "How many days passed?", 7),
+        {"2023/05/20 (Sat) 02:21": session("I planted a fig.", "Well done!"), **BOUGHT},
+    ),
+    memory("q2", "single-session-preference", "What should I cook?", "Prefers dishes with figs.", BOUGHT),
+    memory("q3_abs", "multi-session", "When did I buy a plum?", "You mentioned a fig but no plum.", BOUGHT),
+    memory("q4", "single-session-user", "What did I buy?", None, BOUGHT),
 ]
 
 
@@ -269,7 +232,7 @@ def test_longmemeval_shows_dated_sessions_in_order(upstream: bool, tmp_path: Pat
 
     spec = replace(chosen, expected_rows=4)
     built = build_items(spec, paths(spec, tmp_path), None, 0)
-    assert (built.n_read, built.n_good) == (4, 3)
+    assert built.items.height == 3
     assert built.rejected["broken_rules"].to_list() == [["references_are_given_and_not_empty"]]
     items = {item["source_row"]: item for item in built.items.iter_rows(named=True)}
     assert items[0]["context"] == (
@@ -290,4 +253,4 @@ def test_longmemeval_with_a_date_too_few_cannot_be_asked(tmp_path: Path) -> None
     path.write_text(json.dumps([{**MEMORIES[0], "haystack_dates": ["2023/05/20 (Sat) 02:21"]}]), encoding="utf-8")
     spec = replace(entry, expected_rows=1)
     with pytest.raises(SourceError, match="no item of longmemeval"):
-        items_of(spec, tmp_path)
+        make_items(spec, read_dataset(spec, paths(spec, tmp_path)))

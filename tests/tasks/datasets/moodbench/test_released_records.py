@@ -9,7 +9,7 @@ import pytest
 from schemas.item import Item, Record
 from tasks.datasets.moodbench.commonsense import adapt_hellaswag
 from tasks.datasets.moodbench.emobench import adapt_emobench_emotion
-from tasks.datasets.moodbench.goemotions import EMOTIONS, adapt_goemotions
+from tasks.datasets.moodbench.emotions import EMOTIONS, adapt_goemotions
 from tasks.datasets.moodbench.inference import adapt_copa, adapt_mnli, adapt_ocnli, adapt_rte
 from tasks.datasets.moodbench.moodbench_sets import adapt_moodbench_four
 from tasks.datasets.moodbench.news_topics import adapt_thucnews

@@ -10,7 +10,7 @@ from tasks.datasets.moodbench.safetybench import adapt_safetybench, join_safetyb
 
 
 def adapt(language: Language, **changed: Any) -> Item:
-    return adapt_safetybench(language)(Record(fields={**QUESTION, **changed}, file="file", row=0))
+    return adapt_safetybench(language, Record(fields={**QUESTION, **changed}, file="file", row=0))
 
 
 QUESTION = {"id": 7, "category": "Mental Health", "question": " What helps one sleep?  ", "options": ["A walk", "A drum\nsolo"]}
@@ -31,7 +31,7 @@ def test_safetybench_joins_answers_by_id_and_picks_the_category() -> None:
         _7={"category": "Mental Health", "answer": 1},
         _6={"category": "Offensiveness", "answer": 0},
     )
-    gathered = join_safetybench_answers("Mental Health")(records)
+    gathered = join_safetybench_answers("Mental Health", records)
     assert [(record.row, record.fields["id"], record.fields["answer"]) for record in gathered] == [(1, 7, 1), (2, 8, None)]
 
 
@@ -44,7 +44,7 @@ def test_safetybench_joins_answers_by_id_and_picks_the_category() -> None:
 )
 def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        join_safetybench_answers("Mental Health")(safetybench_files(QUESTION, **answers))
+        join_safetybench_answers("Mental Health", safetybench_files(QUESTION, **answers))
 
 
 def test_safetybench_item() -> None:

@@ -69,10 +69,8 @@ def test_vcsum_meetings_have_the_lengths_of_the_dictionary(mirror: Path) -> None
     assert (len(by_id["97"]["speaker"]), len(by_id["110"]["speaker"])) == (81, 28)
 
 
-def test_cosmos_qa_checked_by_hand(mirror: Path) -> None:
-    items = items_of("cosmos_qa", mirror)
-    assert [gold_at(items, row) for row in (0, 1, 2)] == [[2], [1], [0]]
-    assert items["fixed_order"].sum() == 206
+def test_cosmos_qa_keeps_the_order_where_none_of_the_above_is_offered(mirror: Path) -> None:
+    assert items_of("cosmos_qa", mirror)["fixed_order"].sum() == 206
 
 
 def test_truthfulqa_has_true_and_false_answers_and_none_is_both(mirror: Path) -> None:
@@ -87,10 +85,8 @@ def test_truthfulqa_has_true_and_false_answers_and_none_is_both(mirror: Path) ->
     assert (len(pairs[0][0]), len(pairs[0][1])) == (2, 3)
 
 
-def test_mmlu_pro_checked_by_hand(mirror: Path) -> None:
+def test_mmlu_pro_has_up_to_ten_options(mirror: Path) -> None:
     items = items_of("mmlu_pro", mirror)
-    # Row 2 asks for the tallest trees, row 6 for a simple interest of 300 * 0.08 / 2 = 12.
-    assert [gold_at(items, row) for row in (2, 6)] == [[1], [2]]
     assert items["subset"].n_unique() == 14
     lengths = Counter(items["options"].list.len().to_list())
     assert lengths == {10: 245, 9: 18, 8: 7, 7: 2, 6: 6, 5: 3, 4: 18, 3: 1}
@@ -145,29 +141,12 @@ def test_agieval_counts_are_those_of_the_dictionary(mirror: Path) -> None:
     items = items_of("agieval", mirror)
     assert items.height == 5191
     assert Counter(items["language"]) == {"zh": 2606, "en": 2585}
-    assert Counter(items["subset"]) == {
-        "aqua-rat": 254,
-        "gaokao-biology": 230,
-        "gaokao-chemistry": 204,
-        "gaokao-chinese": 246,
-        "gaokao-english": 300,
-        "gaokao-geography": 199,
-        "gaokao-history": 235,
-        "gaokao-mathqa": 300,
-        "gaokao-physics": 174,
-        "jec-qa-ca": 300,
-        "jec-qa-kd": 300,
-        "logiqa-en": 300,
-        "logiqa-zh": 300,
-        "lsat-ar": 230,
-        "lsat-lr": 300,
-        "lsat-rc": 269,
-        "sat-en": 206,
-        "sat-en-without-passage": 206,
-        "sat-math": 220,
-        "gaokao-mathcloze": 118,
-        "math": 300,
-    }
+    assert Counter(items["subset"]) == (
+        {"aqua-rat": 254, "gaokao-biology": 230, "gaokao-chemistry": 204, "gaokao-chinese": 246, "gaokao-english": 300}
+        | {"gaokao-geography": 199, "gaokao-history": 235, "gaokao-mathqa": 300, "gaokao-physics": 174, "jec-qa-ca": 300}
+        | {"jec-qa-kd": 300, "logiqa-en": 300, "logiqa-zh": 300, "lsat-ar": 230, "lsat-lr": 300, "lsat-rc": 269, "sat-en": 206}
+        | {"sat-en-without-passage": 206, "sat-math": 220, "gaokao-mathcloze": 118, "math": 300}
+    )
     types = items.group_by("question_type").len().rows()
     assert dict(types) == {"single_choice": 5191 - 4 - 418, "multiple_answer": 4, "extractive": 418}
 

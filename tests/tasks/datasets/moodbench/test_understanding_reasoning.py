@@ -10,27 +10,12 @@ import pytest
 from schemas.dataset import PinnedFile
 from schemas.item import Item, Record
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.moodbench.folio import adapt_folio
-from tasks.datasets.moodbench.logiqa import adapt_logiqa, join_logiqa_lines
-from tasks.datasets.moodbench.mutual import adapt_mutual
 from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
-from tasks.datasets.moodbench.wsc import adapt_wsc
+from tasks.datasets.moodbench.reasoning import adapt_folio, adapt_logiqa, adapt_mutual, adapt_wsc, join_logiqa_lines
 from tests.tasks.datasets.real_datasets import adapt, build, records_of
 
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
-
-# Row of the release -> index of the right option, each read and answered by hand.
-BY_HAND = {
-    "ag_news": {0: 2, 1: 1},
-    "thucnews": {0: 1, 3: 5, 4: 0, 10: 2, 20: 6},
-    "qqp": {0: 1, 1: 0, 2: 0, 3: 1},
-    "multirc": {5: 0, 10: 1, 299: 0},
-    "mnli": {0: 2, 1: 1},
-    "wsc": {0: 1, 1: 0, 42: 1, 64: 0, 66: 1, 73: 0},
-    "folio": {0: 2},
-    "logiqa": {8 * 5: 1, 8 * 108: 1, 8 * 192: 1, 8 * 544: 2},  # 108 and 192 print A, C, B, D and mean the letter
-}
 
 
 def right(item: Item) -> list[str]:
@@ -161,12 +146,6 @@ def test_multirc_is_the_whole_validation_set_or_the_released_part_of_it() -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_the_released_code_takes_no_other_option_for_right(name: str, mirror: Path) -> None:
     assert build(name, mirror).items["reference_gold_indices"].is_null().all()
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_gold_of_rows_answered_by_hand(name: str, mirror: Path) -> None:
-    rows = by_row(name, mirror)
-    assert {row: rows[row]["gold_indices"] for row in BY_HAND[name]} == {row: [gold] for row, gold in BY_HAND[name].items()}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "record"])

@@ -23,19 +23,12 @@ def rows(name: str, mirror: Path) -> dict[str, dict[str, Any]]:
 
 def test_crows_pairs_real_rows(mirror: Path) -> None:
     built = build("crows_pairs", mirror)
-    assert (built.n_read, built.n_good) == (300, 300)
+    assert (built.items.height, built.rejected.height) == (300, 0)
     # Dictionary: nine types of bias; 253 stereo and 47 antistereo pairs.
-    assert Counter(built.items["subset"]) == {
-        "race-color": 95,
-        "gender": 58,
-        "nationality": 35,
-        "socioeconomic": 28,
-        "religion": 22,
-        "age": 19,
-        "sexual-orientation": 17,
-        "physical-appearance": 13,
-        "disability": 13,
-    }
+    assert Counter(built.items["subset"]) == (
+        {"race-color": 95, "gender": 58, "nationality": 35, "socioeconomic": 28, "religion": 22, "age": 19}
+        | {"sexual-orientation": 17, "physical-appearance": 13, "disability": 13}
+    )
     assert built.items["reference_gold_indices"].is_not_null().sum() == 47
     [source] = ENTRIES["crows_pairs"].files
     with Locator(mirror=mirror).locate(source).open(encoding="utf-8", newline="") as file:
@@ -57,7 +50,7 @@ def test_crows_pairs_order_does_not_give_the_gold_away(mirror: Path) -> None:
 
 def test_bbq_real_rows(mirror: Path) -> None:
     built = build("bbq", mirror)
-    assert (built.n_read, built.n_good) == (3300, 3300)
+    assert (built.items.height, built.rejected.height) == (3300, 0)
     subsets = Counter(subset.split(": ")[1] for subset in built.items["subset"])
     assert subsets == {"ambiguous": 1651, "disambiguated": 1649}
     assert len(set(built.items["subset"])) == 22
@@ -111,8 +104,8 @@ SAFETYBENCH_GOLD = {
 @pytest.mark.parametrize("name", SAFETYBENCH)
 def test_safetybench_chinese_subset(name: str, mirror: Path) -> None:
     built = build(name, mirror)
-    assert built.n_read == 300
-    assert built.n_good == (298 if name == "safetybench_privacy_property" else 300)
+    rejected = 2 if name == "safetybench_privacy_property" else 0
+    assert (built.items.height, built.rejected.height) == (300 - rejected, rejected)
     assert (
         Counter(gold for [gold] in built.items["gold_indices"].to_list()) == SAFETYBENCH_GOLD[name.removeprefix("safetybench_")]
     )

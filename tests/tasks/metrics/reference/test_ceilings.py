@@ -7,16 +7,13 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.dataset import DatasetSpec
 from schemas.tables.items import Items
-from tasks.datasets.building import build_items
-from tasks.datasets.catalogue import CATALOGUE
 from tasks.metrics.reference.methods import reference_method
 from tasks.metrics.reference.scoring import score_reference
 from tasks.scoring.reduction import reduce_item_scores
-from tasks.sources.locating import Locator
 from tests.flows.scripted import gold_answer
 from tests.mirror import MIRROR, WITHOUT_MIRROR
+from tests.tasks.datasets.real_datasets import build
 from tests.tasks.metrics.reference.rows import response
 from tests.tasks.rows import responses
 
@@ -26,16 +23,6 @@ def mirror() -> Path:
     if not MIRROR.is_dir():
         pytest.skip(WITHOUT_MIRROR)
     return MIRROR
-
-
-def build(dataset: str, mirror: Path) -> dy.DataFrame[Items]:
-    """All good items of a dataset, from the source that is here."""
-    spec: DatasetSpec | None = next(entry for entry in CATALOGUE if entry.id == dataset)
-    locator = Locator(mirror=mirror)
-    while spec is not None and any(locator.find_file(file) is None for file in spec.files):
-        spec = spec.alternative
-    assert spec is not None, f"no source of {dataset} is in the mirror"
-    return build_items(spec, [locator.locate(file) for file in spec.files], None, 0).items
 
 
 def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
@@ -69,13 +56,13 @@ def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
     ],
 )
 def test_a_model_that_knows_every_answer(mirror: Path, dataset: str, right: int, counted: int) -> None:
-    items = build(dataset, mirror)
+    items = build(dataset, mirror).items
     value, scored = share(items, [gold_answer(row) for row in items.iter_rows(named=True)])
     assert (value, scored) == (float(Fraction(right, counted)), counted)
 
 
 def test_goemotions_loses_surprise_and_neutral(mirror: Path) -> None:
-    items = build("goemotions", mirror)
+    items = build("goemotions", mirror).items
     asked = items.filter(pl.col("source_row") > 0)
     gold = [index for indices in asked["gold_indices"] for index in indices]
     assert (len(gold), sum(index >= 26 for index in gold)) == (351, 113)
@@ -84,29 +71,15 @@ def test_goemotions_loses_surprise_and_neutral(mirror: Path) -> None:
     assert share(items, [gold_answer(row) for row in items.iter_rows(named=True)]) == (value, 300)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "unasked"),
-    [("moodbench1", 4), ("moodbench2", 4), ("moodbench3", 2), ("moodbench4", 2), ("goemotions", 1), ("semeval2018_task1", 11)],
-)
-def test_the_first_row_of_a_file_without_header_is_not_asked(mirror: Path, dataset: str, unasked: int) -> None:
-    items = build(dataset, mirror)
-    method = reference_method(dataset)
-    assert method is not None
-    rows = [response(row, "A") for row in items.iter_rows(named=True)]
-    skipped = score_reference(items, responses(*rows), method).filter(pl.col("status") == "not_counted")
-    assert skipped.height == unasked
-    assert set(skipped["item_id"]) == set(items.filter(pl.col("source_row") == 0)["item_id"])
-
-
 @pytest.mark.parametrize("dataset", ["eq60", "iri30", "effective_communication"])
 @pytest.mark.parametrize(("letter", "value"), [("E", 1), ("A", 0), ("C", 0.5), ("F", 0)])
 def test_questionnaires_are_keyed_upwards(mirror: Path, dataset: str, letter: str, value: float) -> None:
-    items = build(dataset, mirror)
+    items = build(dataset, mirror).items
     assert share(items, [letter] * items.height) == (value, {"eq60": 60, "iri30": 30, "effective_communication": 15}[dataset])
 
 
 def test_the_empathic_pattern_is_average_there(mirror: Path) -> None:
-    items = build("eq60", mirror)
+    items = build("eq60", mirror).items
     replies = [_empathic(row["option_points"]) for row in items.iter_rows(named=True)]
     assert (replies.count("E"), replies.count("A"), replies.count("C")) == (21, 19, 20)
     # (21 * 5 + 19 * 1 + 20 * 3 - 60) / (300 - 60) = 124 / 240

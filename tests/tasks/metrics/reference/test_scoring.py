@@ -179,33 +179,19 @@ def test_word_recall_counts_words_between_blanks(text: str, reference: str, valu
     assert word_recall(text, reference) == value
 
 
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("B", "B"),
-        ("b", "B"),
-        ("(C)", "C"),
-        ("**C**", "C"),
-        ("C.", "C"),
-        ("Option B", "B"),
-        ("选项C", "C"),
-        ("我选择B", "B"),
-        ("答案是B", "B"),
-        ("The answer is C", "C"),
-        # Chinese characters are word characters: no boundary before the letter.
-        ("选B", "UNKNOWN"),
-        ("应选B。", "UNKNOWN"),
-        ("我认为是C", "UNKNOWN"),
-        ("I think the answer is B.", "I"),
-        ("I'd say C", "I"),
-        ("A dog is shown, so the answer is C", "A"),
-        ("答案是None", "N"),
-        ("<think>a</think>B", "A"),
-        ("", "UNKNOWN"),
-        ("no idea", "UNKNOWN"),
-    ],
-)
-def test_observed_letters(reply: str, letter: str) -> None:
+OBSERVED: dict[str, tuple[str, ...]] = {
+    "B": ("B", "b", "Option B", "我选择B", "答案是B"),
+    "C": ("(C)", "**C**", "C.", "选项C", "The answer is C"),
+    # Chinese characters are word characters: no boundary before the letter.
+    "UNKNOWN": ("选B", "应选B。", "我认为是C", "", "no idea"),
+    "I": ("I think the answer is B.", "I'd say C"),
+    "A": ("A dog is shown, so the answer is C", "<think>a</think>B"),
+    "N": ("答案是None",),
+}
+
+
+@pytest.mark.parametrize(("letter", "reply"), [(letter, reply) for letter, replies in OBSERVED.items() for reply in replies])
+def test_observed_letters(letter: str, reply: str) -> None:
     assert extract_letter(reply) == letter
 
 

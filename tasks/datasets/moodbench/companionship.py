@@ -1,0 +1,211 @@
+"""What is known of a user or remembered of a long text: PersonaFeedback, Book-SORT, LongMemEval."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import shuffle_options
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in
+
+PERSONAS = "persona"
+# The folder's name upstream is misspelt.
+KINDS = {"general": "general", "spedific": "specific"}
+QUESTION = "Which of these two replies to the request fits this user better?"
+
+
+def join_personas(records: Sequence[Record]) -> Sequence[Record]:
+    """Give each question the persona of its `user_id`, in the field `persona`.
+
+    Args:
+        records: of persona/<user_id>.json (one per top-level key) and of data/<kind>/<difficulty>.jsonl.
+
+    Raises:
+        ValueError: a question whose user has no persona.
+    """
+    personas: dict[str, dict[str, Any]] = {}
+    for record in records:
+        if _folder(record) == PERSONAS:
+            user = PurePosixPath(record.file).stem
+            personas.setdefault(user, {})[record.fields["key"]] = record.fields["value"]
+    questions = [record for record in records if _folder(record) != PERSONAS]
+    if absent := sorted({str(record.fields["user_id"]) for record in questions} - personas.keys()):
+        raise ValueError(f"no persona of {len(absent)} users, such as {', '.join(absent[:5])}")
+    return [
+        Record(fields={**record.fields, "persona": personas[str(record.fields["user_id"])]}, file=record.file, row=record.row)
+        for record in questions
+    ]
+
+
+def adapt_personafeedback(record: Record) -> Item:
+    """`chosen` is the reply that people preferred for this user, `reject` the other. `subset`: kind of question, difficulty."""
+    fields = record.fields
+    drawn = shuffle_options(record, (fields["chosen"].strip(), fields["reject"].strip()), (0,))
+    persona = "\n".join(_describe(fields["persona"]))
+    path = PurePosixPath(record.file)
+    return Item(
+        context=f"User:\n{persona}\n\nRequest: {fields['question'].strip()}",
+        question=QUESTION,
+        options=drawn.options,
+        gold_indices=drawn.gold_indices,
+        subset=f"{KINDS[path.parent.name]}, {path.stem}",
+    )
+
+
+def _folder(record: Record) -> str:
+    return PurePosixPath(record.file).parent.name
+
+
+def _describe(persona: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in persona.items():
+        if isinstance(value, Mapping):
+            yield from _describe(value)
+        else:
+            texts = value if isinstance(value, list) else [value]
+            yield f"{key.replace('_', ' ')}: {'; '.join(str(text).strip() for text in texts)}"
+
+
+_personas = pinned_in("huggingface.co/PersonalAILab/PersonaFeedback", "785d590")
+_USERS = range(1, 201)
+_REVISION_ONLY = "Pinned by revision only: the files could not be had for this entry; layout as public readers of them have it."
+
+PERSONAFEEDBACK = DatasetSpec(
+    id="personafeedback",
+    title="PersonaFeedback",
+    files=(
+        *(_personas(f"data/{kind}/{difficulty}.jsonl", None) for kind in KINDS for difficulty in ("easy", "medium", "hard")),
+        *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in _USERS),
+    ),
+    record_format="jsonl",
+    join_records=join_personas,
+    adapter=adapt_personafeedback,
+    licence="Apache-2.0",
+    paper="Tao et al. 2025, arXiv:2506.12915",
+    required=("user_id", "question", "chosen", "reject"),
+    redistributable=True,
+    differences=(
+        _REVISION_ONLY,
+        "200 users are expected, from the number of uploaded files; a user without a persona is an error.",
+        "The sample is drawn from all questions of the six files; the released code draws 100 of each file.",
+        "The folder of the specific questions is spelt spedific upstream, where the released code does not find it.",
+        "The model chooses as an onlooker; the released prompt has it play the user.",
+        "The paper calls the evaluation model-based; as in the released code, one of two replies is chosen without a judge.",
+    ),
+)
+
+
+ORDER_QUESTION = "Which of these two segments comes first in the excerpt?"
+
+
+def adapt_booksort(record: Record) -> Item:
+    """`segment_1` is the earlier one in every row; `present_seg1_first` (1 or 0) says whether it is shown first.
+
+    The released code always shows `segment_1` first but takes the flag as the answer: its truth is `segment_1` where the flag
+    is 1 and `segment_2` where it is 0. `subset`: class of the distance between the segments, in words.
+    """
+    fields = record.fields
+    first, second = _strip(fields["segment_1"]), _strip(fields["segment_2"])
+    flag = fields["present_seg1_first"]
+    if flag not in (0, 1):
+        raise ValueError(f"present_seg1_first is {flag!r}, neither 0 nor 1")
+    return Item(
+        context=_strip(fields["excerpt_text"]),
+        question=ORDER_QUESTION,
+        options=(first, second) if flag else (second, first),
+        gold_indices=(0,) if flag else (1,),
+        reference_gold_indices=None if flag else (0,),
+        subset=f"distance {fields['distance_bin']}",
+    )
+
+
+def _strip(text: str) -> str:
+    """Without the one asterisk that the release puts at either end; asterisks inside are the book's."""
+    return text.strip().removeprefix("*").removesuffix("*").strip()
+
+
+BOOKSORT = DatasetSpec(
+    id="booksort",
+    title="Book-SORT",
+    files=(moodbench_file("company_ability/memory/booksort/data/test_e1000_s50.parquet"),),
+    record_format="parquet",
+    adapter=adapt_booksort,
+    licence="CC0-1.0",
+    paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
+    required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin"),
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
+        "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
+        "The asterisks at the ends of excerpts and segments are not shown.",
+        "Level medium as in the paper; the released weights have it at low, as a sub-ability of its own.",
+    ),
+)
+
+
+ABSTENTION = "_abs"
+
+
+def adapt_longmemeval(record: Record) -> Item:
+    """`haystack_sessions` are shown in the order of `haystack_dates`, which the oracle file does not keep.
+
+    `answer` is a text or a number; for `single-session-preference` it is a rubric, and for questions without an answer (names end
+    in _abs) it is the reason why there is none. `subset`: `question_type`, or abstention.
+    """
+    fields = record.fields
+    dated = zip(fields["haystack_dates"], fields["haystack_sessions"], strict=True)
+    # Dates are written year first, so that their texts sort as the dates do.
+    sessions = [_show(date, turns) for date, turns in sorted(dated, key=lambda session: session[0])]
+    answer = fields["answer"]
+    return Item(
+        question_type="open_ended",
+        context="\n\n".join(sessions),
+        question=f"(Asked on {fields['question_date']}.) {fields['question'].strip()}",
+        references=None if answer is None else (str(answer).strip(),),
+        subset="abstention" if fields["question_id"].endswith(ABSTENTION) else fields["question_type"],
+    )
+
+
+def _show(date: str, turns: Sequence[Mapping[str, str]]) -> str:
+    # Only role and content: a turn may also say whether it holds the answer.
+    lines = [f"{turn['role'].capitalize()}: {turn['content'].strip()}" for turn in turns]
+    return "\n".join([f"[Session of {date}]", *lines])
+
+
+_longmemeval = pinned_in("huggingface.co/xiaowu0162/longmemeval", "d8673c8819c3e42833f9b1849300ab94c12bbb6a")
+
+_LONGMEMEVAL = DatasetSpec(
+    id="longmemeval",
+    title="LongMemEval, evidence sessions only",
+    files=(_longmemeval("longmemeval_oracle", None),),
+    record_format="json",
+    adapter=adapt_longmemeval,
+    question_types=("open_ended",),
+    licence="MIT",
+    paper="Wu et al. 2025, arXiv:2410.10813",
+    required=(
+        *("question_id", "question_type", "question", "answer", "question_date"),
+        *("haystack_dates", "haystack_sessions"),
+    ),
+    expected_rows=500,
+    redistributable=True,
+    differences=(
+        _REVISION_ONLY,
+        "As in the released code, only the evidence sessions are shown, so that no long history is searched.",
+        "The date of the question is shown, which temporal questions need; the released code does not show it.",
+        "Sessions are shown in the order of their dates; the file does not keep it.",
+        "The paper names Recall@K, a measure of retrieval; the released code computes recall of the words of the reference.",
+        "LongMemEval has a model judge each reply.",
+        "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
+    ),
+)
+
+LONGMEMEVAL = replace(
+    _LONGMEMEVAL,
+    alternative=replace(
+        _LONGMEMEVAL,
+        files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),),
+    ),
+)

@@ -1,0 +1,164 @@
+"""Which of many emotions a comment or a line of dialogue expresses: GoEmotions, EDOS, CPED."""
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import moodbench_file
+
+# The released taxonomy in its own order: labels in the data are positions in this list.
+EMOTIONS = (
+    *("admiration", "amusement", "anger", "annoyance", "approval", "caring", "confusion", "curiosity", "desire"),
+    *("disappointment", "disapproval", "disgust", "embarrassment", "excitement", "fear", "gratitude", "grief", "joy"),
+    *("love", "nervousness", "optimism", "pride", "realization", "relief", "remorse", "sadness", "surprise"),
+    *("neutral",),
+)
+INDICES = {str(index): index for index in range(len(EMOTIONS))}
+
+
+def adapt_goemotions(record: Record) -> Item:
+    """`labels` is a comma-separated list of positions in the taxonomy; a list that names any other yields no gold."""
+    labels = record.fields["labels"].split(",")
+    known = all(label in INDICES for label in labels)
+    return Item(
+        question_type="multiple_answer",
+        context=record.fields["text"].strip(),
+        question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
+        options=EMOTIONS,
+        gold_indices=tuple(sorted(INDICES[label] for label in labels)) if known else None,
+    )
+
+
+GOEMOTIONS = DatasetSpec(
+    id="goemotions",
+    title="GoEmotions",
+    files=(moodbench_file("emo_ability/emo_recognition/0730go_emotions_tsvjson/test.tsv"),),
+    record_format="tsv",
+    columns=("text", "labels", "comment_id"),
+    adapter=adapt_goemotions,
+    question_types=("multiple_answer",),
+    licence="Apache-2.0",
+    paper="Demszky et al. 2020, arXiv:2005.00547",
+    required=("text", "labels"),
+    expected_rows=301,
+    redistributable=True,
+    differences=(
+        "The file has no header; the released code takes the first comment for one and loses it.",
+        "All 28 labels can be answered; in the released code surprise and neutral never match (highest possible F1 67.9 %).",
+    ),
+)
+
+
+# EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; `ed_emotion_index` counts in this order.
+EDOS_CLASSES = (
+    *("afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring", "confident", "content"),
+    *("devastated", "disappointed", "disgusted", "embarrassed", "excited", "faithful", "furious", "grateful", "guilty"),
+    *("hopeful", "impressed", "jealous", "joyful", "lonely", "nostalgic", "prepared", "proud", "sad", "sentimental"),
+    *("surprised", "terrified", "trusting", "agreeing", "acknowledging", "encouraging", "consoling", "sympathizing"),
+    *("suggesting", "questioning", "wishing", "neutral"),
+)
+
+EDOS_INDICES = {name: index for index, name in enumerate(EDOS_CLASSES)}
+
+
+def adapt_edos(record: Record) -> Item:
+    """One turn of a film dialogue. A row whose `ed_emotion` and `ed_emotion_index` disagree yields no gold."""
+    fields = record.fields
+    gold = find_gold(EDOS_INDICES, fields["ed_emotion"])
+    if gold is not None and str(gold[0]) != fields["ed_emotion_index"]:
+        gold = None
+    question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
+    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold)
+
+
+EDOS = DatasetSpec(
+    id="edos",
+    title="EDOS",
+    files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
+    record_format="csv",
+    adapter=adapt_edos,
+    licence="CC BY 4.0",
+    paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
+    required=("text", "ed_emotion", "ed_emotion_index"),
+    expected_rows=300,
+    redistributable=True,
+    ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
+    differences=(
+        "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
+        "Labels come from a classifier: each is the largest of the 41 probabilities in its row.",
+        "The sample holds single turns; the rest of the dialogue is not in the file.",
+        "Level high as in the paper; the released weights have it at medium.",
+    ),
+)
+
+
+# CPED: label of the data -> option; positives, neutral, negatives, as in its paper.
+CPED_EMOTIONS = {
+    "happy": "高兴",
+    "grateful": "感激",
+    "relaxed": "放松",
+    "positive-other": "其他积极情绪",
+    "neutral": "中性",
+    "anger": "愤怒",
+    "sadness": "悲伤",
+    "fear": "恐惧",
+    "depress": "沮丧",
+    "disgust": "厌恶",
+    "astonished": "惊讶",
+    "worried": "担忧",
+    "negative-other": "其他消极情绪",
+}
+
+CPED_INDICES = {label: index for index, label in enumerate(CPED_EMOTIONS)}
+
+# Labels for which the option list of the released code has another word, so that no answer can match.
+CPED_UNMATCHED = frozenset({"anger", "sadness", "fear", "depress", "disgust", "positive-other", "negative-other"})
+
+SCENES = {
+    "home": "家里",
+    "office": "办公室",
+    "school": "学校",
+    "mall": "商场",
+    "hospital": "医院",
+    "restaurant": "餐厅",
+    "sports-venue": "运动场所",
+    "entertainment-venue": "娱乐场所",
+    "car": "车上",
+    "outdoor": "户外",
+    "other-venue": "其他场所",
+}
+
+GENDERS = {"female": "女", "male": "男", "unknown": ""}
+AGES = {"children": "儿童", "teenager": "少年", "young": "青年", "middle-aged": "中年", "elderly": "老年", "unknown": ""}
+
+
+def adapt_cped(record: Record) -> Item:
+    """One line of a TV series, with its scene and speaker: the same words may be said in different moods. `subset`: scene."""
+    fields = record.fields
+    known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
+    person = f"{fields['Speaker']}（{'，'.join(known)}）" if known else fields["Speaker"]
+    context = f"场景：{SCENES[fields['Scene']]}\n说话人：{person}\n台词：{fields['Utterance'].strip()}"
+    gold = find_gold(CPED_INDICES, fields["Emotion"])
+    item = label_item("zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold)
+    unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
+    return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
+
+
+CPED = DatasetSpec(
+    id="cped",
+    title="CPED",
+    files=(moodbench_file("emo_ability/emo_recognition/CPED_txtcsv/test_split.csv"),),
+    record_format="csv",
+    adapter=adapt_cped,
+    languages=("zh",),
+    licence="Apache-2.0",
+    paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
+    required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance"),
+    expected_rows=300,
+    redistributable=True,
+    differences=(
+        "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
+        "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
+        "The sample holds single lines; what was said before them is not in the file.",
+        "The released weights count this score in three places; it counts once here, as in the paper.",
+    ),
+)

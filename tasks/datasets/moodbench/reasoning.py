@@ -1,0 +1,204 @@
+"""What follows from premises, a text or a dialogue: FOLIO, LogiQA, MuTual-plus, WSC."""
+
+import re
+from collections.abc import Sequence
+
+from schemas.dataset import DatasetSpec
+from schemas.item import Item, Record
+from tasks.datasets.options import find_gold, label_item
+from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list
+
+VERDICTS = {
+    "True": "True: the premises imply the conclusion",
+    "False": "False: the premises imply that the conclusion does not hold",
+    "Uncertain": "Uncertain: the premises imply neither",
+}
+FOLIO_QUESTION = (
+    "Going by the premises alone, how does this conclusion stand? Order the three verdicts, the one that most likely is right "
+    "first.\nConclusion: {conclusion}"
+)
+
+
+def adapt_folio(record: Record) -> Item:
+    """`label` is the right verdict, the one relevant option of a ranking. Formulas of the release are gold and left out."""
+    fields = record.fields
+    label = fields["label"]
+    return Item(
+        question_type="ranking",
+        context="Premises:\n" + "\n".join(f"- {premise.strip()}" for premise in fields["premises"]),
+        question=FOLIO_QUESTION.format(conclusion=fields["conclusion"].strip()),
+        options=tuple(VERDICTS.values()),
+        gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
+    )
+
+
+FOLIO = DatasetSpec(
+    id="folio",
+    title="FOLIO",
+    files=(moodbench_file("basic_ability/NLI/FOLIO_jsonltxt/folio-validation.jsonl"),),
+    record_format="jsonl",
+    adapter=adapt_folio,
+    question_types=("ranking",),
+    licence="CC BY-SA 4.0",
+    paper="Han et al. 2022, arXiv:2209.00840",
+    required=("premises", "conclusion", "label"),
+    expected_rows=204,
+    redistributable=True,
+    differences=(
+        "Verdicts are ranked, as the paper's Recall@K and MRR need it; the released code asks for one and takes accuracy.",
+        "Only the sentences are shown; the released code shows the gold formulas next to them.",
+    ),
+)
+
+
+LETTERS = ("A", "B", "C", "D")
+BLOCK = 8
+# A letter and what the release puts after it: a full stop, a blank, in four options a question mark.
+PRINTED = re.compile(r"\s*([A-D])[.?\s]\s*")
+# Persons of the text may be called A to D; an option that is just such a name must not stand beside another letter.
+NAME = re.compile(r"[A-D]\.?")
+
+
+def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
+    """Join blocks of eight lines into questions: an empty line, the right letter, text, question, four options.
+
+    Raises:
+        ValueError: a block is not complete or does not begin with an empty line.
+    """
+    return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
+
+
+def adapt_logiqa(record: Record) -> Item:
+    """`label` is the letter printed before the right option; 19 questions print their options in the order A, C, B, D.
+
+    Options are put in the order of their letters. Where the printed letters are not all four, the label is the option's place.
+    """
+    fields = record.fields
+    options = _order_options(fields["options"])
+    return Item(
+        context=fields["text"].strip(),
+        question=fields["question"].strip(),
+        options=options,
+        gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
+        fixed_order=any(NAME.fullmatch(option) for option in options),
+    )
+
+
+def _join(block: Sequence[Record]) -> Record:
+    first, lines = block[0], [record.fields["line"] for record in block]
+    if len(lines) != BLOCK or lines[0].strip():
+        raise ValueError(f"lines {first.row} and following (0-based) are no block of an empty line and seven others")
+    fields = {"label": lines[1], "text": lines[2], "question": lines[3], "options": lines[4:]}
+    return Record(fields=fields, file=first.file, row=first.row)
+
+
+def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
+    """Options without their letters, in the order of these; with less than four letters they stay in their places."""
+    marks = [PRINTED.match(option) for option in printed]
+    letters = [mark.group(1) if mark else None for mark in marks]
+    complete = sorted(letter or "" for letter in letters) == list(LETTERS)
+    # Where letters lack, one that is not the place's own belongs to the sentence.
+    bare = [
+        option[mark.end() :].strip() if mark and (complete or letter == own) else option.strip()
+        for option, mark, letter, own in zip(printed, marks, letters, LETTERS, strict=True)
+    ]
+    return tuple(bare[letters.index(letter)] for letter in LETTERS) if complete else tuple(bare)
+
+
+_logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
+
+LOGIQA = DatasetSpec(
+    id="logiqa",
+    title="LogiQA",
+    files=(_logiqa("Test.txt", "359acb78c37802208f7fde9e2f6574b8526527c63d6a336f90a53f1932cb4701"),),
+    record_format="lines",
+    join_records=join_logiqa_lines,
+    adapter=adapt_logiqa,
+    licence="CC BY-NC-SA 4.0",
+    paper="Liu et al. 2020, arXiv:2007.08124",
+    required=("line",),
+    expected_rows=5208,
+    redistributable=True,
+    differences=(
+        "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
+        "The Chinese test set is left out: the paper gives English as the language.",
+        "Options are put in the order of their printed letters, which the label means; 19 questions print them A, C, B, D.",
+        "AGIEval republishes questions of this test set, so these count in both datasets.",
+    ),
+)
+
+
+# Turns are run together; M and F say who speaks. A time of day such as 5:30 is no turn.
+TURN = re.compile(r"\s+(?=[MF]:)")
+
+
+def adapt_mutual(record: Record) -> Item:
+    """`answers` is the letter of the right one of four replies; a reply that asks to repeat is right if no other fits."""
+    fields = record.fields
+    return Item(
+        context=TURN.sub("\n", fields["article"].strip()),
+        question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
+        options=tuple(" ".join(option.split()) for option in fields["options"]),
+        gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
+    )
+
+
+MUTUAL = DatasetSpec(
+    id="mutual",
+    title="MuTual-plus",
+    files=pinned_list("mutual", MOODBENCH),
+    record_format="jsonl",
+    adapter=adapt_mutual,
+    licence="none stated upstream",
+    paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
+    required=("article", "options", "answers"),
+    expected_rows=300,
+    differences=(
+        "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",
+        "The release has 300 of the 886 dialogues of the MuTual-plus development set; we use these.",
+        "MuTual is upstream scored by Recall@1, Recall@2 and MRR; here, as in the paper, by accuracy, which is Recall@1.",
+    ),
+)
+
+
+WSC_QUESTION = 'Does the pronoun marked as **{pronoun}** refer to "{candidate}"?'
+
+
+def adapt_wsc(record: Record) -> Item:
+    """`label` 1 = it does. The pronoun is marked in the text, since the same one may occur more than once.
+
+    Raises:
+        ValueError: the pronoun stands neither where `span2_index` says nor one word further on, as in one record it does.
+    """
+    fields = record.fields
+    words, pronoun = fields["text"].split(), fields["span2_text"].split()
+    start = _find_pronoun(words, pronoun, fields["span2_index"])
+    end = start + len(pronoun)
+    context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
+    question = WSC_QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
+    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]))
+
+
+def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
+    for start in (index, index + 1):
+        if words[start : start + len(pronoun)] == pronoun:
+            return start
+    raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
+
+
+WSC = DatasetSpec(
+    id="wsc",
+    title="WSC",
+    files=(moodbench_file("basic_ability/NLI/wsc.fixed_parquet/validation-00000-of-00001.parquet"),),
+    record_format="parquet",
+    adapter=adapt_wsc,
+    licence="CC BY 4.0 (as known upstream, not verified)",
+    paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
+    required=("text", "span1_text", "span2_text", "span2_index", "label"),
+    expected_rows=104,
+    differences=(
+        "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",
+        "Item 42 gives the place of its pronoun one word too early; the mark stands on the pronoun.",
+        "Items 2 and 97, 11 and 45, 86 and 93 are the same, with the same gold; all are kept.",
+    ),
+)
