@@ -18,10 +18,16 @@ from tasks.lake.fingerprint import partition_key
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call, Transcript
 from tasks.solvers.option_order import Epochs, Presentation, show_in_order
-from tasks.solvers.truncation import TRUNCATION_VERSION
+from tasks.solvers.truncation import truncation_settings
 
 RESPONSES_VERSION = "3"
 """Bumped when solvers ask or record calls differently; prompt texts carry their own hash."""
+
+COPIED = (
+    *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
+    *("prompt_tokens", "completion_tokens", "latency_s", "attempts"),
+)
+"""Fields of a reply that `responses` has under the same name."""
 
 Solve = Callable[[Item, Chat, int], Awaitable[Transcript]]
 RESPONSES_SCHEMA = Responses.create_empty().schema
@@ -114,19 +120,10 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
         "messages_sha256": sha256(messages.encode()).hexdigest(),
         "status": "answered" if reply.failure is None else "failed",
         "reply": reply.text if reply.failure is None else None,
-        "reasoning": reply.reasoning,
-        "finish_reason": reply.finish_reason,
         "answered_by": reply.model,
-        "remark": reply.remark,
         "left_out_characters": call.left_out_characters,
-        "failure": reply.failure,
-        "error": reply.error,
-        "http_status": reply.http_status,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
         "token_logprobs": None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found],
-        "latency_s": reply.latency_s,
-        "attempts": reply.attempts,
+        **{name: getattr(reply, name) for name in COPIED},
     }
 
 
@@ -156,7 +153,7 @@ def responses_key(
         "prompts_sha256": prompts_sha256,
         **epochs.settings,
         **({"token_probabilities": True} if entry.token_probabilities else {}),
-        **({"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}} if too_long != "missing" else {}),
+        **truncation_settings(too_long),
     }
     keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
     return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)

@@ -31,25 +31,30 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
     The needle of a context in segments is the segment that differs.
 
     Raises:
-        ScoringError: no chunk holds any of the needle, or it is not known which segment differs.
+        ScoringError: no chunk holds any of the needle.
     """
     if item.question_type == "odd_one_out":
-        odd = _odd_segment(item)
-        return tuple(chunk.number == odd for chunk in chunks)
+        return tuple(chunk.number in (item.gold_indices or ()) for chunk in chunks)
     if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)
     return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
 
 
-def _odd_segment(item: Item) -> int:
-    if not item.gold_indices:
+def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
+    """Mark one chunk: the one that shares most characters with the needle's span, the first of several.
+
+    Raises:
+        ScoringError: no chunk shares any.
+    """
+    shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
+    if max(shared, default=0) <= 0:
         raise ScoringError(
-            "it is not known which segment of an item is the odd one",
-            where=f"item with the question {item.question!r}",
-            expected="its number in gold_indices",
-            got=str(item.gold_indices),
+            "no chunk holds any of the needle",
+            expected="chunks of the text that the needle is in",
+            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
         )
-    return item.gold_indices[0]
+    best = shared.index(max(shared))
+    return [place == best for place in range(len(chunks))]
 
 
 def chunk_rows(
@@ -79,20 +84,3 @@ def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
             chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
             found.setdefault(row["item_id"], []).append(chunk)
     return {item_id: tuple(chunks) for item_id, chunks in found.items()}
-
-
-def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
-    """Mark one chunk: the one that shares most characters with the needle's span, the first of several.
-
-    Raises:
-        ScoringError: no chunk shares any.
-    """
-    shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
-    if max(shared, default=0) <= 0:
-        raise ScoringError(
-            "no chunk holds any of the needle",
-            expected="chunks of the text that the needle is in",
-            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
-        )
-    best = shared.index(max(shared))
-    return [place == best for place in range(len(chunks))]

@@ -57,7 +57,7 @@ async def solve(long_item: LongItem, options: SolverOptions, resources: SolverRe
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(
-        options.retrieval, long_item.context.long_task, options.setting, resources.roles.model.entry.name
+        options.retrieval, long_item.context.long_task, options.setting, resources.roles["tested"].entry.name
     )
     state = SolverState(long_item, options, resources, repetition, parameters, load_long_prompts())
     if state.family == "ee":
@@ -74,7 +74,7 @@ async def _answer(state: SolverState) -> SolverOutput:
     rows = tuple(row for group in retrieved for row in group.rows)
     if failed := next((group.failed for group in retrieved if group.failed), None):
         return SolverOutput((failed,), rows)
-    call = await call_model(state.resources.roles.model, build_messages(state, retrieved), state.limit, state.repetition)
+    call = await call_model(state.resources.roles["tested"], build_messages(state, retrieved), state.limit, state.repetition)
     return SolverOutput((call,), rows)
 
 

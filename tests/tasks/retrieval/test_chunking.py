@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from schemas.errors import ScoringError, UsageError
+from schemas.errors import ScoringError
 from schemas.retrieval import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
@@ -99,13 +99,6 @@ def test_a_long_run_of_characters_is_cut_between_its_tokens() -> None:
 @pytest.mark.parametrize("text", ["", " \n\n\t "])
 def test_white_space_has_no_chunks(text: str) -> None:
     assert split(text, 128, 50) == ()
-
-
-@pytest.mark.parametrize("overlap", [128, 200, -1])
-def test_an_overlap_has_to_be_below_the_size(overlap: int) -> None:
-    with pytest.raises(UsageError, match="cannot share a whole chunk") as caught:
-        split("a text", 128, overlap)
-    assert caught.value.got == str(overlap)
 
 
 @pytest.mark.parametrize("name", TEXTS)

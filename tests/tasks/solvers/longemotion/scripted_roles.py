@@ -8,9 +8,10 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
+from schemas.usage import Role
 from schemas.vocabulary import Language, LongTask, Ranking, Setting
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.longemotion.state import LongItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 
 Answer = Callable[[ChatRequest], ChatReply]
 FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
@@ -124,7 +125,8 @@ class ScriptedRoles:
         repetition: int = 0,
         length_demand: bool = True,
     ) -> SolverOutput:
-        roles = ModelRoles(self.model.role_model(), self.sage.role_model(), self.critic.role_model())
+        models: dict[Role, ScriptedModel] = {"tested": self.model, "sage": self.sage, "critic": self.critic}
+        roles = {role: model.role_model() for role, model in models.items()}
         solver_options = SolverOptions(setting, options or RetrievalOptions(), length_demand)
         return await solve(long_item, solver_options, SolverResources(roles, self.retriever), repetition)
 

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from schemas.context import Context
-from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
@@ -48,14 +47,6 @@ def test_without_a_needle_nothing_is_known() -> None:
 def test_the_needle_of_segments_is_the_odd_one() -> None:
     context = Context(long_task="ed", tokens=3)
     assert mark_needle(segments_of(("a", "b", "c")), ODD, context) == (False, True, False)
-
-
-@pytest.mark.parametrize("gold", [None, ()])
-def test_an_odd_segment_that_is_not_known_is_an_error(gold: tuple[int, ...] | None) -> None:
-    unknown = ODD.model_copy(update={"gold_indices": gold})
-    with pytest.raises(ScoringError, match="not known which segment") as caught:
-        mark_needle(segments_of(("a", "b", "c")), unknown, Context(long_task="ed", tokens=3))
-    assert (caught.value.where, caught.value.got) == ("item with the question 'q'", str(gold))
 
 
 def test_segments_stand_one_after_the_other() -> None:

@@ -24,7 +24,6 @@ from tasks.solvers.longemotion.steps import (
     ChunkJob,
     LongJob,
     LongKeys,
-    RoleListeners,
     chunk_partition,
     infer_long_partition,
     read_long,
@@ -117,15 +116,12 @@ def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, s
 
 
 def resources(model: ScriptedModel) -> SolverResources:
-    other = ScriptedModel(saying("x"), "other").role_model()
-    return SolverResources(ModelRoles(model.role_model(), other, other), WordRetriever())
+    return SolverResources({"tested": model.role_model()}, WordRetriever())
 
 
 async def infer(lake: Lake, asked: LongJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
     listener = Listener()
-    refs = await plain(infer_long_partition)(
-        asked, lake, resources(model), InTurn(), RoleListeners(listener, Listener(), Listener())
-    )
+    refs = await plain(infer_long_partition)(asked, lake, resources(model), InTurn(), {"tested": listener})
     return refs, listener
 
 
@@ -200,7 +196,7 @@ async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel)
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
     )
     asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
-    roles = ModelRoles(model.role_model(), sage.role_model(), ScriptedModel(saying("x"), "critic").role_model())
+    roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
     solved = await solve_item(QA, asked, SolverResources(roles, WordRetriever()), 0)
     return solved.transcript, len(sage.asked)
 
