@@ -1,7 +1,6 @@
 """Forecast a partition: its requests, which of them the journal answers, and what the others would use."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,14 +10,14 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.tables.items import Items
 from schemas.usage import Expectation
+from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
-from tasks.models.journal.table import journal_errors
+from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.base import direct
 from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
 from tasks.solvers.prompts import load_prompts
@@ -60,7 +59,7 @@ def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
     if not journal.is_file():
         return set()
     found: set[str] = set()
-    with journal_errors(journal), closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with journal_errors(journal), closing(connect_to_read(journal)) as connection:
         for start in range(0, len(keys), KEYS_PER_STATEMENT):
             part = keys[start : start + KEYS_PER_STATEMENT]
             statement = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608  question marks only
@@ -83,15 +82,8 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
     paths: list[Folder] = sorted((lake / layer).glob(place), key=str)
     for path in paths:
-        try:
+        with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise LakeError(
-                "a partition of the lake is damaged",
-                where=str(path),
-                got=str(error).splitlines()[0],
-                next_step="move the file away and run the same command again; replies in the journal are not paid twice",
-            ) from error
         if set(columns) <= set(stored.columns):
             frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)

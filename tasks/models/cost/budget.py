@@ -119,11 +119,10 @@ def measure_call(request: ChatRequest) -> Measure:
 
 def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
     """Return the same for a conversation's texts, one per message."""
-    cjk = sum(len(CJK.findall(text)) for text in texts)
-    other = sum(len(text) for text in texts) - cjk
-    of_cjk, of_other = cjk * TOKENS_PER_CJK_CHARACTER, other / CHARACTERS_PER_TOKEN
-    script: Script = "cjk" if of_cjk > of_other else "other"
-    return Measure(model, judged, script, of_cjk + of_other + TOKENS_PER_MESSAGE * len(texts))
+    text = "".join(texts)
+    guessed = guess_tokens(text)
+    script: Script = "cjk" if len(CJK.findall(text)) * TOKENS_PER_CJK_CHARACTER > guessed / 2 else "other"
+    return Measure(model, judged, script, guessed + TOKENS_PER_MESSAGE * len(texts))
 
 
 def guess_tokens(text: str) -> float:
@@ -189,14 +188,14 @@ class Budget:
 
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
         """Return the account of one endpoint's client; `learns` is false for calls unlike a run's, such as a probe's."""
-        return BudgetAccount(self, entry.base_url, self._prices, learns)
+        return BudgetAccount(self, entry.base_url, learns)
 
-    def reserve(self, request: ChatRequest, rate: Rate | None, *, learns: bool = True) -> float | None:
+    def reserve(self, request: ChatRequest, base_url: str | None, *, learns: bool) -> float | None:
         """Set aside what a call will probably use.
 
         Args:
             request: the call.
-            rate: its price; null = not known.
+            base_url: of its server, which decides its price.
             learns: whether estimates of later calls follow its reply.
 
         Returns:
@@ -204,6 +203,7 @@ class Budget:
         """
         if not self.is_limited:
             return 0
+        rate = find_rate(request.model, base_url, self._prices)
         wanted = Reservation(self._estimator.expect(request), rate, learns)
         if self._exceeds(wanted):
             self.refused += 1
@@ -245,12 +245,11 @@ class BudgetAccount:
 
     budget: Budget
     base_url: str | None
-    prices: PriceTable | None
     learns: bool
 
     def reserve(self, request: ChatRequest) -> float | None:
         """Ask whether a call may be sent; null = it would exceed the budget."""
-        return self.budget.reserve(request, find_rate(request.model, self.base_url, self.prices), learns=self.learns)
+        return self.budget.reserve(request, self.base_url, learns=self.learns)
 
     def settle(self, reserved: float, reply: ChatReply) -> None:
         """Tell what became of a call that was allowed; once for each."""

@@ -18,9 +18,9 @@ from schemas.errors import UsageError
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
 from tasks.models.journal.table import (
     COLUMNS,
-    LOCK_TIMEOUT_S,
     JournalRow,
     connect,
+    connect_to_read,
     insert,
     journal_errors,
     read_reply,
@@ -238,6 +238,6 @@ def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
     if not journal.is_file():
         raise UsageError("there is no journal of replies", where=str(journal), next_step="name the lake of a run with --lake")
     with journal_errors(journal):
-        connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+        connection = connect_to_read(journal)
     with closing(connection):
         yield connection

@@ -62,6 +62,15 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Connect to a journal that is there; nothing is changed.
+
+    Raises:
+        sqlite3.Error: if the file cannot be read.
+    """
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+
+
 def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
     """Add rows, in the caller's transaction; the first reply to a call stays. Return how many were new.
 
