@@ -18,7 +18,7 @@ from tasks.models.http.adaptive_concurrency import USUAL
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
-from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
+from tasks.models.http.transport import HttpAnswer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
@@ -115,7 +115,6 @@ class HttpChat:
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
-        self._address = Address(base_url, key)
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
         self._clock = clock
@@ -125,7 +124,7 @@ class HttpChat:
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport = Transport(entry, self._address)
+        self._transport = Transport(entry, base_url, key)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -187,7 +186,7 @@ class HttpChat:
         if self._unkept is not None:
             raise self._unkept
         if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._address.server} by the calls before this one"
+            text = f"not sent: no server was found at {self._transport.server} by the calls before this one"
             return ChatReply(failure="connect", error=text)
         if closed_s := self._limiter.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
-from tasks.models.http.error_patterns import BASE_RESPONSE, LONGEST_CONTEXT, MARKS, PASSING, UNDER_SUCCESS
+from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
 from tasks.text.backoff import Retry
 
 
@@ -173,10 +173,13 @@ def read_error(status: int, body: bytes) -> ChatReply:
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
     meant = error.status if status // 100 == SUCCESS and error.status is not None else status
-    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_in(error.codes, error.message):
+    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_worded(error.message):
         return PASSING.failure
-    marks = MARKS if meant // 100 in HUNDREDS else (*MARKS, *UNDER_SUCCESS)
-    found = next((mark.failure for mark in marks if mark.is_in(error.codes, error.message)), None)
+    coded = [mark.failure for mark in CODES if mark.is_code(error.codes)]
+    worded = [mark.failure for mark in MESSAGES if mark.is_worded(error.message)]
+    if meant // 100 not in HUNDREDS:
+        worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
+    found = next(iter(coded + worded), None)
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
 

@@ -10,12 +10,11 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from tasks.models.cost.budget import Estimator, Expected
 from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
-from tasks.text.backoff import BUDGET_S, read_retry_after
+from tasks.text.backoff import BUDGET_S, read_date, read_retry_after
 
 MINUTE_S = 60.0
 NEWEST = 0.05
@@ -249,9 +248,6 @@ def _since_1970(number: float) -> datetime:
 
 
 def _until(moment: datetime, date: str) -> float | None:
-    try:
-        now = parsedate_to_datetime(date)
-    except ValueError:
-        return None
+    now = read_date(date)
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - (now if now.tzinfo else now.replace(tzinfo=UTC))).total_seconds())
+    return max(0.0, (aware - now).total_seconds()) if now else None
