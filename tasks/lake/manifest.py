@@ -76,11 +76,6 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Return the names of all runs, newest first; run names begin with their start time.
-
-    Args:
-        lake: folder of the layers.
-        keep: if given, only runs whose manifest it accepts.
-    """
+    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first: names begin with the start time."""
     found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
     return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -108,7 +107,7 @@ class RetrievalEngine:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End the threads after the batch they are at; requests that still wait are cancelled."""
         self._closing.set()
         if self._rounds is not None:

@@ -131,12 +131,7 @@ def read_prompt_files(folder: Path, names: Sequence[str], validate: Callable[[di
 
 
 def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
-    """Return the conversation that asks an item: one user message.
-
-    Args:
-        item: what is asked; an empty context counts as none.
-        prompts: texts of all question types.
-    """
+    """Return the conversation that asks an item: one user message. An empty context counts as none."""
     template = prompts.by_type[item.question_type].template(item.language)
     options = item.options or ()
     lettered = "\n".join(f"{letter}. {text}" for letter, text in zip(option_letters(len(options)), options, strict=True))

@@ -41,23 +41,19 @@ class Endpoint:
     pool: WorkerPool
 
 
-@dataclass(frozen=True)
-class SolverRun:
-    """A model's name, and the setting with its solver, which has model and prompts filled in."""
-
-    model: str
-    setting: str
-    solve: Solve
-
-
 async def run_solver(
-    presentations: Sequence[Presentation], run: SolverRun, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]
+    presentations: Sequence[Presentation],
+    system: tuple[str, str],
+    solve: Solve,
+    endpoint: Endpoint,
+    on_reply: Callable[[ChatReply], None],
 ) -> pl.DataFrame:
     """Ask everything, the longest first; pool and client limit what is begun and what is in flight.
 
     Args:
         presentations: the dataset's items, each in the orders it is asked in.
-        run: model and setting.
+        system: name of the model, and the setting.
+        solve: solver of the setting, which has model and prompts filled in.
         endpoint: of the model.
         on_reply: told of every reply.
 
@@ -70,14 +66,14 @@ async def run_solver(
         on_reply(reply)
         return reply
 
-    async def solve(presentation: Presentation) -> Transcript:
+    async def solve_presentation(presentation: Presentation) -> Transcript:
         item = show_in_order(read_item(presentation.row), presentation.order)
-        return await run.solve(item, listening_chat, presentation.draw)
+        return await solve(item, listening_chat, presentation.draw)
 
-    jobs = [Job(_length(presentation.row), partial(solve, presentation)) for presentation in presentations]
+    jobs = [Job(_length(presentation.row), partial(solve_presentation, presentation)) for presentation in presentations]
     transcripts: list[Transcript] = await endpoint.pool.do_all(jobs)
     table = [
-        response_row(presentation, (run.model, run.setting), turn, call)
+        response_row(presentation, system, turn, call)
         for presentation, transcript in zip(presentations, transcripts, strict=True)
         for turn, call in enumerate(transcript)
     ]

@@ -14,13 +14,10 @@ PLACEHOLDER = "[key]"
 
 
 class Scrubber:
-    """Takes a key out of everything a server wrote.
+    """Takes a key out of everything a server wrote; without one there is nothing to take out.
 
     It is looked for in what was read from the answer, where JSON's escapes are resolved, and as JSON may write it, for errors
     that quote an answer as it came.
-
-    Args:
-        key: null = there is nothing to take out.
     """
 
     def __init__(self, key: SecretStr | None) -> None:

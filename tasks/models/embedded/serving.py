@@ -137,11 +137,7 @@ class EmbeddedServer:
         )
 
     async def keep_running(self, tell: Callable[[str], None]) -> None:
-        """Replace the process whenever it dies, up to MOST_RESTARTS times; then set `failure` and stop.
-
-        Args:
-            tell: is given one sentence about each restart, and why the server is given up.
-        """
+        """Replace the process whenever it dies, up to MOST_RESTARTS times, then set `failure`; `tell` is given each reason."""
         while True:
             await self._started.wait()
             reason = self._how_it_ended()
@@ -243,11 +239,7 @@ async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIter
 
 
 class InTurn:
-    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes.
-
-    Args:
-        chat: client of the embedded server.
-    """
+    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes."""
 
     def __init__(self, chat: KeepingChat) -> None:
         self._chat = chat

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 import httpx
@@ -130,9 +129,9 @@ class HttpChat:
         await self._transport.__aenter__()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._limiter.close()
-        await self._transport.__aexit__(kind, error, trace)
+        await self._transport.__aexit__()
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Send one request, again if the policy says so.

@@ -157,11 +157,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
         A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
         one line and not shortened.
     """
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        document = None
-    error = find_error(document) or ServerError((), body.decode("utf-8", "replace"))
+    error = _error_in(body) or ServerError((), body.decode("utf-8", "replace"))
     told = describe_error(body)
     if status // 100 == REDIRECTION:
         told = f"a redirect, which is not followed: {told}"
@@ -208,16 +204,18 @@ def find_error(document: Any) -> ServerError | None:
 
 def describe_error(body: bytes) -> str:
     """Return the server's own message about a request it refused, on one line; the body if it is not in the usual form."""
-    text = body.decode("utf-8", "replace")
-    try:
-        error = find_error(json.loads(text))
-    except (ValueError, RecursionError):
-        error = None
-    if error is not None and error.message:
-        text = error.message
+    error = _error_in(body)
+    text = error.message if error and error.message else body.decode("utf-8", "replace")
     # JSON may hold one half of a surrogate pair, which no file can store.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return " ".join(whole.split()) or "an empty body"
+
+
+def _error_in(body: bytes) -> ServerError | None:
+    try:
+        return find_error(json.loads(body.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_max_context(text: str) -> int | None:

@@ -79,11 +79,7 @@ class RateLimiter:
         return max(0.0, self._closed_until_s - self._clock())
 
     async def enter(self, *, again: bool = False) -> None:
-        """Wait for a slot.
-
-        Args:
-            again: a further attempt goes before calls that were not tried yet.
-        """
+        """Wait for a slot; a further attempt (`again`) goes before calls that were not tried yet."""
         if self._open.is_set() and not self.is_full and not self._waiting:
             self._in_flight += 1
             return

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import aiohttp
@@ -75,7 +74,7 @@ class Transport:
         )
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.close()

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import TracebackType
 from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
@@ -65,7 +64,7 @@ class Journal:
         self._writer.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         # What was answered is written even if the run ends with an error or is cancelled: it has been paid for.
         self.queue.close()
         self._entries.put(None)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 from weakref import WeakSet
 
@@ -34,10 +33,7 @@ _OPEN: "WeakSet[Leases]" = WeakSet()
 
 
 class Leases:
-    """Claims on calls, by their key. Used as a context manager, from one thread.
-
-    Args:
-        folder: holds the lock files; made if it is not there.
+    """Claims on calls, by their key. Used as a context manager, from one thread; the folder of the lock files is made.
 
     Raises:
         LakeError: on entering, if the files cannot be written; on `claim`, if they were deleted or the disk refuses.
@@ -59,7 +55,7 @@ class Leases:
         _OPEN.add(self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.errors import LakeError, ScoringError
+from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
@@ -299,11 +299,6 @@ async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() ->
     with pytest.raises(LakeError, match="the disk is full"):
         await asyncio.wait_for(rate_lengths(range(50, 150), chat), 10)
     assert (len(begun), ended) == (PLACES, [])
-
-
-async def test_response_without_item_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="belong to no item"):
-        await rate(Scripted(GOOD), responses(("z", "Beth is coming.", 0)))
 
 
 SUMMARY_RUBRIC = load_rubric("mc_stage1")

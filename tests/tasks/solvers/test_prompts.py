@@ -123,10 +123,6 @@ def test_letters_go_on_after_z() -> None:
     assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
 
 
-def test_every_prompt_has_a_version() -> None:
-    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in PROMPTED}
-
-
 def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
     prompts = load_prompts()
     assert prompts.by_type["single_choice"].max_tokens == 16

@@ -14,6 +14,7 @@ from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import DEAD_AFTER_CALLS, LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
+from tasks.models.http.endpoint_check import resolve_api_key
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer
@@ -31,6 +32,7 @@ async def test_an_answer_is_read() -> None:
     assert (reply.prompt_tokens, reply.completion_tokens, reply.from_journal) == (11, 2, False)
     assert reply.latency_s > 0
     assert server.bodies == [request().body()]
+    assert "Authorization" not in server.headers[0]
 
 
 @pytest.mark.parametrize(
@@ -89,12 +91,6 @@ async def test_retry_after_is_honoured(
         reply = await ask_once(entry(server.base_url), pauses)
     assert (reply.text, reply.attempts, len(pauses.seconds)) == ("B", 2, 1)
     assert shortest_s <= pauses.seconds[0] <= longest_s
-
-
-async def test_a_key_that_the_server_repeats_is_taken_out() -> None:
-    with ModelServer(lambda _: "B", fault=lambda _: "echo") as server:
-        reply = await ask_once(entry(server.base_url), Pauses(), SecretStr("sk-not-to-be-seen"))
-    assert reply.error == "HTTP 401: who is Bearer [key]?"
 
 
 async def test_a_password_in_the_address_is_not_told() -> None:
@@ -168,10 +164,13 @@ async def test_the_key_is_in_the_header_and_in_no_reply() -> None:
 
 @pytest.mark.parametrize("value", ["sk-one\nsk-two", "sk-schlüssel", "sk-\x00", "sk-one sk-two"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
-    with pytest.raises(EndpointError) as caught:
-        client(entry("http://localhost/v1"), Pauses(), SecretStr(value))
-    assert "sk-" not in str(caught.value)
-    assert caught.value.next_step == "set the variable to the key alone"
+    model = entry("http://localhost/v1").model_copy(update={"api_key_env": "LISTENER_KEY"})
+    for use in (lambda: client(model, Pauses(), SecretStr(value)), lambda: resolve_api_key(model, {"LISTENER_KEY": value})):
+        with pytest.raises(EndpointError) as caught:
+            use()
+        assert "sk-" not in str(caught.value)
+        assert caught.value.where == "environment variable LISTENER_KEY"
+        assert caught.value.next_step == "set the variable to the key alone"
 
 
 async def test_a_long_error_is_shortened() -> None:
@@ -181,12 +180,6 @@ async def test_a_long_error_is_shortened() -> None:
         reply = await ask_once(entry(server.base_url), Pauses())
     assert reply.failure == "invalid_json"
     assert len(str(reply.error)) == LONGEST_ERROR + len("...")
-
-
-async def test_without_a_key_no_authorization_is_sent() -> None:
-    with ModelServer(lambda _: "B") as server:
-        await ask_once(entry(server.base_url), Pauses())
-    assert "Authorization" not in server.headers[0]
 
 
 @pytest.mark.parametrize(("first", "concurrency"), [(3, 3), (FIRST, 10)])

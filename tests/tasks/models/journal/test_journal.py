@@ -65,15 +65,6 @@ async def test_a_second_identical_call_asks_nobody(tmp_path: Path) -> None:
     assert chat.counts == CallCounts(sent=1, answered=1, from_journal=1)
 
 
-async def test_a_row_written_before_log_probabilities_were_kept_is_read(tmp_path: Path) -> None:
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        await journal.put(request(), ChatReply(text="B"))
-    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as connection, connection:
-        connection.execute("UPDATE replies SET reply = json_remove(reply, '$.top_logprobs')")
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
-
-
 async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
     with ModelServer(lambda _: "B", latency_s=0.1) as server:
         async with asking(tmp_path, server) as chat:
@@ -154,16 +145,6 @@ async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_pat
     assert found == [ChatReply(text=str(number), from_journal=True) for number in range(1203)]
     # The writer may have taken the first ones alone; all others gathered while it waited.
     assert 1 <= statements.count("COMMIT") <= 2
-
-
-async def test_two_runs_share_a_journal(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    async with Journal(path) as one, Journal(path) as other:
-        await asyncio.gather(one.put(request("a"), ChatReply(text="A")), other.put(request("b"), ChatReply(text="B")))
-        assert (one.get(request("b").key), other.get(request("a").key)) == (
-            ChatReply(text="B", from_journal=True),
-            ChatReply(text="A", from_journal=True),
-        )
 
 
 async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:

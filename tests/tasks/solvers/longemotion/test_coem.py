@@ -189,17 +189,6 @@ async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again()
     assert [(row.chunk, row.kept) for row in solved.retrieved[4:]] == [(1, True), (3, False), (0, False), (2, False)]
 
 
-@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_models_under_test_and_repetitions_share_what_the_sage_says(asked: LongItem) -> None:
-    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
-    await one.solve(asked, "coem")
-    await other.solve(asked, "coem", repetition=1)
-    assert one.sage.asked == other.sage.asked
-    assert {request.repetition for request in one.sage.asked} == {0}
-    assert {request.model for request in one.sage.asked} == {"sage"}
-    assert one.model.asked != other.model.asked
-
-
 @pytest.mark.parametrize("asked", [EC, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
 async def test_a_sage_that_fails_ends_the_item(asked: LongItem) -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))

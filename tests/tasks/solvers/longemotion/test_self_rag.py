@@ -172,10 +172,3 @@ async def test_a_critic_that_fails_ends_the_item() -> None:
     assert roles.model.asked == []
     assert len(roles.critic.asked) == 8
     assert [row.enriched for row in solved.retrieved[:4]] == ["[Relevant]", "[Irrelevant]", None, "[Relevant]"]
-
-
-async def test_repetitions_share_what_the_critic_says() -> None:
-    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
-    await one.solve(QA, "self_rag")
-    await other.solve(QA, "self_rag", repetition=2)
-    assert one.critic.asked == other.critic.asked

@@ -337,6 +337,18 @@ async def test_without_chunks_nobody_is_asked(asked: LongItem, setting: Setting)
     assert (roles.model.asked, roles.sage.asked, roles.critic.asked) == ([], [], [])
 
 
+@pytest.mark.parametrize("setting", ["coem", "self_rag"])
+@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
+async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: LongItem, setting: Setting) -> None:
+    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
+    await one.solve(asked, setting)
+    await other.solve(asked, setting, repetition=2)
+    made = [*one.sage.asked, *one.critic.asked]
+    assert made == [*other.sage.asked, *other.critic.asked]
+    assert {(request.model, request.repetition) for request in made} == {("sage" if setting == "coem" else "critic", 0)}
+    assert one.model.asked != other.model.asked
+
+
 async def test_a_failed_call_is_the_last() -> None:
     solved = await ScriptedRoles(ScriptedModel(saying(FAILED))).solve(QA, "rag")
     assert [call.reply for call in solved.transcript] == [FAILED]
