@@ -7,23 +7,8 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.state import LongItem
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    ES,
-    FAILED,
-    FIRM,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    TOWER,
-    ScriptedModel,
-    ScriptedRoles,
-    last_line,
-    numbering,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, last_line, numbering, saying
 
 SAGE_SYSTEM = (
     """You are an expert in psychology. You prepare material for another model, which has to understand the emotions in a text."""

@@ -8,7 +8,8 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, ScriptedModel, ScriptedRoles, numbering, saying
+from tests.tasks.solvers.longemotion.long_items import EE
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
 TEMPLATE = load_long_prompts().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."

@@ -6,19 +6,8 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
 from tasks.solvers.longemotion.state import LongItem
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    ES,
-    FAILED,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    ScriptedModel,
-    ScriptedRoles,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,8 @@ from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.state import LongItem, RetrievedChunk
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    EE,
-    ES,
-    FAILED,
-    FIRM,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    SEGMENTS,
-    TOWER,
-    ScriptedModel,
-    ScriptedRoles,
-    long_item,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
 PROMPTS = load_long_prompts()
 EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.

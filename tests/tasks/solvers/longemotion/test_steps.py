@@ -29,7 +29,9 @@ from tasks.solvers.longemotion.steps import (
     read_long,
     solve_item,
 )
-from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, QA, ScriptedModel, WordRetriever, saying
+from tests.tasks.rows import frame, item, items
+from tests.tasks.solvers.longemotion.long_items import EE, QA
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 
 DATASET = "own"
 
@@ -57,30 +59,15 @@ class InTurn:
         return [done[place] for place in range(len(works))]
 
 
-def build(lake: Lake, *long_items: LongItem) -> tuple[PartitionRef, PartitionRef]:
-    """Write items and contexts."""
-    rows = [
-        {
-            **one.item.model_dump(),
-            "dataset": DATASET,
-            "item_id": one.item_id,
-            "source_file": "own.jsonl",
-            "source_row": 0,
-            "source_row_sha256": "0" * 64,
-        }
-        for one in long_items
-    ]
-    contexts = [
-        {**one.context.model_dump(), "dataset": DATASET, "item_id": one.item_id, "renamed": [["a", "b"]]} for one in long_items
-    ]
-    return write(lake, "items", rows, Items), write(lake, "contexts", contexts, Contexts)
+def build(lake: Lake, long_item: LongItem) -> tuple[PartitionRef, PartitionRef]:
+    """Write the item and its context."""
+    built = item(long_item.item_id, **long_item.item.model_dump(exclude={"item_id"}, exclude_none=True))
+    context = {**long_item.context.model_dump(), "dataset": DATASET, "item_id": long_item.item_id, "renamed": [["a", "b"]]}
 
+    def write(layer: str, table: pl.DataFrame, schema: Any) -> PartitionRef:
+        return lake.write(partition_key(layer, {"dataset": DATASET}, {}, [], "1"), table, schema)
 
-def write(lake: Lake, layer: str, rows: list[dict[str, Any]], schema: Any) -> PartitionRef:
-    empty = schema.create_empty()
-    table = pl.DataFrame([{name: row.get(name) for name in empty.columns} for row in rows], schema=empty.schema)
-    ref: PartitionRef = lake.write(partition_key(layer, {"dataset": DATASET}, {}, [], "1"), table, schema)
-    return ref
+    return write("items", items(built), Items), write("contexts", frame(Contexts, (context,)), Contexts)
 
 
 def plain(step: Any) -> Callable[..., Awaitable[Any]]:
