@@ -20,14 +20,13 @@ from tasks.judging.contract import Contract, Parsed
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
+from tasks.solvers.base import PlannedCalls
 
 JUDGEMENTS_VERSION = "3"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
 """Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
-
-NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -191,13 +190,8 @@ async def plan_ratings(
         rubric: what it rates.
         repetitions: times it rates each answer.
     """
-    planned: list[ChatRequest] = []
-
-    async def note(request: ChatRequest) -> ChatReply:
-        planned.append(request)
-        return NOT_SENT
-
-    forecast = Judge(judge, rubric, note, lambda _reply: None)
+    planned = PlannedCalls()
+    forecast = Judge(judge, rubric, planned)
     for row, answer in answers:
         for repetition in range(repetitions):
             await forecast.rate(row, answer, repetition)

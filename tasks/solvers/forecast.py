@@ -9,7 +9,7 @@ from urllib.parse import quote
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatRequest, ModelEntry
 from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.tables.items import Items
@@ -18,14 +18,13 @@ from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
-from tasks.solvers.base import direct
+from tasks.solvers.base import PlannedCalls, direct
 from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import read_item
 
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
-NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
 async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: Epochs) -> list[ChatRequest]:
@@ -38,15 +37,9 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: E
         entry: the model under test.
         epochs: how often and in which orders of options items are asked.
     """
-    planned: list[ChatRequest] = []
-
-    async def note(request: ChatRequest) -> ChatReply:
-        planned.append(request)
-        return NOT_SENT
-
-    prompts = load_prompts()
+    planned, prompts = PlannedCalls(), load_prompts()
     for presentation in plan_epochs(items, epochs):
-        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, note, presentation.draw)
+        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, planned, presentation.draw)
     return planned
 
 

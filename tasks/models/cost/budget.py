@@ -159,7 +159,7 @@ class Budget:
     Args:
         tokens: most tokens, prompts and replies together; null = no limit.
         cost: highest cost, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `cost` is limited (`pricing.require_rates`).
+        prices: price table; every model must have a price if `cost` is limited (`pricing.check_budget`).
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
     """
 

@@ -39,7 +39,7 @@ class Journal:
         queue: of callers that wait for a call that another process has claimed.
 
     Raises:
-        LakeError: on entering, if the file cannot be written or is no journal; on `put`, if the disk refuses; on `get`, if the
+        LakeError: on entering, if the file cannot be written or is no journal; on `write`, if the disk refuses; on `get`, if the
             entry is damaged.
     """
 
@@ -82,12 +82,11 @@ class Journal:
         except ValueError as error:
             raise damaged_row(self._path, key, error) from error
 
-    async def put(self, request: ChatRequest, reply: ChatReply) -> None:
-        """Keep a reply; return when it is on disk. The first reply to a call stays."""
-        await asyncio.shield(self.write(request, reply))
-
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
-        """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled."""
+        """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled.
+
+        The first reply to a call stays.
+        """
         with journal_errors(self._path):
             body, text = request.body_json, write_reply(reply)
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.

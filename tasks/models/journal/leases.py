@@ -139,14 +139,11 @@ class LeaseUpdate(NamedTuple):
 class Queue:
     """Callers that wait for a call that another process is making. In one event loop; one task looks for all of them.
 
-    Args:
-        read_news: what came after a row; without one, only which row is the last.
-        poll_s: seconds between two looks.
+    `read_news` returns what came after a row; without one, only which row is the last.
     """
 
-    def __init__(self, read_news: Callable[[int | None], LeaseUpdate], poll_s: float = POLL_S) -> None:
+    def __init__(self, read_news: Callable[[int | None], LeaseUpdate]) -> None:
         self._read_news = read_news
-        self._poll_s = poll_s
         self._waiting: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._looking: asyncio.Task[None] | None = None
 
@@ -178,7 +175,7 @@ class Queue:
     async def _look(self, last_row: int) -> None:
         try:
             while self._waiting:
-                await asyncio.sleep(self._poll_s)
+                await asyncio.sleep(POLL_S)
                 last_row, arrived = self._read_news(last_row)
                 self._wake(arrived)
                 # Those who are refused queue up again at the end.

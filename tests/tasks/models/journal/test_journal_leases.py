@@ -110,7 +110,7 @@ async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Pat
             chat = JournaledChat(http, journal)
             waiting = asyncio.create_task(chat(request()))
             await asyncio.sleep(0.3)
-            await other.put(request(), ChatReply(text="from the other"))
+            await other.write(request(), ChatReply(text="from the other"))
             # Its lease is still held: the reply alone is enough.
             reply = await asyncio.wait_for(waiting, HANGS_S)
     assert (reply, server.calls) == (ChatReply(text="from the other", from_journal=True), 0)
@@ -177,7 +177,7 @@ async def test_a_lease_is_not_kept_for_a_reply_that_cannot_be(tmp_path: Path) ->
                 await JournaledChat(Answering(ChatReply(text="half \ud83d")), journal)(request())
             assert elsewhere.claim(request().key)
             elsewhere.release(request().key)
-            await journal.put(request(), ChatReply(text="B"))
+            await journal.write(request(), ChatReply(text="B"))
             with closing(sqlite3.connect(path)) as connection, connection:
                 connection.execute("UPDATE replies SET reply = 'damaged'")
             with pytest.raises(LakeError, match="reply in the journal is damaged"):

@@ -156,7 +156,7 @@ class Replies:
 
 async def test_who_waits_is_woken_by_the_reply() -> None:
     replies = Replies()
-    queue = Queue(replies.read, poll_s=0.01)
+    queue = Queue(replies.read)
     waiting = asyncio.create_task(queue.wait(KEY))
     await asyncio.sleep(0)
     replies.rows.append(KEY)
@@ -165,14 +165,14 @@ async def test_who_waits_is_woken_by_the_reply() -> None:
 
 
 async def test_who_waits_looks_now_and_then_whether_the_call_was_given_up() -> None:
-    queue = Queue(Replies().read, poll_s=0.01)
+    queue = Queue(Replies().read)
     await asyncio.wait_for(asyncio.gather(*(queue.wait(key) for key in KEYS)), HANGS_S)
     queue.close()
 
 
 async def test_an_error_of_the_journal_reaches_everybody_who_waits() -> None:
     replies = Replies()
-    queue = Queue(replies.read, poll_s=0.01)
+    queue = Queue(replies.read)
     waiting = [asyncio.create_task(queue.wait(key)) for key in KEYS]
     await asyncio.sleep(0)
     replies.error = LakeError("the journal is gone")
