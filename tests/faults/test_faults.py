@@ -109,9 +109,3 @@ async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
     statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
     assert reply.http_status == statuses.get(fault, 200)
     assert reply.error
-
-
-async def test_a_refusal_is_an_answer_with_a_remark() -> None:
-    with ModelServer(answer, fault=lambda _: "refusal") as server:
-        reply = await ask_once(entry(server.base_url), Pauses())
-    assert (reply.text, reply.failure, reply.remark, server.calls) == ("I cannot help with that.", None, "refusal", 1)

@@ -277,15 +277,6 @@ async def test_a_call_whose_second_attempt_finds_no_budget_says_why_the_first_fa
     assert (reply.failure, reply.attempts, server.calls) == ("http_5xx", 1, 1)
 
 
-async def test_another_model_is_a_failure_only_where_that_is_asked_for() -> None:
-    with ModelServer(lambda _: "B", fault=lambda _: "wrong_model") as server:
-        noticed = await ask_once(entry(server.base_url), Pauses())
-        refused = await ask_once(entry(server.base_url).model_copy(update={"require_same_model": True}), Pauses())
-    assert (noticed.text, noticed.remark, noticed.model) == ("from elsewhere", "other_model", "another-model")
-    assert (refused.failure, refused.text) == ("wrong_model", None)
-    assert "asked listener, answered by another-model" in str(refused.error)
-
-
 async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
     pauses = Pauses()
     with ModelServer(lambda _: "B", fault=only_first("429"), retry_after="3600") as server:
