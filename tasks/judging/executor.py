@@ -13,10 +13,9 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from schemas.vocabulary import ParseStatus
 from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import RESPONSE, judged_answers
-from tasks.judging.contract import Contract, Parsed
+from tasks.judging.contract import Contract, Parsed, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
@@ -44,13 +43,6 @@ class JudgeVerdict:
     reply: ChatReply
     parsed: Parsed | None
     repetition: int = 0
-
-    @property
-    def status(self) -> ParseStatus:
-        """Whether ratings came, an unreadable reply came, or none."""
-        if self.parsed is None:
-            return "failed"
-        return "unparsed" if self.parsed.ratings is None else "parsed"
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class Judge:
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
             verdict = JudgeVerdict(request.key, reply, parsed, repetition)
-            if verdict.status != "unparsed":
+            if parsed is None or parsed.ratings is not None:
                 break
         return verdict
 
@@ -104,23 +96,18 @@ class Judge:
 
     def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
         """Return one row of the judgements layer per dimension."""
-        parsed, reply = verdict.parsed, verdict.reply
-        ratings = (parsed.ratings if parsed else None) or {}
-        shared = {
+        reply = verdict.reply
+        call = {
             **{name: response[name] for name in RESPONSE},
             "judge": self.entry.name,
             "judge_repetition": verdict.repetition,
-            "lowest": self.rubric.scale.lowest,
-            "highest": self.rubric.scale.highest,
-            "rubric": self.rubric.id,
             "call_key": verdict.call_key,
-            "parse_status": verdict.status,
             "raw_reply": reply.text,
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
-            "error": parsed.reason if parsed else reply.error or reply.failure,
+            "error": reply.error or reply.failure,
         }
-        return [{**shared, "dimension": name, "rating": ratings.get(name)} for name in self.rubric.names]
+        return [{**call, **rated} for rated in rating_rows(self.rubric, verdict.parsed)]
 
 
 def call_numbers(repetition: int) -> range:

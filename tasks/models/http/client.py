@@ -40,14 +40,12 @@ class CircuitBreaker:
     Anything that a server answered, an error too, starts the count anew.
     """
 
-    def __init__(self, threshold: int = DEAD_AFTER_CALLS) -> None:
-        self._threshold = threshold
-        self._in_a_row = 0
+    _in_a_row = 0
 
     @property
     def is_open(self) -> bool:
         """Whether calls fail at once, without being sent."""
-        return self._in_a_row >= self._threshold
+        return self._in_a_row >= DEAD_AFTER_CALLS
 
     def report(self, reply: ChatReply) -> None:
         """Count how a call ended."""
@@ -96,7 +94,6 @@ class HttpChat:
         key: sent as a bearer token and written nowhere else, not even where the server repeats it.
         policy: what is retried.
         budget: of the calls; null = no limit.
-        clock: seconds, monotonic.
 
     Raises:
         EndpointError: if the key cannot be sent.
@@ -110,15 +107,13 @@ class HttpChat:
         *,
         policy: CallRetryPolicy | None = None,
         budget: CallBudget | None = None,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
-        self._clock = clock
         self._breaker = CircuitBreaker()
-        self._limiter = RateLimiter(entry, clock, self._policy.sleep)
+        self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
         self._being_kept = 0
@@ -209,7 +204,7 @@ class HttpChat:
         # Much may have happened while it waited.
         if refusal := self._refuse():
             return Attempt(refusal, sent=False)
-        started_s = self._clock()
+        started_s = time.perf_counter()
         try:
             answer = await self._transport.post(request.body_json.encode())
         except TransportError as error:
@@ -220,7 +215,7 @@ class HttpChat:
         error_text = reply.error
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."
-        reply = replace(reply, error=error_text, latency_s=self._clock() - started_s, attempts=attempt)
+        reply = replace(reply, error=error_text, latency_s=time.perf_counter() - started_s, attempts=attempt)
         self._limiter.note_reply(reply, expected)
         return Attempt(reply, retry_after_s)
 

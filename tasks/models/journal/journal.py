@@ -19,7 +19,7 @@ from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
 from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
-from tasks.models.journal.table import JournalRow, connect, damaged_row, insert, journal_errors, read_reply, write_reply
+from tasks.models.journal.table import JournalRow, connect, insert, journal_errors, read_reply, row_errors, write_reply
 
 
 class _Entry(NamedTuple):
@@ -77,10 +77,8 @@ class Journal:
             row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        try:
+        with row_errors(self._path, key):
             return read_reply(row[0])
-        except ValueError as error:
-            raise damaged_row(self._path, key, error) from error
 
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
         """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled.

@@ -4,10 +4,8 @@ Texts are our own; what each of them asks for follows LongEmotion. A block eithe
 then it is sent as it stands, so that it may hold braces.
 """
 
-import re
 from functools import cache
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -15,13 +13,11 @@ from pydantic import Field, model_validator
 from schemas.base import Frozen
 from schemas.context import ASPECTS
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files
+from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files, require_fields
 
 LONG_PROMPTS = PROMPTS / "longemotion"
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
-
-PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
 
 
 class Template(Frozen):
@@ -31,17 +27,8 @@ class Template(Frozen):
     def _each_block_has_its_fields(self) -> Self:
         for name, block in type(self).model_fields.items():
             if isinstance(text := getattr(self, name), str):
-                _require_fields(name, text, tuple(field for field in block.metadata if isinstance(field, str)))
+                require_fields(name, text, [field for field in block.metadata if isinstance(field, str)])
         return self
-
-
-def _require_fields(name: str, text: str, expected: tuple[str, ...]) -> None:
-    if expected:
-        found = tuple(field for _, field, _, _ in Formatter().parse(text) if field is not None)
-    else:
-        found = tuple(match[0] for match in PLACEHOLDER.finditer(text))
-    if found != expected:
-        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {list(found)} in {text!r}")
 
 
 class RetrievingTemplate(Template):

@@ -408,7 +408,7 @@ def test_what_the_server_asks_for_is_honoured_within_the_budget(
     ],
 )
 def test_the_breaker_opens_for_good_after_connection_failures_in_a_row(failures: list[Failure | None], *, is_open: bool) -> None:
-    breaker = CircuitBreaker(threshold=3)
+    breaker = CircuitBreaker()
     for failure in failures:
         breaker.report(ChatReply(failure=failure))
     assert breaker.is_open is is_open
