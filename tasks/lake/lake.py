@@ -152,11 +152,7 @@ class Lake:
         """
         path = self.path(ref)
         with unreadable(path):
-            footer = pl.read_parquet_metadata(footer_source(path) or parquet_source(path)).get(_FOOTER_KEY)
-        try:
-            return Footer.model_validate_json(footer or "")
-        except ValidationError as error:
-            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
+            return _footer_in(footer_source(path) or parquet_source(path), path)
 
     def file_sha256(self, ref: PartitionRef) -> str:
         """Return the hash of a file's bytes: of measured columns, footer and padding too, which no content hash covers.
@@ -221,15 +217,18 @@ class Lake:
             source = footer_source(path)
             if source is None:
                 return None
-            footer = pl.read_parquet_metadata(source).get(_FOOTER_KEY)
+            ref = _footer_in(source, path).partition
             rows = pl.scan_parquet(source, hive_partitioning=False).select(pl.len()).collect().item()
-        try:
-            ref = Footer.model_validate_json(footer or "").partition
-        except ValidationError as error:
-            raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
         if ref.fingerprint != key.fingerprint or ref.rows != rows:
             raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {rows} rows")
         return ref
+
+
+def _footer_in(source: Path | BytesIO, path: Folder) -> Footer:
+    try:
+        return Footer.model_validate_json(pl.read_parquet_metadata(source).get(_FOOTER_KEY, ""))
+    except ValidationError as error:
+        raise untrusted(path, "a footer written by MoodFlow", "none that can be read") from error
 
 
 def _place(key: PartitionKey) -> str:

@@ -13,7 +13,6 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
@@ -280,25 +279,6 @@ async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_fi
     judged = await judging
     assert begun == list(reversed(lengths))
     assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
-
-
-async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() -> None:
-    begun: list[int] = []
-    ended: list[int] = []
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        length = answer_length(request)
-        begun.append(length)
-        if length == 149:
-            await asyncio.sleep(0.01)
-            raise LakeError("the disk is full")
-        await asyncio.sleep(30)
-        ended.append(length)
-        return ChatReply(text=GOOD)
-
-    with pytest.raises(LakeError, match="the disk is full"):
-        await asyncio.wait_for(rate_lengths(range(50, 150), chat), 10)
-    assert (len(begun), ended) == (PLACES, [])
 
 
 SUMMARY_RUBRIC = load_rubric("mc_stage1")

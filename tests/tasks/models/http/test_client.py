@@ -207,56 +207,18 @@ async def test_as_many_calls_are_in_flight_as_are_allowed_and_no_more(first: int
     assert max(levels) == concurrency
 
 
-async def test_no_call_starts_while_the_server_wants_none() -> None:
-    # The first call is told to wait 17 s; the second comes meanwhile and is not sent before that is over.
-    order: list[str] = []
-    told, over = asyncio.Event(), asyncio.Event()
-
-    async def wait(seconds: float) -> None:
-        order.append(f"wait {seconds:.0f}")
-        told.set()
-        await over.wait()
-
-    def answer(messages: list[dict[str, str]]) -> str:
-        order.append(messages[0]["content"])
-        return "B"
-
-    with ModelServer(answer, fault=only_first("429"), retry_after="17") as server:
-        async with client(entry(server.base_url), wait) as chat:
-            first = asyncio.ensure_future(chat(request("first")))
-            await told.wait()
-            second = asyncio.ensure_future(chat(request("second")))
-            await asyncio.sleep(0.1)
-            assert order == ["wait 17"]
-            over.set()
-            replies = await asyncio.gather(first, second)
-    assert [reply.text for reply in replies] == ["B", "B"]
-    assert sorted(order[1:]) == ["first", "second"]
-
-
 class Pays:
     """A budget for a number of calls."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls
-        self.settled: list[tuple[float, str | None]] = []
 
     def reserve(self, _: ChatRequest) -> float | None:
         self.left -= 1
         return 5.0 if self.left >= 0 else None
 
     def settle(self, reserved: float, reply: ChatReply) -> None:
-        self.settled.append((reserved, reply.text))
-
-
-async def test_a_budget_that_is_spent_stops_calls_before_they_are_sent() -> None:
-    two = Pays(2)
-    with ModelServer(lambda _: "B") as server:
-        async with HttpChat(entry(server.base_url), server.base_url, budget=two) as chat:
-            replies = [await chat(request(f"call {number}")) for number in range(4)]
-    assert [reply.failure for reply in replies] == [None, None, "budget", "budget"]
-    assert server.calls == 2
-    assert two.settled == [(5.0, "B"), (5.0, "B")]
+        """Nothing is given back."""
 
 
 async def test_what_is_not_sent_does_not_wait_for_its_minute() -> None:
@@ -287,7 +249,7 @@ async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
     assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
 
 
-async def test_a_pause_outlives_the_call_that_was_told_of_it() -> None:
+async def test_no_call_starts_in_a_pause_which_outlives_the_call_that_was_told_of_it() -> None:
     over = asyncio.Event()
     told = asyncio.Event()
 
