@@ -41,12 +41,7 @@ class Run(NamedTuple):
 
 async def run(server: ModelServer, journal: Path) -> Run:
     before = server.calls
-    model = ModelEntry(
-        name="listener",
-        base_url=server.base_url,
-        concurrency=32,
-        require_same_model=True,
-    )
+    model = ModelEntry(name="listener", base_url=server.base_url, concurrency=32, require_same_model=True)
     impatient = CallRetryPolicy(sleep=Pauses(), draw=random.Random(0).random)
     async with Journal(journal) as kept, HttpChat(model, server.base_url, policy=impatient) as client:
         chat = JournaledChat(client, kept)

@@ -24,14 +24,7 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import (
-    CONTEXT,
-    LongItem,
-    RoleModel,
-    SolverOptions,
-    SolverOutput,
-    SolverResources,
-)
+from tasks.solvers.longemotion.state import CONTEXT, LongItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import read_item, response_row
 from tasks.solvers.truncation import solve_within_context

@@ -8,14 +8,7 @@ import pytest
 
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.error_patterns import CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS, ErrorPattern
-from tasks.models.http.failures import (
-    FAILURE_KINDS,
-    RETRIES,
-    describe_error,
-    find_error,
-    read_error,
-    read_max_context,
-)
+from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error, read_max_context
 
 
 def error(message: str = "", **more: Any) -> dict[str, Any]:
