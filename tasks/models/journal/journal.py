@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
+from tasks.models.journal.leases import Leases, LeaseUpdate, Queue, settle
 from tasks.models.journal.table import JournalRow, connect, insert, journal_errors, read_reply, row_errors, write_reply
 
 
@@ -125,17 +125,7 @@ def _settle(batch: list[_Entry], error: LakeError | None) -> None:
     if batch:
         # In a loop that is closed no caller waits.
         with suppress(RuntimeError):
-            batch[0].durable.get_loop().call_soon_threadsafe(_end, [entry.durable for entry in batch], error)
-
-
-def _end(futures: list[asyncio.Future[None]], error: LakeError | None) -> None:
-    for durable in futures:
-        if durable.done():
-            continue
-        if error is None:
-            durable.set_result(None)
-        else:
-            durable.set_exception(error)
+            batch[0].durable.get_loop().call_soon_threadsafe(settle, [entry.durable for entry in batch], error)
 
 
 class JournaledChat:

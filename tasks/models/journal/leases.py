@@ -187,13 +187,18 @@ class Queue:
             self._looking = None
 
     def _wake(self, keys: Iterable[str], error: LakeError | None = None) -> None:
-        for woken in [woken for key in keys for woken in self._waiting.pop(key, [])]:
-            if woken.done():
-                continue
-            if error is None:
-                woken.set_result(None)
-            else:
-                woken.set_exception(error)
+        settle([woken for key in keys for woken in self._waiting.pop(key, [])], error)
+
+
+def settle(futures: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
+    """End all futures that are not done: with the error, if there is one."""
+    for future in futures:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
 
 
 def _close_inherited() -> None:

@@ -4,8 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from math import exp
 from pathlib import Path
@@ -22,8 +20,8 @@ from tasks.models.embedded.serving import BEGINNING, InTurn, find_weights, serve
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import Retry
+from tests.tasks.models.making_calls import running
 
-ROOT = Path(__file__).resolve().parents[4]
 ENTRY = ModelEntry(name=EMBEDDED_MODEL)
 RATING = json.dumps(
     {
@@ -213,8 +211,7 @@ async def test_a_context_shortened_for_want_of_memory_is_told(
 
 
 async def test_it_ends_with_its_parent_also_after_a_restart() -> None:
-    command = [sys.executable, "-m", "tests.tasks.models.embedded.embedded_parent"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220  nothing else runs
+    with running("embedded.embedded_parent") as parent:
         assert parent.stdout is not None
         first, second = (int(pid) for pid in parent.stdout.readline().split())
         assert not alive(first)

@@ -20,7 +20,7 @@ from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tests.model_server import Fault, ModelServer
-from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request, running
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -282,8 +282,7 @@ async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: P
 
 async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
-    command = [sys.executable, "-m", "tests.tasks.models.journal.journal_writer", str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220  nothing else runs
+    with running("journal.journal_writer", str(path)) as process:
         assert process.stdout is not None
         keys = [process.stdout.readline().strip() for _ in range(20)]
         process.kill()

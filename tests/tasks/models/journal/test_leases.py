@@ -16,9 +16,8 @@ import pytest
 
 from schemas.errors import LakeError
 from tasks.models.journal.leases import FILES, Leases, LeaseUpdate, Queue
-from tests.tasks.models.making_calls import HANGS_S, request
+from tests.tasks.models.making_calls import HANGS_S, request, running
 
-ROOT = Path(__file__).resolve().parents[4]
 KEYS = [request(str(number)).key for number in range(200)]
 KEY, OTHER = KEYS[:2]
 
@@ -33,14 +32,10 @@ class Holder(NamedTuple):
 
 @contextmanager
 def holder(folder: Path, *keys: str, how: str = "alone") -> Iterator[Holder]:
-    command = [sys.executable, "-m", "tests.tasks.models.journal.lease_holder", how, str(folder), *keys]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with running("journal.lease_holder", how, str(folder), *keys) as process:
         assert process.stdout is not None
         claimed, child = process.stdout.readline().split()
-        try:
-            yield Holder(process, int(claimed), int(child))
-        finally:
-            process.kill()
+        yield Holder(process, int(claimed), int(child))
 
 
 def is_alive(process: int) -> bool:
