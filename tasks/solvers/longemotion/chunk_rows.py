@@ -13,6 +13,9 @@ from schemas.tables.contexts import Chunks
 from tasks.solvers.longemotion.state import CONTEXT
 from tasks.text.tokens import count_tokens
 
+COPIED = ("text", "start", "end", "token_start", "token_end")
+"""Fields of a chunk that `chunks` has under the same name."""
+
 
 def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
     """Return segments as chunks, as if they stood one after the other with a line end between them."""
@@ -62,18 +65,8 @@ def chunk_rows(
 ) -> Iterator[dict[str, Any]]:
     """Return rows of `chunks`."""
     for chunk, needle in zip(chunks, needles, strict=True):
-        yield {
-            "dataset": dataset,
-            "item_id": item_id,
-            "corpus": corpus,
-            "chunk": chunk.number,
-            "text": chunk.text,
-            "start": chunk.start,
-            "end": chunk.end,
-            "token_start": chunk.token_start,
-            "token_end": chunk.token_end,
-            "holds_needle": needle,
-        }
+        place = {"dataset": dataset, "item_id": item_id, "corpus": corpus, "chunk": chunk.number}
+        yield {**place, **{name: getattr(chunk, name) for name in COPIED}, "holds_needle": needle}
 
 
 def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
@@ -81,6 +74,6 @@ def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
     found: dict[str, list[Chunk]] = {}
     for row in rows.sort("item_id", "chunk").iter_rows(named=True):
         if row["corpus"] == CONTEXT:
-            chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
+            chunk = Chunk(row["chunk"], **{name: row[name] for name in COPIED})
             found.setdefault(row["item_id"], []).append(chunk)
     return {item_id: tuple(chunks) for item_id, chunks in found.items()}
