@@ -173,15 +173,11 @@ class RetrievalEngine:
             if self._closing.is_set():
                 raise _ClosedError
             part = order[start : start + TEXTS_PER_WRITE]
-            found = self._new([texts[place] for place in part])
+            self._encode = self._encode or self._load(self._files)
+            found = self._encode([texts[place] for place in part])
+            self._embedded += len(part)
             vectors |= self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)})
         return np.stack([vectors[key] for key in keys])
-
-    def _new(self, texts: list[str]) -> Vectors:
-        self._encode = self._encode or self._load(self._files)
-        vectors = self._encode(texts)
-        self._embedded += len(texts)
-        return vectors
 
     def _close_store(self) -> None:
         if self._store is not None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import count
-from types import MappingProxyType
 
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.base import build_messages, call_model
@@ -29,14 +28,12 @@ from tasks.solvers.longemotion.state import (
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
 
-RETRIEVERS: Mapping[Setting, Retrieve] = MappingProxyType(
-    {
-        "rag": retrieve_chunks,
-        "retrieve_only": retrieve_chunks,
-        "coem": retrieve_enriched,
-        "self_rag": retrieve_criticised,
-    }
-)
+RETRIEVERS: Mapping[Setting, Retrieve] = {
+    "rag": retrieve_chunks,
+    "retrieve_only": retrieve_chunks,
+    "coem": retrieve_enriched,
+    "self_rag": retrieve_criticised,
+}
 
 
 async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
