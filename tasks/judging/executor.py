@@ -19,7 +19,7 @@ from tasks.judging.contract import Contract, Parsed, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.base import PlannedCalls
+from tasks.solvers.base import UnsentCalls
 
 JUDGEMENTS_VERSION = "3"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
@@ -177,7 +177,7 @@ async def plan_ratings(
         rubric: what it rates.
         repetitions: times it rates each answer.
     """
-    planned = PlannedCalls()
+    planned = UnsentCalls()
     forecast = Judge(judge, rubric, planned)
     for row, answer in answers:
         for repetition in range(repetitions):

@@ -21,7 +21,7 @@ class Call(NamedTuple):
     of_helper: bool = False
 
 
-class PlannedCalls(list[ChatRequest]):
+class UnsentCalls(list[ChatRequest]):
     """A client that sends nothing and keeps what it was asked, for forecasts."""
 
     async def __call__(self, request: ChatRequest) -> ChatReply:

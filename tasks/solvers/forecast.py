@@ -18,7 +18,7 @@ from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
-from tasks.solvers.base import PlannedCalls, direct
+from tasks.solvers.base import UnsentCalls, direct
 from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import read_item
@@ -37,7 +37,7 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: E
         entry: the model under test.
         epochs: how often and in which orders of options items are asked.
     """
-    planned, prompts = PlannedCalls(), load_prompts()
+    planned, prompts = UnsentCalls(), load_prompts()
     for presentation in plan_epochs(items, epochs):
         await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, planned, presentation.draw)
     return planned
