@@ -97,30 +97,16 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
     estimator = Estimator()
     for model in dict.fromkeys(tested):
         place = f"*/model={quote(model, safe='')}/*/*.parquet"
-        learn_replies(estimator, model, read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"]))
+        replies = read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"])
+        for messages, prompt, completion in replies.select("messages", *TOKENS).iter_rows():
+            texts = [message["content"] for message in json.loads(messages)]
+            estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
     for judge in dict.fromkeys(judges):
         place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
-        learn_lengths(estimator, judge, read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"])
+        # Of a judge only the lengths of its replies: what it was asked is not stored.
+        for length in read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"]:
+            estimator.learn(Measure(judge, judged=True, script="other", guessed=0), 0, length)
     return estimator
-
-
-def learn_lengths(estimator: Estimator, model: str, completion_tokens: pl.Series) -> None:
-    """Learn how long stored replies of a judge were."""
-    for length in completion_tokens:
-        estimator.learn(Measure(model, judged=True, script="other", guessed=0), 0, length)
-
-
-def learn_replies(estimator: Estimator, model: str, replies: pl.DataFrame) -> None:
-    """Learn from stored replies of a model under test.
-
-    Args:
-        estimator: changed.
-        model: its name.
-        replies: with `messages`, `prompt_tokens` and `completion_tokens`.
-    """
-    for messages, prompt, completion in replies.select("messages", "prompt_tokens", "completion_tokens").iter_rows():
-        texts = [message["content"] for message in json.loads(messages)]
-        estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
 
 
 def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:

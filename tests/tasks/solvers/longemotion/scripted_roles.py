@@ -91,11 +91,6 @@ def numbering(word: str) -> Answer:
     return answer
 
 
-def last_line(request: ChatRequest) -> str:
-    """The last line of a request's last message."""
-    return request.messages[-1].content.splitlines()[-1]
-
-
 @dataclass
 class ScriptedRoles:
     """The models of a run and its retriever."""

@@ -8,7 +8,7 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.state import LongItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, last_line, numbering, saying
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
 SAGE_SYSTEM = (
     """You are an expert in psychology. You prepare material for another model, which has to understand the emotions in a text."""
@@ -206,4 +206,3 @@ async def test_notes_stay_with_their_chunks() -> None:
         assert QA.chunks[row.chunk].text in texts[row.helper_call_key]
         order = list(texts).index(row.helper_call_key) + 1
         assert row.enriched == f"note {order}"
-    assert last_line(roles.model.asked[0]) == "Answer:"

@@ -1,6 +1,6 @@
 """The steps for long items, called as plain functions on a lake of their own: what they write, and what an incomplete one is."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from schemas.tables.responses import Responses
 from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
 from tasks.solvers.longemotion.state import LongItem, ModelRoles, SolverOptions, SolverResources
@@ -47,16 +48,6 @@ class Listener:
 
     def on_reply(self, _reply: ChatReply) -> None:
         self.replies += 1
-
-
-class InTurn:
-    """A worker pool that does one job after the other, the longest first."""
-
-    async def do_all(self, works: Sequence[Any]) -> list[Any]:
-        done: dict[int, Any] = {}
-        for place in sorted(range(len(works)), key=lambda place: -works[place].length):
-            done[place] = await works[place].do()
-        return [done[place] for place in range(len(works))]
 
 
 def build(lake: Lake, long_item: LongItem) -> tuple[PartitionRef, PartitionRef]:
@@ -108,7 +99,8 @@ def resources(model: ScriptedModel) -> SolverResources:
 
 async def infer(lake: Lake, asked: LongJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
     listener = Listener()
-    refs = await plain(infer_long_partition)(asked, lake, resources(model), InTurn(), {"tested": listener})
+    async with WorkerPool(1) as pool:
+        refs = await plain(infer_long_partition)(asked, lake, resources(model), pool, {"tested": listener})
     return refs, listener
 
 
