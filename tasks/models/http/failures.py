@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+import httpx
+
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
@@ -134,8 +136,6 @@ STATUSES: Mapping[int, Failure] = {
 """What a status means where neither code nor message of the error says more."""
 
 HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
-SUCCESS, REDIRECTION = 2, 3
-"""Hundreds of HTTP statuses."""
 
 
 class ServerError(NamedTuple):
@@ -159,7 +159,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
     """
     error = _error_in(body) or ServerError((), body.decode("utf-8", "replace"))
     told = describe_error(body)
-    if status // 100 == REDIRECTION:
+    if httpx.codes.is_redirect(status):
         told = f"a redirect, which is not followed: {told}"
     elif (limit := re.search(r'"n_ctx": ?(\d+)', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
         told = f"{told} (n_ctx {limit[1]})"
@@ -168,7 +168,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
 
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
-    meant = error.status if status // 100 == SUCCESS and error.status is not None else status
+    meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_worded(error.message):
         return PASSING.failure
     coded = [mark.failure for mark in CODES if mark.is_code(error.codes)]

@@ -105,8 +105,14 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
     qa = _qa_row(options.preset, setting, model) if family == "qa" else None
     retrieves = setting != "base" and (setting == "retrieve_only" or long_task not in {"mc1", "mc2", "mc3"})
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
-    if retrieves and family != "ed":
-        _require_progress(chunk_tokens, options.overlap_tokens)
+    if retrieves and family != "ed" and options.overlap_tokens >= chunk_tokens:
+        raise UsageError(
+            "neighbouring chunks would overlap as a whole",
+            where="overlap_tokens of the retrieval options",
+            expected=f"less than chunk_tokens, which is {chunk_tokens}",
+            got=str(options.overlap_tokens),
+            next_step="lower overlap_tokens or raise chunk_tokens",
+        )
     counts = _override(
         ChunkCounts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting
     )
@@ -160,14 +166,3 @@ def _override(counts: ChunkCounts, options: RetrievalOptions, setting: Setting) 
             next_step="lower top_k or raise initial_k",
         )
     return ChunkCounts(top_k, initial_k)
-
-
-def _require_progress(chunk_tokens: int, overlap_tokens: int) -> None:
-    if overlap_tokens >= chunk_tokens:
-        raise UsageError(
-            "neighbouring chunks would overlap as a whole",
-            where="overlap_tokens of the retrieval options",
-            expected=f"less than chunk_tokens, which is {chunk_tokens}",
-            got=str(overlap_tokens),
-            next_step="lower overlap_tokens or raise chunk_tokens",
-        )

@@ -95,7 +95,7 @@ class SolverOutput:
 
 @dataclass(frozen=True)
 class SolverResources:
-    """What solvers work with besides the models."""
+    """What solvers work with: models by role, and what splits and ranks texts."""
 
     roles: ModelRoles
     retriever: Retriever

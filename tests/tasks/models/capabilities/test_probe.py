@@ -282,8 +282,7 @@ async def test_what_the_server_wrote_is_shown_without_secrets_and_on_one_line() 
 
 
 async def test_findings_are_remembered_per_endpoint_and_model(tmp_path: Path) -> None:
-    with ProbedServer(refusing("temperature")) as server:
-        found = await probed(server.base_url)
+    found, _ = await probed_with(refusing("temperature"))
     entry = ModelEntry(name="listener", base_url="http://one.example/v1")
     assert recall(tmp_path, entry) is None
     file = remember(tmp_path, entry, found)
@@ -307,9 +306,8 @@ async def test_a_password_in_the_url_is_not_kept(tmp_path: Path) -> None:
 
 
 async def test_what_an_older_version_found_is_not_used(tmp_path: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body)) as server:
-        found = await probed(server.base_url)
-        entry = ModelEntry(name="listener", base_url=server.base_url)
+    found, _ = await probed_with(lambda body, _: completed(body))
+    entry = ModelEntry(name="listener", base_url="http://one.example/v1")
     file = remember(tmp_path, entry, found)
     file.write_text(file.read_text().replace(f'"version": {PROBE_VERSION}', '"version": 0'))
     assert recall(tmp_path, entry) is None
@@ -345,8 +343,7 @@ async def test_one_at_a_time_probes_a_model(tmp_path: Path) -> None:
 
 
 async def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    with ProbedServer(lambda body, _: completed(body)) as server:
-        found = await probed(server.base_url)
+    found, _ = await probed_with(lambda body, _: completed(body))
     (tmp_path / "journal").write_text("a file where a folder should be")
     with pytest.raises(LakeError, match="cannot be written"):
         remember(tmp_path, ModelEntry(name="listener", base_url="http://one.example/v1"), found)
