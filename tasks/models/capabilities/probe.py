@@ -265,9 +265,8 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
 
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
-    return httpx.codes.is_success(reply.http_status or 0) and bool(
-        reply.text or reply.reasoning or reply.finish_reason == "length"
-    )
+    said = reply.text or reply.reasoning or reply.finish_reason == "length"
+    return httpx.codes.is_success(reply.http_status or 0) and bool(said)
 
 
 def _is_refusal(reply: ChatReply) -> bool:
