@@ -248,12 +248,6 @@ def test_ordinal_by_hand() -> None:
     assert krippendorff_alpha([[1, 1], [2, 4], [5, 5]], "ordinal") == pytest.approx(1 - 5 / 99)
 
 
-def test_agreement_and_its_opposite() -> None:
-    assert krippendorff_alpha([[1, 1, 1], [2, 2], [9, 9]]) == 1
-    # Observed 4 and expected 2 * 4 * 4 / (4 * 3) = 8/3:  1 - 4 / (8/3) = -1/2.
-    assert krippendorff_alpha([[1, 3], [3, 1]]) == pytest.approx(-0.5)
-
-
 @pytest.mark.parametrize(
     "units",
     [

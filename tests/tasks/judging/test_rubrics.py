@@ -19,10 +19,6 @@ def rubric_fields() -> dict[str, Any]:
     return fields
 
 
-def test_summary_has_its_four_dimensions() -> None:
-    assert load_rubric("summary").names == ("completeness", "conciseness", "faithfulness", "fluency")
-
-
 @pytest.mark.parametrize(
     ("name", "sha256"),
     [

@@ -52,13 +52,6 @@ def test_without_a_table_only_the_embedded_model_has_a_price() -> None:
     assert find_rate("smollm2", None, None) == FREE
 
 
-def test_a_cost_by_hand(table: PriceTable) -> None:
-    # 400,000 x 2.5 / 1,000,000 = 1; 30,000 x 10 / 1,000,000 = 0.3
-    rate = find_rate("large", SERVER, table)
-    assert rate is not None
-    assert rate.cost(400_000, 30_000) == pytest.approx(1.3)
-
-
 def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
     judge = row.model_copy(update={"role": "judge"})
