@@ -33,10 +33,14 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         return Retrieved(rows=rows, failed=blame(failed, "sage"))
     notes = [HelperNote.of(call) for call in calls]
     if together:
-        ranked_by, knowledge, notes = query._replace(text=notes[0].text), notes[0].text, notes * len(chosen)
+        # The one note ranks the chunks as they are.
+        ranked_by = query._replace(text=notes[0].text)
+        knowledge = notes[0].text
+        notes *= len(chosen)
         pieces = [Piece(chunk, chunk.text) for chunk in chosen]
     else:
-        ranked_by, knowledge, form = query, None, state.prompts.sage.template(state.language).pack
+        ranked_by, knowledge = query, None
+        form = state.prompts.sage.template(state.language).pack
         noted = zip(chosen, notes, strict=True)
         pieces = [Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) for chunk, note in noted]
     ranking = await _rank_again(state, [piece.text for piece in pieces], ranked_by.text)
@@ -44,8 +48,12 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
     by_number = {piece.chunk.number: piece for piece in pieces}
     notes_by_number = dict(zip(by_number, notes, strict=True))
     kept = {chunk.number for chunk in best}
-    reranked = record("reranked", Pool(chosen, pool.corpus), ranked_by, ranking, kept, notes_by_number)
-    return Retrieved(tuple(by_number[chunk.number] for chunk in arrange(best, query)), rows + reranked, query.aspect, knowledge)
+    return Retrieved(
+        pieces=tuple(by_number[chunk.number] for chunk in arrange(best, query)),
+        rows=rows + record("reranked", Pool(chosen, pool.corpus), ranked_by, ranking, kept, notes_by_number),
+        heading=query.aspect,
+        knowledge=knowledge,
+    )
 
 
 def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
