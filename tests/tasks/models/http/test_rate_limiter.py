@@ -228,8 +228,10 @@ def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
         ("anthropic-ratelimit-requests-remaining=0 anthropic-ratelimit-requests-reset=2026-11-21T10:00:12Z", 12.0),
         ("anthropic-ratelimit-output-tokens-remaining=10 anthropic-ratelimit-output-tokens-reset=2026-11-21T10:00:20Z", 20.0),
         (
-            "x-ratelimit-remaining-requests=0 x-ratelimit-reset-requests=2s "
-            "x-ratelimit-remaining-tokens=0 x-ratelimit-reset-tokens=30s",
+            (
+                "x-ratelimit-remaining-requests=0 x-ratelimit-reset-requests=2s "
+                "x-ratelimit-remaining-tokens=0 x-ratelimit-reset-tokens=30s"
+            ),
             30.0,
         ),
         ("X-RateLimit-Remaining=0 X-RateLimit-Reset=1795255230000", 30.0),
