@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-import httpx
-
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import CallFrame, Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry, frame_call
@@ -50,6 +48,9 @@ TOP_LOGPROBS = 5
 LONGEST_EVIDENCE = 200
 NOTHING_CAME = "no call was answered"
 OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "reasoning")
+
+SUCCESS, CLIENT_ERROR = 2, 4
+"""Hundreds of HTTP statuses."""
 
 NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 413, 429})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
@@ -266,7 +267,7 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
     said = reply.text or reply.reasoning or reply.finish_reason == "length"
-    return httpx.codes.is_success(reply.http_status or 0) and bool(said)
+    return (reply.http_status or 0) // 100 == SUCCESS and bool(said)
 
 
 def _is_refusal(reply: ChatReply) -> bool:
@@ -275,7 +276,7 @@ def _is_refusal(reply: ChatReply) -> bool:
         return False
     if reply.http_status == HTTPStatus.NOT_IMPLEMENTED:
         return True
-    return httpx.codes.is_client_error(reply.http_status or 0) and reply.http_status not in NOT_ABOUT_PARAMETERS
+    return (reply.http_status or 0) // 100 == CLIENT_ERROR and reply.http_status not in NOT_ABOUT_PARAMETERS
 
 
 def _follows_schema(text: str) -> bool:
