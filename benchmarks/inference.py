@@ -50,7 +50,7 @@ from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.base import Transcript, direct  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
-from tasks.solvers.run import Endpoint, SolverRun, read_item, run_solver  # noqa: E402
+from tasks.solvers.run import Endpoint, read_item, run_solver  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
 PARTITION = 300
@@ -181,7 +181,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         return await direct(item, entry, prompts, chat, repetition)
 
     async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
-        rows = await run_solver(plan_epochs(items), SolverRun("stub", "base", solve), endpoint, lambda _: None)
+        rows = await run_solver(plan_epochs(items), ("stub", "base"), solve, endpoint, lambda _: None)
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)

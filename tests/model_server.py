@@ -10,7 +10,7 @@
 * `401`, `402`, `403`, `404`, `500`, `503`, `quota`, `context_too_long`, `content_filter`: an error in the usual form;
   `error_200`: one with HTTP 200.
 * `not_json`, `no_choices`, `null_content`, `tool_call`, `length`, `filtered`: a 200 without an answer.
-* `wrong_model`: an answer that names another model; `refusal`: one in the field for refusals.
+* `wrong_model`: an answer that names another model.
 * `redirect`: the answer is said to be elsewhere.
 * `slow`: no answer for SLOW_S seconds; `drip`: one byte now and then, for as long; `late`: the right answer after LATE_S seconds.
 
@@ -25,7 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from tasks.models.capabilities.probe import QUESTION
 from tests.loopback import Handler, LoopbackServer
@@ -33,9 +33,8 @@ from tests.loopback import Handler, LoopbackServer
 Fault = Literal[
     "close", "429", "500", "401", "echo", "truncated", "not_json", "no_choices", "null_content", "slow", "drip", "redirect",
     "402", "403", "404", "503", "quota", "context_too_long", "content_filter", "error_200", "tool_call", "length", "filtered",
-    "wrong_model", "refusal", "late",
+    "wrong_model", "late",
 ]  # fmt: skip
-FAULTS: tuple[Fault, ...] = get_args(Fault)
 Reply = Callable[[list[dict[str, str]]], str]
 Logprobs = Callable[[list[dict[str, str]]], Any]
 Faults = Callable[[int], Fault | None]
@@ -66,7 +65,6 @@ ODD: dict[Fault, dict[str, Any]] = {
     "tool_call": {"message": {"content": None, "tool_calls": [{"id": "1", "type": "function"}]}, "finish_reason": "tool_calls"},
     "length": {"message": {"content": "", "reasoning_content": "Let me see"}, "finish_reason": "length"},
     "filtered": {"message": {"content": ""}, "finish_reason": "content_filter"},
-    "refusal": {"message": {"content": None, "refusal": "I cannot help with that."}},
 }
 """Faults that are another choice in an answer that is whole."""
 

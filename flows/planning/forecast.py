@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flows.planning.jobs import EvalJob, LongParts, helpers_of
-from schemas.chat import ChatReply, ChatRequest
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.plan import Plan
 from schemas.retrieval import Chunk, Ranked
 from schemas.usage import Role
@@ -13,7 +13,7 @@ from tasks.lake.lake import Lake
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import segments_of
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverResources
+from tasks.solvers.longemotion.state import LongItem, RoleModel, SolverResources
 from tasks.solvers.longemotion.steps import read_long
 from tasks.solvers.run import read_item
 
@@ -64,16 +64,16 @@ class PlannedCalls:
 
     calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
 
-    def record(self, role: Role, model: RoleModel) -> RoleModel:
-        """Return the same model with its calls recorded and not sent."""
+    def record(self, role: Role, entry: ModelEntry) -> RoleModel:
+        """Return the model in its role, with its calls recorded and not sent."""
         made = self.calls.setdefault(role, [])
 
         async def note(request: ChatRequest) -> ChatReply:
             made.append(request)
-            text = FAVOURABLE if role == "critic" else write_at_length(len(made), model.entry.sampling.max_tokens)
+            text = FAVOURABLE if role == "critic" else write_at_length(len(made), entry.sampling.max_tokens)
             return ChatReply(text=text)
 
-        return RoleModel(model.entry, note)
+        return RoleModel(entry, note)
 
 
 async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
@@ -85,15 +85,10 @@ async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: L
         plan: resolved.
         lake: holds items and contexts.
     """
-    planned, helpers = PlannedCalls(), helpers_of(plan, job.entry, job.setting)
-
-    async def refuse(request: ChatRequest) -> ChatReply:
-        raise AssertionError(f"{request.model} was to be asked in a forecast")
-
-    core = planned.record("tested", RoleModel(job.entry, refuse))
-    sage = planned.record("sage", RoleModel(helpers.get("sage", job.entry), refuse))
-    critic = planned.record("critic", RoleModel(helpers.get("critic", job.entry), refuse))
-    resources = SolverResources(ModelRoles(core, sage, critic), LastFirstRetriever(plan.retrieval.counts_bos))
+    planned = PlannedCalls()
+    entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers_of(plan, job.entry, job.setting)}
+    roles = {role: planned.record(role, entry) for role, entry in entries.items()}
+    resources = SolverResources(roles, LastFirstRetriever(plan.retrieval.counts_bos))
     splitting = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
         item = read_item(row)

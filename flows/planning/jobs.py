@@ -9,6 +9,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
+from schemas.usage import Role
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.datasets.keys import items_key, long_items_keys
 from tasks.judging.executor import judgements_key
@@ -17,7 +18,7 @@ from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
 from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
@@ -26,6 +27,7 @@ from tasks.solvers.longemotion.steps import ChunkJob, LongKeys
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import responses_key
+from tasks.solvers.truncation import truncation_settings
 from tasks.sources.locating import Locator, source_sha256
 
 IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
@@ -149,7 +151,8 @@ class LongParts:
         }
         settings = {
             **long_settings(options, helpers_of(plan, entry, setting), embedder, texts),
-            **round_settings(plan.repeat, too_long),
+            **Epochs(repeat=plan.repeat).settings,
+            **truncation_settings(too_long),
         }
 
         def key(layer: str) -> PartitionKey:
@@ -181,7 +184,7 @@ class LongParts:
         return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
 
 
-def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[str, ModelEntry]:
+def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, ModelEntry]:
     """Return the helpers of the model under test, by role; where the plan names none, that model itself."""
     if setting == "coem":
         return {"sage": plan.sage or entry}

@@ -107,7 +107,7 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: Asyn
     account = budget.account(entry)
     if entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
-        entry = entry.model_copy(update={"concurrency": server.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
+        entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
         sending: KeepingChat = InTurn(await stack.enter_async_context(client))

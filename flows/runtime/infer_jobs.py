@@ -34,8 +34,8 @@ from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
 from tasks.solvers.forecast import find_journaled, plan_requests
-from tasks.solvers.longemotion.state import ModelRoles, RoleModel, SolverResources
-from tasks.solvers.longemotion.steps import ChunkJob, LongJob, RoleListeners, chunk_partition, infer_long_partition
+from tasks.solvers.longemotion.state import RoleModel, SolverResources
+from tasks.solvers.longemotion.steps import ChunkJob, LongJob, chunk_partition, infer_long_partition
 from tasks.solvers.run import Endpoint
 from tasks.solvers.steps import InferJob, infer_partition
 
@@ -211,15 +211,16 @@ async def infer_long_job(resolved: ResolvedPlan, job: EvalJob, resources: InferR
         too_long=too_long_of(resolved),
     )
     helpers = helpers_of(plan, job.entry, job.setting)
-    solver_resources = SolverResources(model_roles_of(job.entry, helpers, resources.endpoints), retriever)
-    model, sage, critic = (UsageCounter(resources.listener) for _ in range(3))
+    entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers}
+    roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in entries.items()}
+    counters = {role: UsageCounter(resources.listener) for role in roles}
     pool = resources.endpoints[job.entry].pool
-    listeners = RoleListeners(model, sage, critic)
-    refs: list[PartitionRef] = await run_here(infer_long_partition, partition_job, lake, solver_resources, pool, listeners)
-    counters: dict[Role, UsageCounter] = {"sage": sage, "critic": critic}
-    helped = [counter.usage(job.dataset, helpers[role].name, role) for role, counter in counters.items() if counter.calls]
+    refs: list[PartitionRef] = await run_here(
+        infer_long_partition, partition_job, lake, SolverResources(roles, retriever), pool, counters
+    )
+    helped = [counters[role].usage(job.dataset, helper.name, role) for role, helper in helpers.items() if counters[role].calls]
     judged = await judge_job(resolved, job, (parts.items, refs[0]), resources)
-    return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, model), *helped, *judged]
+    return [*refs, *([chunks] if chunks else []), usage_of(refs[0], lake, counters["tested"]), *helped, *judged]
 
 
 async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dict[str, asyncio.Lock]) -> PartitionRef:
@@ -227,10 +228,3 @@ async def split_once(job: ChunkJob, lake: Lake, retriever: Retriever, locks: dic
     async with locks.setdefault(job.key.fingerprint, asyncio.Lock()):
         ref: PartitionRef = await run_here(chunk_partition, job, lake, retriever)
     return ref
-
-
-def model_roles_of(entry: ModelEntry, helpers: Mapping[str, ModelEntry], endpoints: Mapping[ModelEntry, Endpoint]) -> ModelRoles:
-    """Return the models with their clients; a role without a model is the one under test, and not called."""
-    model = RoleModel(entry, endpoints[entry].chat)
-    named = {role: RoleModel(helper, endpoints[helper].chat) for role, helper in helpers.items()}
-    return ModelRoles(model=model, sage=named.get("sage", model), critic=named.get("critic", model))

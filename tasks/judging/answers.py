@@ -32,10 +32,6 @@ def judged_answers(responses: dy.DataFrame[Responses], items: dy.DataFrame[Items
     The answer is the last turn, if it came. Of an `emotion_expression` item it is what was written in all six steps, headed by
     their numbers, and only if every turn came: without its middle it would be rated lower for a call that failed.
 
-    Args:
-        responses: replies.
-        items: the items they reply to.
-
     Returns:
         One row per answer: columns RESPONSE, and `answer`, the text; sorted.
 

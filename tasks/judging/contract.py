@@ -150,14 +150,16 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
     for verdict in judgements.unique(VERDICT, keep="first", maintain_order=True).iter_rows(named=True):
         contract = contracts[verdict["judge_repetition"] % len(contracts)]
         read = None if verdict["raw_reply"] is None else contract.parse(verdict["raw_reply"])
-        ratings = (read.ratings if read else None) or {}
-        asked = {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest, **_as_read(read)}
-        rows += [{**verdict, **asked, "dimension": name, "rating": ratings.get(name)} for name in rubric.names]
+        rows += [{**verdict, **rated} for rated in rating_rows(rubric, read)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
 
-def _as_read(read: Parsed | None) -> dict[str, Any]:
-    if read is None:
-        return {"parse_status": "failed"}
-    return {"parse_status": "unparsed" if read.ratings is None else "parsed", "error": read.reason}
+def rating_rows(rubric: Rubric, read: Parsed | None) -> list[dict[str, Any]]:
+    """Return what a reply says of each dimension, as columns of the judgements layer; null = none came."""
+    scale: dict[str, Any] = {"rubric": rubric.id, "lowest": rubric.scale.lowest, "highest": rubric.scale.highest}
+    if read is None or read.ratings is None:
+        status = {"parse_status": "failed"} if read is None else {"parse_status": "unparsed", "error": read.reason}
+        return [{**scale, **status, "dimension": name, "rating": None} for name in rubric.names]
+    parsed = {"parse_status": "parsed", "error": None}
+    return [{**scale, **parsed, "dimension": name, "rating": read.ratings[name]} for name in rubric.names]

@@ -13,21 +13,19 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from schemas.vocabulary import ParseStatus
 from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import RESPONSE, judged_answers
-from tasks.judging.contract import Contract, Parsed
+from tasks.judging.contract import Contract, Parsed, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
+from tasks.solvers.base import UnsentCalls
 
 JUDGEMENTS_VERSION = "3"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
 """Times an unreadable reply is asked for; failed calls are retried by the client, not here."""
-
-NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 TOKENS_AROUND = 16
 LEAST_TOKENS_PER_DIMENSION = 12
@@ -45,13 +43,6 @@ class JudgeVerdict:
     reply: ChatReply
     parsed: Parsed | None
     repetition: int = 0
-
-    @property
-    def status(self) -> ParseStatus:
-        """Whether ratings came, an unreadable reply came, or none."""
-        if self.parsed is None:
-            return "failed"
-        return "unparsed" if self.parsed.ratings is None else "parsed"
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ class Judge:
             self.on_reply(reply)
             parsed = None if reply.text is None else contract.parse(reply.text)
             verdict = JudgeVerdict(request.key, reply, parsed, repetition)
-            if verdict.status != "unparsed":
+            if parsed is None or parsed.ratings is not None:
                 break
         return verdict
 
@@ -105,23 +96,18 @@ class Judge:
 
     def rows(self, response: Mapping[str, Any], verdict: JudgeVerdict) -> list[dict[str, Any]]:
         """Return one row of the judgements layer per dimension."""
-        parsed, reply = verdict.parsed, verdict.reply
-        ratings = (parsed.ratings if parsed else None) or {}
-        shared = {
+        reply = verdict.reply
+        call = {
             **{name: response[name] for name in RESPONSE},
             "judge": self.entry.name,
             "judge_repetition": verdict.repetition,
-            "lowest": self.rubric.scale.lowest,
-            "highest": self.rubric.scale.highest,
-            "rubric": self.rubric.id,
             "call_key": verdict.call_key,
-            "parse_status": verdict.status,
             "raw_reply": reply.text,
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
-            "error": parsed.reason if parsed else reply.error or reply.failure,
+            "error": reply.error or reply.failure,
         }
-        return [{**shared, "dimension": name, "rating": ratings.get(name)} for name in self.rubric.names]
+        return [{**call, **rated} for rated in rating_rows(self.rubric, verdict.parsed)]
 
 
 def call_numbers(repetition: int) -> range:
@@ -191,13 +177,8 @@ async def plan_ratings(
         rubric: what it rates.
         repetitions: times it rates each answer.
     """
-    planned: list[ChatRequest] = []
-
-    async def note(request: ChatRequest) -> ChatReply:
-        planned.append(request)
-        return NOT_SENT
-
-    forecast = Judge(judge, rubric, note, lambda _reply: None)
+    planned = UnsentCalls()
+    forecast = Judge(judge, rubric, planned)
     for row, answer in answers:
         for repetition in range(repetitions):
             await forecast.rate(row, answer, repetition)

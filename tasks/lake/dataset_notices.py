@@ -8,20 +8,19 @@ from schemas.lineage import DatasetNotice
 
 def notices(specs: Iterable[DatasetSpec]) -> tuple[DatasetNotice, ...]:
     """Return one notice per dataset, in the given order."""
-    return tuple(_notice(spec) for spec in specs)
-
-
-def _notice(spec: DatasetSpec) -> DatasetNotice:
-    return DatasetNotice(
-        id=spec.id,
-        title=spec.title,
-        licence=spec.licence,
-        redistributable=spec.redistributable,
-        canary=spec.canary,
-        sources=tuple(dict.fromkeys(_source(file) for file in spec.files)),
-        evaluation_version=spec.evaluation_version,
-        ambiguous=spec.ambiguous,
-        differences=spec.differences,
+    return tuple(
+        DatasetNotice(
+            id=spec.id,
+            title=spec.title,
+            licence=spec.licence,
+            redistributable=spec.redistributable,
+            canary=spec.canary,
+            sources=tuple(dict.fromkeys(_source(file) for file in spec.files)),
+            evaluation_version=spec.evaluation_version,
+            ambiguous=spec.ambiguous,
+            differences=spec.differences,
+        )
+        for spec in specs
     )
 
 

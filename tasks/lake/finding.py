@@ -1,7 +1,6 @@
 """Find the partitions of a lake by the names of their files."""
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import unquote
@@ -51,7 +50,7 @@ class Holdings:
     def of(cls, lake: Folder) -> Self:
         """Read the names of all files, and none of the files."""
         found = cls()
-        for path in paths_below(lake, "*/**/*.parquet"):
+        for path in sorted(relative(path, lake) for path in lake.glob("*/**/*.parquet")):
             if (ref := located(path)) is None:
                 continue
             if ref.layer.endswith(REJECTED):
@@ -79,16 +78,6 @@ class Holdings:
         return found[0] if found else None
 
 
-def paths_below(lake: Folder, pattern: str) -> Iterator[str]:
-    """Return the paths of the files that match, relative to the lake, sorted."""
-    yield from sorted(relative(path, lake) for path in lake.glob(pattern))
-
-
 def relative(path: Folder, lake: Folder) -> str:
     """Return the path of a file below the lake, with slashes."""
     return str(path)[len(str(lake).rstrip("/")) :].replace("\\", "/").lstrip("/")
-
-
-def identities(refs: Iterable[PartitionRef]) -> dict[str, PartitionRef]:
-    """Partitions by their identity."""
-    return {ref.identity: ref for ref in refs}

@@ -18,17 +18,9 @@ def state_folder(lake: Folder) -> Path:
     """
     if isinstance(lake, Path):
         return lake
-    return _states() / _name(str(lake))
-
-
-def _states() -> Path:
-    if chosen := os.environ.get(VARIABLE):
-        return Path(chosen)
     # Not the cache, which may be emptied: what is in a journal was paid for.
-    usual = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(usual) / "moodflow"
-
-
-def _name(address: str) -> str:
+    usual = os.environ.get("XDG_STATE_HOME")
+    states = os.environ.get(VARIABLE) or Path(usual or Path.home() / ".local" / "state") / "moodflow"
+    address = str(lake)
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", address).strip("-")[:60]
-    return f"{readable}-{sha256(address.encode()).hexdigest()[:8]}"
+    return Path(states) / f"{readable}-{sha256(address.encode()).hexdigest()[:8]}"

@@ -1,6 +1,7 @@
 """Manifests of runs: written once, read to reopen a run."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
@@ -24,13 +25,10 @@ def read_code_version() -> CodeVersion:
         package = version("moodflow")
     except PackageNotFoundError:
         package = "unknown"
-    root = Path(__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return CodeVersion(package, None)
-    try:
-        commit = check_output(["git", "-C", str(root), "rev-parse", "HEAD"], stderr=DEVNULL, text=True).strip()  # noqa: S603, S607
-    except (OSError, CalledProcessError):
-        return CodeVersion(package, None)
+    root, commit = Path(__file__).resolve().parents[2], None
+    if (root / ".git").exists():
+        with suppress(OSError, CalledProcessError):
+            commit = check_output(["git", "-C", str(root), "rev-parse", "HEAD"], stderr=DEVNULL, text=True).strip()  # noqa: S603, S607
     return CodeVersion(package, commit)
 
 
@@ -76,11 +74,6 @@ def read_manifest(lake: Folder, run: str) -> RunManifest:
 
 
 def list_runs(lake: Folder, keep: Callable[[RunManifest], bool] | None = None) -> list[str]:
-    """Return the names of all runs, newest first; run names begin with their start time.
-
-    Args:
-        lake: folder of the layers.
-        keep: if given, only runs whose manifest it accepts.
-    """
+    """Return the names of all runs, or of those whose manifest `keep` accepts, newest first: names begin with the start time."""
     found = sorted((path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}")), reverse=True)
     return found if keep is None else [run for run in found if keep(read_manifest(lake, run))]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from schemas.errors import LakeError, UsageError
 from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest
-from tasks.lake.finding import REJECTED, Holdings, identities, located, relative
+from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_manifest, run_folder
 
@@ -37,7 +37,7 @@ def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[
 
 def diagram_of_run(manifest: RunManifest) -> Iterator[str]:
     """Draw the layers of a run as a mermaid graph."""
-    known = identities(manifest.partitions)
+    known = {ref.identity: ref for ref in manifest.partitions}
     edges = ((known[one].layer, ref.layer) for ref in manifest.partitions for one in ref.parents if one in known)
     return layer_diagram(((ref.layer, ref.rows) for ref in manifest.partitions), edges)
 
@@ -147,7 +147,7 @@ def _add_run(builder: GraphBuilder, manifest: RunManifest) -> str:
         package_version=manifest.package_version,
         git_commit=manifest.git_commit,
     )
-    root, known = builder.add(node), identities(manifest.partitions)
+    root, known = builder.add(node), {ref.identity: ref for ref in manifest.partitions}
     listed = _add_upstream(builder, manifest.partitions, known, Holdings.of(builder.lake.root))
     used = {edge.source for edge in builder.edges}
     for last in [one for one in listed if one not in used]:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schemas.errors import UsageError
 from schemas.retrieval import Chunk
 from tasks.text.tokens import count_tokens, token_offsets
 
@@ -49,16 +48,8 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
         legacy_bos: count as the released code does; chunks are then shorter than asked for.
 
     Raises:
-        UsageError: the overlap is negative or not below the chunk size, or the tokenizer is not installed.
+        UsageError: the tokenizer is not installed.
     """
-    if not 0 <= overlap_tokens < chunk_tokens:
-        raise UsageError(
-            "neighbouring chunks cannot share a whole chunk",
-            where="overlap_tokens",
-            expected=f"0 to {chunk_tokens - 1}, below chunk_tokens",
-            got=str(overlap_tokens),
-            next_step="lower overlap_tokens or raise chunk_tokens",
-        )
     before = tokens_before(text).data
     splitter = _Splitter(text, before, chunk_tokens, overlap_tokens, legacy_bos=legacy_bos)
     chunks: list[Chunk] = []

@@ -16,6 +16,7 @@ import numpy as np
 from schemas.errors import UsageError
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+"""Embeddings, shape [texts, dimensions]."""
 
 PREFERRED = "BAAI/bge-m3"
 """The model of the paper; `auto` takes it where the local Hugging Face cache holds it."""

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from schemas.vocabulary import Language, Ranking
 from tasks.retrieval import chunking
 from tasks.retrieval.embedding import EmbedderFiles, SentenceEmbedder, Vectors
 from tasks.retrieval.ranking import rank_by_query, rank_outliers
-from tasks.retrieval.store import KEYS_PER_STATEMENT, EmbeddingStore, Vector, text_key
+from tasks.retrieval.store import EmbeddingStore, text_key
 
 Encode = Callable[[Sequence[str]], Vectors]
 """From texts to vectors of length 1, shape [texts, dimensions]."""
@@ -108,7 +107,7 @@ class RetrievalEngine:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End the threads after the batch they are at; requests that still wait are cancelled."""
         self._closing.set()
         if self._rounds is not None:
@@ -165,45 +164,24 @@ class RetrievalEngine:
             raise _ClosedError
         self._store = self._store or EmbeddingStore(self._folder, self._files.identity)
         keys = [text_key(text) for text in texts]
-        rows = _Rows(keys)
-        for start in range(0, len(keys), KEYS_PER_STATEMENT):
-            rows.fill(self._store.get(keys[start : start + KEYS_PER_STATEMENT]))
-        self._stored += len(keys) - len(rows.missing)
+        vectors = self._store.get(keys)
+        self._stored += len(vectors)
         # Sorted over the whole round, so that what is embedded together is of similar length.
-        order = sorted(rows.missing, key=lambda place: len(texts[place]), reverse=True)
+        missing = [place for place, key in enumerate(keys) if key not in vectors]
+        order = sorted(missing, key=lambda place: len(texts[place]), reverse=True)
         for start in range(0, len(order), TEXTS_PER_WRITE):
             if self._closing.is_set():
                 raise _ClosedError
             part = order[start : start + TEXTS_PER_WRITE]
-            found = self._new([texts[place] for place in part])
-            rows.fill(self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)}))
-        return rows.vectors
-
-    def _new(self, texts: list[str]) -> Vectors:
-        self._encode = self._encode or self._load(self._files)
-        vectors = self._encode(texts)
-        self._embedded += len(texts)
-        return vectors
+            self._encode = self._encode or self._load(self._files)
+            found = self._encode([texts[place] for place in part])
+            self._embedded += len(part)
+            vectors |= self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)})
+        return np.stack([vectors[key] for key in keys])
 
     def _close_store(self) -> None:
         if self._store is not None:
             self._store.close()
-
-
-class _Rows:
-    """Vectors in the order of their keys, filled as they come; held once."""
-
-    def __init__(self, keys: Sequence[bytes]) -> None:
-        self._places = {key: place for place, key in enumerate(keys)}
-        self.vectors: Vectors = np.empty((0, 0), dtype=np.float32)
-        self.missing = set(range(len(keys)))
-
-    def fill(self, vectors: dict[bytes, Vector]) -> None:
-        for key, vector in vectors.items():
-            if not self.vectors.size:
-                self.vectors = np.empty((len(self._places), len(vector)), dtype=np.float32)
-            self.vectors[self._places[key]] = vector
-            self.missing.discard(self._places[key])
 
 
 def _unsettled(requests: Sequence[_Request]) -> list[_Request]:

@@ -18,9 +18,7 @@ from rank_bm25 import BM25Okapi
 
 from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
-
-Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-"""Embeddings of length 1, shape [texts, dimensions]."""
+from tasks.retrieval.embedding import Vectors
 
 Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -46,7 +44,7 @@ def rank_by_query(
     Args:
         texts: what is ranked.
         query: what they are compared with.
-        vectors: embeddings of the texts and, last, of the query; not needed for `bm25`.
+        vectors: embeddings, of length 1, of the texts and, last, of the query; not needed for `bm25`.
         ranking: which scores; only those it needs are computed. `fused` fuses the other two.
         language: decides what words are.
     """
@@ -71,7 +69,7 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
 
     Args:
         texts: what is ranked.
-        vectors: their embeddings; not needed for `bm25`.
+        vectors: their embeddings, of length 1; not needed for `bm25`.
         ranking: which scores; only those it needs are computed.
         language: decides what words are.
     """

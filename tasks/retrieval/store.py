@@ -11,8 +11,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from filelock import FileLock
@@ -80,12 +78,6 @@ class EmbeddingStore:
         """Close the file."""
         with self._errors():
             self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def _opened(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)

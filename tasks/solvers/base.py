@@ -21,6 +21,15 @@ class Call(NamedTuple):
     of_helper: bool = False
 
 
+class UnsentCalls(list[ChatRequest]):
+    """A client that sends nothing and keeps what it was asked, for forecasts."""
+
+    async def __call__(self, request: ChatRequest) -> ChatReply:
+        """Note a request."""
+        self.append(request)
+        return ChatReply(failure="budget", error="not sent: this is a forecast")
+
+
 Transcript = tuple[Call, ...]
 """The calls of one item in order; the last reply is the answer."""
 

@@ -1,7 +1,6 @@
 """Forecast a partition: its requests, which of them the journal answers, and what the others would use."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,23 +9,22 @@ from urllib.parse import quote
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.errors import LakeError
+from schemas.chat import ChatRequest, ModelEntry
 from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.tables.items import Items
 from schemas.usage import Expectation
+from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
-from tasks.models.journal.table import journal_errors
-from tasks.solvers.base import direct
+from tasks.models.journal.table import connect_to_read, journal_errors
+from tasks.solvers.base import UnsentCalls, direct
 from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.run import read_item
 
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
-NOT_SENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
 async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: Epochs) -> list[ChatRequest]:
@@ -39,15 +37,9 @@ async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: E
         entry: the model under test.
         epochs: how often and in which orders of options items are asked.
     """
-    planned: list[ChatRequest] = []
-
-    async def note(request: ChatRequest) -> ChatReply:
-        planned.append(request)
-        return NOT_SENT
-
-    prompts = load_prompts()
+    planned, prompts = UnsentCalls(), load_prompts()
     for presentation in plan_epochs(items, epochs):
-        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, note, presentation.draw)
+        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, planned, presentation.draw)
     return planned
 
 
@@ -60,7 +52,7 @@ def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:
     if not journal.is_file():
         return set()
     found: set[str] = set()
-    with journal_errors(journal), closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with journal_errors(journal), closing(connect_to_read(journal)) as connection:
         for start in range(0, len(keys), KEYS_PER_STATEMENT):
             part = keys[start : start + KEYS_PER_STATEMENT]
             statement = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608  question marks only
@@ -83,15 +75,8 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
     paths: list[Folder] = sorted((lake / layer).glob(place), key=str)
     for path in paths:
-        try:
+        with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise LakeError(
-                "a partition of the lake is damaged",
-                where=str(path),
-                got=str(error).splitlines()[0],
-                next_step="move the file away and run the same command again; replies in the journal are not paid twice",
-            ) from error
         if set(columns) <= set(stored.columns):
             frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)
@@ -112,30 +97,16 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
     estimator = Estimator()
     for model in dict.fromkeys(tested):
         place = f"*/model={quote(model, safe='')}/*/*.parquet"
-        learn_replies(estimator, model, read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"]))
+        replies = read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"])
+        for messages, prompt, completion in replies.select("messages", *TOKENS).iter_rows():
+            texts = [message["content"] for message in json.loads(messages)]
+            estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
     for judge in dict.fromkeys(judges):
         place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
-        learn_lengths(estimator, judge, read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"])
+        # Of a judge only the lengths of its replies: what it was asked is not stored.
+        for length in read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"]:
+            estimator.learn(Measure(judge, judged=True, script="other", guessed=0), 0, length)
     return estimator
-
-
-def learn_lengths(estimator: Estimator, model: str, completion_tokens: pl.Series) -> None:
-    """Learn how long stored replies of a judge were."""
-    for length in completion_tokens:
-        estimator.learn(Measure(model, judged=True, script="other", guessed=0), 0, length)
-
-
-def learn_replies(estimator: Estimator, model: str, replies: pl.DataFrame) -> None:
-    """Learn from stored replies of a model under test.
-
-    Args:
-        estimator: changed.
-        model: its name.
-        replies: with `messages`, `prompt_tokens` and `completion_tokens`.
-    """
-    for messages, prompt, completion in replies.select("messages", "prompt_tokens", "completion_tokens").iter_rows():
-        texts = [message["content"] for message in json.loads(messages)]
-        estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
 
 
 def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:

@@ -1,7 +1,6 @@
 """Check that a stored prompt is what was sent: by its hash, by building it again, and by the journal's copy of the call."""
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from schemas.chat import ChatMessage, ChatRequest
 from schemas.item import Item
 from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
-from tasks.models.journal.table import LOCK_TIMEOUT_S, journal_errors
+from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.option_order import show_in_order
 from tasks.solvers.prompts import PROMPTED, build_messages, load_prompts
 from tasks.solvers.run import read_item
@@ -116,8 +115,7 @@ def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, A
     if journal is None or not journal.is_file():
         return "no journal", None
     with journal_errors(journal):
-        connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
-        with closing(connection):
+        with closing(connect_to_read(journal)) as connection:
             query = "SELECT identity, repetition, request FROM replies WHERE key = ?"
             row = connection.execute(query, (key,)).fetchone()
         if row is None:

@@ -5,7 +5,8 @@ items that share one then share a prefix, which model servers keep in their cach
 question type; a change of a text bumps the file's version, and the hash of all of them is part of every fingerprint.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -33,6 +34,7 @@ WITH_OPTIONS = frozenset({"single_choice", "multiple_answer", "ordered_recall", 
 MOST_LOGPROBS = 20
 """Most tokens an OpenAI-compatible server names at one place."""
 
+PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -74,10 +76,10 @@ class Prompts(Frozen):
         for question_type, prompt in self.by_type.items():
             asked = ["question", "options"] if question_type in WITH_OPTIONS else ["question"]
             for template in (prompt.en, prompt.zh):
-                _require_fields(template.context, ["context"], question_type)
-                _require_fields(template.question, asked, question_type)
-                _require_fields(template.instruction, [], question_type)
-                _require_fields(template.instruction_alone or "", [], question_type)
+                require_fields(question_type, template.context, ["context"])
+                require_fields(question_type, template.question, asked)
+                require_fields(question_type, template.instruction, [])
+                require_fields(question_type, template.instruction_alone or "", [])
         return self
 
     @property
@@ -85,16 +87,23 @@ class Prompts(Frozen):
         """Hash of all texts, versions and limits; comments in the files do not count."""
         return hash_settings(self.model_dump(mode="json"))
 
-    @property
-    def versions(self) -> Mapping[QuestionType, str]:
-        """Version of the prompt of each question type."""
-        return {question_type: prompt.version for question_type, prompt in self.by_type.items()}
 
+def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
+    """Refuse a text of a prompt that holds other fields than these; without any it is sent as it stands, and may hold braces.
 
-def _require_fields(text: str, expected: list[str], question_type: str) -> None:
-    found = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
-    if found != expected:
-        raise ValueError(f"{question_type}: expected the fields {expected}, in this order, got {found} in {text!r}")
+    Args:
+        name: of the text, for the error.
+        text: with fields such as {question}.
+        expected: names of its fields, in order.
+
+    Raises:
+        ValueError: saying which fields it has.
+    """
+    found = PLACEHOLDER.findall(text)
+    if expected:
+        found = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
+    if found != list(expected):
+        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {found} in {text!r}")
 
 
 @cache
@@ -131,12 +140,7 @@ def read_prompt_files(folder: Path, names: Sequence[str], validate: Callable[[di
 
 
 def build_messages(item: Item, prompts: Prompts) -> tuple[ChatMessage, ...]:
-    """Return the conversation that asks an item: one user message.
-
-    Args:
-        item: what is asked; an empty context counts as none.
-        prompts: texts of all question types.
-    """
+    """Return the conversation that asks an item: one user message. An empty context counts as none."""
     template = prompts.by_type[item.question_type].template(item.language)
     options = item.options or ()
     lettered = "\n".join(f"{letter}. {text}" for letter, text in zip(option_letters(len(options)), options, strict=True))

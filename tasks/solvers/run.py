@@ -18,10 +18,16 @@ from tasks.lake.fingerprint import partition_key
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call, Transcript
 from tasks.solvers.option_order import Epochs, Presentation, show_in_order
-from tasks.solvers.truncation import TRUNCATION_VERSION
+from tasks.solvers.truncation import truncation_settings
 
 RESPONSES_VERSION = "3"
 """Bumped when solvers ask or record calls differently; prompt texts carry their own hash."""
+
+COPIED = (
+    *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
+    *("prompt_tokens", "completion_tokens", "latency_s", "attempts"),
+)
+"""Fields of a reply that `responses` has under the same name."""
 
 Solve = Callable[[Item, Chat, int], Awaitable[Transcript]]
 RESPONSES_SCHEMA = Responses.create_empty().schema
@@ -35,23 +41,19 @@ class Endpoint:
     pool: WorkerPool
 
 
-@dataclass(frozen=True)
-class SolverRun:
-    """A model's name, and the setting with its solver, which has model and prompts filled in."""
-
-    model: str
-    setting: str
-    solve: Solve
-
-
 async def run_solver(
-    presentations: Sequence[Presentation], run: SolverRun, endpoint: Endpoint, on_reply: Callable[[ChatReply], None]
+    presentations: Sequence[Presentation],
+    system: tuple[str, str],
+    solve: Solve,
+    endpoint: Endpoint,
+    on_reply: Callable[[ChatReply], None],
 ) -> pl.DataFrame:
     """Ask everything, the longest first; pool and client limit what is begun and what is in flight.
 
     Args:
         presentations: the dataset's items, each in the orders it is asked in.
-        run: model and setting.
+        system: name of the model, and the setting.
+        solve: solver of the setting, which has model and prompts filled in.
         endpoint: of the model.
         on_reply: told of every reply.
 
@@ -64,14 +66,14 @@ async def run_solver(
         on_reply(reply)
         return reply
 
-    async def solve(presentation: Presentation) -> Transcript:
+    async def solve_presentation(presentation: Presentation) -> Transcript:
         item = show_in_order(read_item(presentation.row), presentation.order)
-        return await run.solve(item, listening_chat, presentation.draw)
+        return await solve(item, listening_chat, presentation.draw)
 
-    jobs = [Job(_length(presentation.row), partial(solve, presentation)) for presentation in presentations]
+    jobs = [Job(_length(presentation.row), partial(solve_presentation, presentation)) for presentation in presentations]
     transcripts: list[Transcript] = await endpoint.pool.do_all(jobs)
     table = [
-        response_row(presentation, (run.model, run.setting), turn, call)
+        response_row(presentation, system, turn, call)
         for presentation, transcript in zip(presentations, transcripts, strict=True)
         for turn, call in enumerate(transcript)
     ]
@@ -114,19 +116,10 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
         "messages_sha256": sha256(messages.encode()).hexdigest(),
         "status": "answered" if reply.failure is None else "failed",
         "reply": reply.text if reply.failure is None else None,
-        "reasoning": reply.reasoning,
-        "finish_reason": reply.finish_reason,
         "answered_by": reply.model,
-        "remark": reply.remark,
         "left_out_characters": call.left_out_characters,
-        "failure": reply.failure,
-        "error": reply.error,
-        "http_status": reply.http_status,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
         "token_logprobs": None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found],
-        "latency_s": reply.latency_s,
-        "attempts": reply.attempts,
+        **{name: getattr(reply, name) for name in COPIED},
     }
 
 
@@ -156,7 +149,7 @@ def responses_key(
         "prompts_sha256": prompts_sha256,
         **epochs.settings,
         **({"token_probabilities": True} if entry.token_probabilities else {}),
-        **({"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}} if too_long != "missing" else {}),
+        **truncation_settings(too_long),
     }
     keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
     return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)

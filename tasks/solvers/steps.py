@@ -15,7 +15,7 @@ from tasks.lake.lake import Lake
 from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, SolverRun, run_solver
+from tasks.solvers.run import Endpoint, run_solver
 from tasks.solvers.truncation import solve_within_context
 from tasks.steps import step, up_to_date
 
@@ -55,8 +55,8 @@ async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, listene
 
         return await solve_within_context(item, job.too_long, run_once)
 
-    run = SolverRun(job.entry.name, job.setting, solve)
-    responses = await run_solver(presentations, run, endpoint, listener.on_reply)
+    system = (job.entry.name, job.setting)
+    responses = await run_solver(presentations, system, solve, endpoint, listener.on_reply)
     complete = not (responses["status"] == "failed").any()
     # In a thread: calls of other partitions go on meanwhile.
     return await asyncio.to_thread(lake.write, job.key, responses, Responses, complete=complete)

@@ -6,7 +6,7 @@ is computed from the token counts in the server's refusal; a server that states 
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
@@ -52,6 +52,11 @@ PROMPT_TOKENS = tuple(
 """How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
 
 RunOnce = Callable[[Item], Awaitable[Transcript]]
+
+
+def truncation_settings(too_long: TooLong) -> dict[str, Any]:
+    """Return what of the policy changes calls: nothing where it does not cut."""
+    return {} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}
 
 
 class Truncated(NamedTuple):

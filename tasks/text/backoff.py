@@ -67,11 +67,12 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("Retry-After", "").strip()
     if SECONDS.fullmatch(text):
         return float(text)
-    until, now = _read_date(text), _read_date(headers.get("Date", ""))
+    until, now = read_date(text), read_date(headers.get("Date", ""))
     return max(0.0, (until - now).total_seconds()) if until and now else None
 
 
-def _read_date(text: str) -> datetime | None:
+def read_date(text: str) -> datetime | None:
+    """Return the point in time of a `Date` header; None if it is none."""
     try:
         date = parsedate_to_datetime(text)
     except ValueError:

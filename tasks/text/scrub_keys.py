@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -11,16 +12,15 @@ SHORTEST_KEY = 8
 """A shorter one is no secret but a word that local servers are given, and taking it out would change answers."""
 
 PLACEHOLDER = "[key]"
+TEXTS = ("text", "reasoning", "finish_reason", "model", "error")
+"""Fields of a reply that a server may have written the key into; besides them, the tokens of log probabilities."""
 
 
 class Scrubber:
-    """Takes a key out of everything a server wrote.
+    """Takes a key out of everything a server wrote; without one there is nothing to take out.
 
     It is looked for in what was read from the answer, where JSON's escapes are resolved, and as JSON may write it, for errors
     that quote an answer as it came.
-
-    Args:
-        key: null = there is nothing to take out.
     """
 
     def __init__(self, key: SecretStr | None) -> None:
@@ -32,33 +32,18 @@ class Scrubber:
 
     def __call__(self, reply: ChatReply) -> ChatReply:
         """Return the reply without the key."""
-        pattern, tokens = self._pattern, reply.top_logprobs
-        texts = (
-            reply.text,
-            reply.reasoning,
-            reply.finish_reason,
-            reply.model,
-            reply.error,
-            *(token for token, _ in tokens or ()),
-        )
-        if pattern is None or not any(text and pattern.search(text) for text in texts):
+        tokens = [token for token, _ in reply.top_logprobs or ()]
+        texts = {name: text for name in TEXTS if (text := getattr(reply, name))}
+        if self._pattern is None or not any(self._pattern.search(text) for text in (*texts.values(), *tokens)):
             return reply
-        return replace(
-            reply,
-            text=self._clean(reply.text),
-            reasoning=self._clean(reply.reasoning),
-            finish_reason=self._clean(reply.finish_reason),
-            model=self._clean(reply.model),
-            error=self._clean(reply.error),
-            top_logprobs=None if tokens is None else tuple((self._clean(token) or "", logprob) for token, logprob in tokens),
-        )
+        cleaned: dict[str, Any] = {name: self.clean(text) for name, text in texts.items()}
+        if reply.top_logprobs is not None:
+            cleaned["top_logprobs"] = tuple((self.clean(token), logprob) for token, logprob in reply.top_logprobs)
+        return replace(reply, **cleaned)
 
     def clean(self, text: str) -> str:
         """Return a text without the key."""
         return self._pattern.sub(PLACEHOLDER, text) if self._pattern else text
-
-    def _clean(self, text: str | None) -> str | None:
-        return self.clean(text) if text else text
 
 
 def _spellings(sign: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tasks.models.http.failures import FAILURE_KINDS
-from tasks.text.backoff import Retry
+from tasks.text.backoff import Backoff, Retry
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 BEGIN = "<!-- table: python -m tests.faults.failures_page writes it -->\n"
@@ -12,7 +12,8 @@ END = "<!-- end of table -->\n"
 
 def pauses(retry: Retry) -> str:
     """Seconds between the attempts, as a reader wants them."""
-    seconds = [min(retry.first_delay_s * 2**number, retry.longest_delay_s) for number in range(retry.attempts - 1)]
+    whole = Backoff({"failed": retry}, draw=lambda: 0.0)
+    seconds = (whole.delay_s("failed", attempt, None, 0.0) for attempt in range(1, retry.attempts))
     return ", ".join(f"{pause:g}" for pause in seconds) or "-"
 
 

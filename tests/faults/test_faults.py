@@ -41,12 +41,7 @@ class Run(NamedTuple):
 
 async def run(server: ModelServer, journal: Path) -> Run:
     before = server.calls
-    model = ModelEntry(
-        name="listener",
-        base_url=server.base_url,
-        concurrency=32,
-        require_same_model=True,
-    )
+    model = ModelEntry(name="listener", base_url=server.base_url, concurrency=32, require_same_model=True)
     impatient = CallRetryPolicy(sleep=Pauses(), draw=random.Random(0).random)
     async with Journal(journal) as kept, HttpChat(model, server.base_url, policy=impatient) as client:
         chat = JournaledChat(client, kept)
@@ -109,9 +104,3 @@ async def test_each_fault_has_its_name_and_its_attempts(fault: Fault) -> None:
     statuses = {**{name: status for name, (status, _) in FIXED.items()}, "429": 429, "redirect": 307, "close": None}
     assert reply.http_status == statuses.get(fault, 200)
     assert reply.error
-
-
-async def test_a_refusal_is_an_answer_with_a_remark() -> None:
-    with ModelServer(answer, fault=lambda _: "refusal") as server:
-        reply = await ask_once(entry(server.base_url), Pauses())
-    assert (reply.text, reply.failure, reply.remark, server.calls) == ("I cannot help with that.", None, "refusal", 1)

@@ -32,10 +32,15 @@ def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None 
     """The reply to each prompt about these datasets; a judge's prompt gets the best or the worst rating."""
     if behaviour == "nonsense":
         return lambda _messages: NONSENSE
+    replies = replies_of(datasets, behaviour, mirror, permute)
+    return lambda messages: answered(messages, replies, behaviour)
+
+
+def replies_of(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> dict[str, str]:
+    """Prompt -> reply for every item of these datasets."""
     asked = [spec for spec in CATALOGUE if spec.id in datasets]
     rows = (row for spec in asked for row in built(spec, mirror).items.iter_rows(named=True))
-    replies = prepared_replies(rows, behaviour, permute)
-    return lambda messages: answered(messages, replies, behaviour)
+    return prepared_replies(rows, behaviour, permute)
 
 
 def policy_of_lake(lake: Path, behaviour: Behaviour, permute: int = 0) -> Policy:

@@ -61,29 +61,27 @@ class Parameter:
     """A parameter on offer: what it adds to the body, and how error messages spell it."""
 
     name: Capability
-    body: str
     spellings: str
+    body: dict[str, Any] = field(hash=False)
 
     def is_named_in(self, text: str) -> bool:
         """Whether a text names it as a word of its own."""
         return re.search(rf"(?<![a-z0-9])(?:{self.spellings})(?![a-z0-9])", text, re.IGNORECASE) is not None
 
 
-def _parameter(name: Capability, spellings: str, **body: Any) -> Parameter:
-    return Parameter(name, json.dumps(body), spellings)
-
-
 LIMITS: dict[TokenLimit, Parameter] = {
-    "max_tokens": _parameter("max_tokens", "max_?tokens", max_tokens=REPLY_TOKENS),
-    "max_completion_tokens": _parameter("max_completion_tokens", "max_?completion_?tokens", max_completion_tokens=REPLY_TOKENS),
+    "max_tokens": Parameter("max_tokens", "max_?tokens", {"max_tokens": REPLY_TOKENS}),
+    "max_completion_tokens": Parameter(
+        "max_completion_tokens", "max_?completion_?tokens", {"max_completion_tokens": REPLY_TOKENS}
+    ),
 }
 FORMAT = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
 SAMPLING = (
-    _parameter("logprobs", "(?:top_)?log_?probs", logprobs=True, top_logprobs=TOP_LOGPROBS),
-    _parameter("json_schema", "response_?format|json_?schema|structured[ _]outputs?", response_format=FORMAT),
-    _parameter("seed", "seed", seed=0),
-    _parameter("top_p", "top[_-]?p", top_p=1.0),
-    _parameter("temperature", "temperature", temperature=0.0),
+    Parameter("logprobs", "(?:top_)?log_?probs", {"logprobs": True, "top_logprobs": TOP_LOGPROBS}),
+    Parameter("json_schema", "response_?format|json_?schema|structured[ _]outputs?", {"response_format": FORMAT}),
+    Parameter("seed", "seed", {"seed": 0}),
+    Parameter("top_p", "top[_-]?p", {"top_p": 1.0}),
+    Parameter("temperature", "temperature", {"temperature": 0.0}),
 )
 """Besides the limit; what a run can do without comes first and is given up first."""
 
@@ -114,7 +112,7 @@ class Trial:
         self.calls += 1
         body: dict[str, Any] = {}
         for parameter in parameters:
-            body |= json.loads(parameter.body)
+            body |= parameter.body
         question = (ChatMessage(role="user", content=QUESTION),)
         return await self.chat(
             ProbeRequest(self.entry.name, self.entry.identity, question, Sampling(), parameters=json.dumps(body))
@@ -268,7 +266,8 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
 
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
-    return (reply.http_status or 0) // 100 == SUCCESS and bool(reply.text or reply.reasoning or reply.finish_reason == "length")
+    said = reply.text or reply.reasoning or reply.finish_reason == "length"
+    return (reply.http_status or 0) // 100 == SUCCESS and bool(said)
 
 
 def _is_refusal(reply: ChatReply) -> bool:

@@ -40,13 +40,13 @@ def load_providers(path: Path = PROVIDERS) -> tuple[Provider, ...]:
     return providers
 
 
-def find_provider(name: str, path: Path = PROVIDERS) -> Provider:
+def find_provider(name: str) -> Provider:
     """Find the provider with this id.
 
     Raises:
         UsageError: if there is none; names the nearest.
     """
-    providers = {provider.id: provider for provider in load_providers(path)}
+    providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
     nearest = get_close_matches(name.lower(), providers, n=3, cutoff=0.4)
@@ -59,10 +59,10 @@ def find_provider(name: str, path: Path = PROVIDERS) -> Provider:
     )
 
 
-def provider_at(base_url: str | None, path: Path = PROVIDERS) -> Provider | None:
+def provider_at(base_url: str | None) -> Provider | None:
     """Find the provider whose server this is; None if it is no provider's, or the embedded one."""
     here = (base_url or "").rstrip("/")
-    return next((provider for provider in load_providers(path) if provider.base_url == here), None)
+    return next((provider for provider in load_providers() if provider.base_url == here), None)
 
 
 def entry_for(provider: Provider, model: str) -> dict[str, Any]:

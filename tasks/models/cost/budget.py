@@ -119,11 +119,10 @@ def measure_call(request: ChatRequest) -> Measure:
 
 def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
     """Return the same for a conversation's texts, one per message."""
-    cjk = sum(len(CJK.findall(text)) for text in texts)
-    other = sum(len(text) for text in texts) - cjk
-    of_cjk, of_other = cjk * TOKENS_PER_CJK_CHARACTER, other / CHARACTERS_PER_TOKEN
-    script: Script = "cjk" if of_cjk > of_other else "other"
-    return Measure(model, judged, script, of_cjk + of_other + TOKENS_PER_MESSAGE * len(texts))
+    text = "".join(texts)
+    guessed = guess_tokens(text)
+    script: Script = "cjk" if len(CJK.findall(text)) * TOKENS_PER_CJK_CHARACTER > guessed / 2 else "other"
+    return Measure(model, judged, script, guessed + TOKENS_PER_MESSAGE * len(texts))
 
 
 def guess_tokens(text: str) -> float:
@@ -160,7 +159,7 @@ class Budget:
     Args:
         tokens: most tokens, prompts and replies together; null = no limit.
         cost: highest cost, in the currency of the prices; null = no limit.
-        prices: price table; every model must have a price if `cost` is limited (`pricing.require_rates`).
+        prices: price table; every model must have a price if `cost` is limited (`pricing.check_budget`).
         estimator: with what is known of the models; it learns from the replies of the run. Null = nothing is known.
     """
 
@@ -172,8 +171,8 @@ class Budget:
         estimator: Estimator | None = None,
     ) -> None:
         self._limits = (tokens, cost)
-        self._prices = prices
-        self._estimator = estimator or Estimator()
+        self.prices = prices
+        self.estimator = estimator or Estimator()
         self._reserved: dict[float, Reservation] = {}
         self._numbers = count(1)
         self._in_flight = [0.0, 0.0]
@@ -189,22 +188,10 @@ class Budget:
 
     def account(self, entry: ModelEntry, *, learns: bool = True) -> "BudgetAccount":
         """Return the account of one endpoint's client; `learns` is false for calls unlike a run's, such as a probe's."""
-        return BudgetAccount(self, entry.base_url, self._prices, learns)
+        return BudgetAccount(self, entry.base_url, learns)
 
-    def reserve(self, request: ChatRequest, rate: Rate | None, *, learns: bool = True) -> float | None:
-        """Set aside what a call will probably use.
-
-        Args:
-            request: the call.
-            rate: its price; null = not known.
-            learns: whether estimates of later calls follow its reply.
-
-        Returns:
-            Number of the reservation, for `settle`; null if the call would exceed the budget.
-        """
-        if not self.is_limited:
-            return 0
-        wanted = Reservation(self._estimator.expect(request), rate, learns)
+    def reserve(self, wanted: Reservation) -> float | None:
+        """Set aside what a call will probably use; return the number of the reservation, null if that would exceed the budget."""
         if self._exceeds(wanted):
             self.refused += 1
             return None
@@ -218,18 +205,16 @@ class Budget:
 
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
-        if not self.is_limited:
-            return
         was = self._reserved.pop(reserved)
         # Without calls in flight exactly zero: sums of floats would leave a rest.
         rest = [self._in_flight[0] - was.tokens, self._in_flight[1] - was.cost]
         self._in_flight = rest if self._reserved else [0.0, 0.0]
-        used = self._estimator.count(was.expected, reply)
+        used = self.estimator.count(was.expected, reply)
         self.spent_tokens += used.prompt + used.completion
         self.spent_cost += was.rate.cost(used.prompt, used.completion) if was.rate else 0.0
         self.uncounted += not used.counted
         if was.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            self._estimator.learn(was.expected.measure, reply.prompt_tokens, reply.completion_tokens)
+            self.estimator.learn(was.expected.measure, reply.prompt_tokens, reply.completion_tokens)
 
     def _exceeds(self, wanted: Reservation) -> bool:
         totals = (
@@ -245,13 +230,17 @@ class BudgetAccount:
 
     budget: Budget
     base_url: str | None
-    prices: PriceTable | None
     learns: bool
 
     def reserve(self, request: ChatRequest) -> float | None:
         """Ask whether a call may be sent; null = it would exceed the budget."""
-        return self.budget.reserve(request, find_rate(request.model, self.base_url, self.prices), learns=self.learns)
+        budget = self.budget
+        if not budget.is_limited:
+            return 0
+        rate = find_rate(request.model, self.base_url, budget.prices)
+        return budget.reserve(Reservation(budget.estimator.expect(request), rate, self.learns))
 
     def settle(self, reserved: float, reply: ChatReply) -> None:
         """Tell what became of a call that was allowed; once for each."""
-        self.budget.settle(reserved, reply)
+        if self.budget.is_limited:
+            self.budget.settle(reserved, reply)

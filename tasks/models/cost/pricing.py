@@ -6,7 +6,6 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable, Rate
@@ -36,14 +35,15 @@ def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rat
     return table.find(model, base_url) if table else None
 
 
-def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> None:
-    """Refuse a cost limit where a price is not known: what cannot be counted cannot be limited.
+def check_budget(plan: Plan) -> PriceTable | None:
+    """Check that the plan's budget can be kept: what cannot be counted cannot be limited. Return its price table.
 
     Raises:
-        UsageError: naming the models without a price.
+        UsageError: if the price table cannot be read, or cost is limited and a model has no price; names such models.
     """
-    unknown = [entry.name for entry in entries if find_rate(entry.name, entry.base_url, table) is None]
-    if unknown:
+    table = load_prices(plan.prices) if plan.prices else None
+    unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table) is None]
+    if plan.budget is not None and unknown:
         raise UsageError(
             f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
             where="--set budget",
@@ -51,17 +51,6 @@ def require_rates(entries: Iterable[ModelEntry], table: PriceTable | None) -> No
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
             next_step="name a table with --set prices=FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
         )
-
-
-def check_budget(plan: Plan) -> PriceTable | None:
-    """Check that the plan's budget can be kept; return its price table.
-
-    Raises:
-        UsageError: if the price table cannot be read, or cost is limited and a model has no price.
-    """
-    table = load_prices(plan.prices) if plan.prices else None
-    if plan.budget is not None:
-        require_rates(plan.entries, table)
     return table
 
 

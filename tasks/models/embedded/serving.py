@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 import httpx
 
-from schemas.chat import EMBEDDED_IDENTITY, EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest, Keep, KeepingChat
+from schemas.chat import EMBEDDED_MODEL, EMBEDDED_WEIGHTS_SHA256, ChatReply, ChatRequest, Keep, KeepingChat
 from schemas.errors import EndpointError
 from tasks.models.embedded.fitting import MOST_SLOT_TOKENS, ServerSize, fit_server, read_machine
 from tasks.text.backoff import Retry
@@ -55,9 +55,6 @@ class EmbeddedServer:
         log: where it writes; its last words are read from there.
     """
 
-    identity = EMBEDDED_IDENTITY
-    """Weights and quantisation, as in calls' keys."""
-
     def __init__(self, weights: Path, size: ServerSize, log: IO[bytes]) -> None:
         self.size = size
         self.restarts = 0
@@ -79,21 +76,6 @@ class EmbeddedServer:
     def base_url(self) -> str:
         """URL of calls, up to and including `/v1`; the same after a restart."""
         return f"http://127.0.0.1:{self._port_number}/v1"
-
-    @property
-    def slots(self) -> int:
-        """Calls answered at once; more wait in the server's queue."""
-        return self.size.slots
-
-    @property
-    def warning(self) -> str | None:
-        """What a user has to know of its size; null if longer items are not lost to it."""
-        if self.size.slot_tokens >= MOST_SLOT_TOKENS:
-            return None
-        return (
-            f"the embedded model server has a context of {self.size.slot_tokens} tokens instead of {MOST_SLOT_TOKENS}, "
-            "for want of memory: longer items fail"
-        )
 
     @property
     def pid(self) -> int:
@@ -137,11 +119,7 @@ class EmbeddedServer:
         )
 
     async def keep_running(self, tell: Callable[[str], None]) -> None:
-        """Replace the process whenever it dies, up to MOST_RESTARTS times; then set `failure` and stop.
-
-        Args:
-            tell: is given one sentence about each restart, and why the server is given up.
-        """
+        """Replace the process whenever it dies, up to MOST_RESTARTS times, then set `failure`; `tell` is given each reason."""
         while True:
             await self._started.wait()
             reason = self._how_it_ended()
@@ -228,8 +206,9 @@ async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIter
         server = EmbeddedServer(weights, size, log)
         try:
             await server.start()
-            if server.warning:
-                tell(server.warning)
+            if size.slot_tokens < MOST_SLOT_TOKENS:
+                short = f"a context of {size.slot_tokens} tokens instead of {MOST_SLOT_TOKENS}, for want of memory"
+                tell(f"the embedded model server has {short}: longer items fail")
             running = asyncio.create_task(server.keep_running(tell))
             try:
                 yield server
@@ -243,11 +222,7 @@ async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIter
 
 
 class InTurn:
-    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes.
-
-    Args:
-        chat: client of the embedded server.
-    """
+    """Send calls that begin with the same text one after the other: the server has read that text when the next one comes."""
 
     def __init__(self, chat: KeepingChat) -> None:
         self._chat = chat

@@ -50,15 +50,12 @@ class Best(NamedTuple):
 
 
 class AdaptiveConcurrency:
-    """Number of calls that may be in flight.
+    """Number of calls that may be in flight, at most `most`.
 
     At first every answer adds three slots: four times as many per round trip. That ends with the first sign of overload: a
     failure, or a mean latency of twice the lowest while no more calls are answered per second. From then on the number grows by
     a tenth per round while latency holds, and shrinks by a fifth while calls queue: unless that turns out to be slower, in which
     case it is taken back for a while. A 429 halves it, a server error or a timeout takes three tenths, at most once per round.
-
-    Args:
-        most: largest size.
     """
 
     def __init__(self, most: int) -> None:

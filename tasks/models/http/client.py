@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 import httpx
@@ -18,7 +17,7 @@ from tasks.models.http.adaptive_concurrency import USUAL
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
-from tasks.models.http.transport import Address, HttpAnswer, Transport, TransportError, require_sendable
+from tasks.models.http.transport import HttpAnswer, Transport, TransportError, require_sendable
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
@@ -41,14 +40,12 @@ class CircuitBreaker:
     Anything that a server answered, an error too, starts the count anew.
     """
 
-    def __init__(self, threshold: int = DEAD_AFTER_CALLS) -> None:
-        self._threshold = threshold
-        self._in_a_row = 0
+    _in_a_row = 0
 
     @property
     def is_open(self) -> bool:
         """Whether calls fail at once, without being sent."""
-        return self._in_a_row >= self._threshold
+        return self._in_a_row >= DEAD_AFTER_CALLS
 
     def report(self, reply: ChatReply) -> None:
         """Count how a call ended."""
@@ -97,7 +94,6 @@ class HttpChat:
         key: sent as a bearer token and written nowhere else, not even where the server repeats it.
         policy: what is retried.
         budget: of the calls; null = no limit.
-        clock: seconds, monotonic.
 
     Raises:
         EndpointError: if the key cannot be sent.
@@ -111,29 +107,26 @@ class HttpChat:
         *,
         policy: CallRetryPolicy | None = None,
         budget: CallBudget | None = None,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         require_sendable(entry, key)
         self._entry = entry
-        self._address = Address(base_url, key)
         self._policy = policy or CallRetryPolicy()
         self._budget = budget
-        self._clock = clock
         self._breaker = CircuitBreaker()
-        self._limiter = RateLimiter(entry, clock, self._policy.sleep)
+        self._limiter = RateLimiter(entry, time.perf_counter, self._policy.sleep)
         self._scrub = Scrubber(key)
         self._unkept: Exception | None = None
         self._being_kept = 0
         self._most_being_kept = max(0, entry.concurrency - USUAL) // KEPT_SHARE
-        self._transport = Transport(entry, self._address)
+        self._transport = Transport(entry, base_url, key)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._limiter.close()
-        await self._transport.__aexit__(kind, error, trace)
+        await self._transport.__aexit__()
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Send one request, again if the policy says so.
@@ -187,7 +180,7 @@ class HttpChat:
         if self._unkept is not None:
             raise self._unkept
         if self._breaker.is_open:
-            text = f"not sent: no server was found at {self._address.server} by the calls before this one"
+            text = f"not sent: no server was found at {self._transport.server} by the calls before this one"
             return ChatReply(failure="connect", error=text)
         if closed_s := self._limiter.closed_for_s:
             return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
@@ -211,7 +204,7 @@ class HttpChat:
         # Much may have happened while it waited.
         if refusal := self._refuse():
             return Attempt(refusal, sent=False)
-        started_s = self._clock()
+        started_s = time.perf_counter()
         try:
             answer = await self._transport.post(request.body_json.encode())
         except TransportError as error:
@@ -222,7 +215,7 @@ class HttpChat:
         error_text = reply.error
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."
-        reply = replace(reply, error=error_text, latency_s=self._clock() - started_s, attempts=attempt)
+        reply = replace(reply, error=error_text, latency_s=time.perf_counter() - started_s, attempts=attempt)
         self._limiter.note_reply(reply, expected)
         return Attempt(reply, retry_after_s)
 

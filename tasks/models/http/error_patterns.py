@@ -4,117 +4,101 @@ Every pattern has an example in `tests/tasks/models/http/test_failures.py`.
 """
 
 import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from schemas.vocabulary import Failure
 
 
 class ErrorPattern(NamedTuple):
-    """A pattern that shows one kind of failure.
-
-    `place` is `code` (the whole of an error's code, type or status, whatever its case) or `message` (somewhere in its text).
-    """
+    """A pattern that shows one kind of failure."""
 
     failure: Failure
-    place: Literal["code", "message"]
     pattern: str
-    servers: str
-    """Servers known to write so."""
 
-    def is_in(self, codes: tuple[str, ...], message: str) -> bool:
-        """Say whether an error has these codes or this message."""
-        if self.place == "code":
-            return any(re.fullmatch(self.pattern, code, re.IGNORECASE) for code in codes)
+    def is_code(self, codes: tuple[str, ...]) -> bool:
+        """Say whether it is the whole of one of an error's codes (its code, type or status), whatever its case."""
+        return any(re.fullmatch(self.pattern, code, re.IGNORECASE) for code in codes)
+
+    def is_worded(self, message: str) -> bool:
+        """Say whether it is somewhere in an error's message, whatever its case."""
         return re.search(self.pattern, message, re.IGNORECASE) is not None
 
 
 BASE_RESPONSE = "base_resp "
 """Stands before the codes of MiniMax: other servers use the same numbers for other things."""
 
+# OpenAI, Gemini, DashScope
 PASSING = ErrorPattern(
-    "http_429",
-    "message",
-    r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded",
-    "OpenAI, Gemini, DashScope",
+    "http_429", r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded"
 )
-"""A limit that passes by itself, though some servers call it a quota in the same words as one that is used up."""
+"""Message of a limit that passes by itself, though some servers call it a quota in the same words as one that is used up."""
 
-MARKS: tuple[ErrorPattern, ...] = (
-    ErrorPattern("context_too_long", "code", r"context_length_exceeded|string_above_max_length", "OpenAI, OpenRouter, Groq"),
-    ErrorPattern("context_too_long", "code", r"exceed_context_size_error", "llama.cpp"),
-    ErrorPattern("context_too_long", "code", r"request_too_large", "Anthropic"),
-    ErrorPattern("context_too_long", "code", r"1261", "Zhipu"),
-    ErrorPattern("context_too_long", "code", r"tokens_too_long|characters_too_long", "Qianfan"),
-    ErrorPattern("content_filter", "code", r"content_filter(?:ed)?|content_policy_violation", "OpenAI, Azure, Moonshot"),
-    ErrorPattern("content_filter", "code", r"ResponsibleAIPolicyViolation", "Azure"),
-    ErrorPattern("content_filter", "code", r"data_?inspection_?failed", "DashScope"),
-    ErrorPattern(
-        "content_filter", "code", r"(?:input|output)?(?:text)?(?:SensitiveContentDetected|RiskDetection)(?:\..+)?", "Ark"
-    ),
-    ErrorPattern("content_filter", "code", r"sensitive_words_detected", "one-api gateways"),
-    ErrorPattern("content_filter", "code", r"1301", "Zhipu"),
-    ErrorPattern("content_filter", "code", rf"{BASE_RESPONSE}102[67]", "MiniMax"),
-    ErrorPattern(
-        "quota", "code", r"insufficient_quota|billing_(?:hard_limit_reached|not_active)|credit_balance_exhausted", "OpenAI"
-    ),
-    ErrorPattern("quota", "code", r"(?:organization|project)_(?:spend|usage)_limit_exceeded", "OpenAI"),
-    ErrorPattern("quota", "code", r"exceeded_current_quota(?:_error)?", "Moonshot"),
-    ErrorPattern(
-        "quota", "code", r"Arrearage|AllocationQuota\.FreeTierOnly|CommodityNotPurchased|PrepaidBillOverdue", "DashScope"
-    ),
-    ErrorPattern("quota", "code", r"AccountOverdueError|QuotaExceeded|SetLimitExceeded", "Ark"),
-    ErrorPattern("quota", "code", r"1113|1304|1308|1309|1310", "Zhipu"),
-    ErrorPattern("quota", "code", r"insufficient_balance(?:_error)?|insufficient_user_quota", "MiniMax, one-api gateways"),
-    ErrorPattern("quota", "code", rf"{BASE_RESPONSE}(?:1008|2056)", "MiniMax"),
-    ErrorPattern("quota", "code", r"billing_error|payment_required", "Anthropic, OpenRouter, Gemini"),
-    ErrorPattern(
-        "auth", "code", r"invalid_?api_?key|incorrect_api_key_error|invalid_authentication_error", "OpenAI, DashScope, Moonshot"
-    ),
-    ErrorPattern("auth", "code", r"authentication_?error|authorized_error", "Anthropic, DeepSeek, Ark, MiniMax"),
-    ErrorPattern("auth", "code", r"100[0-4]|111[012]|1121", "Zhipu"),
-    ErrorPattern("auth", "code", rf"{BASE_RESPONSE}(?:1004|2049)", "MiniMax"),
-    ErrorPattern(
-        "http_429", "code", r"rate_limit_(?:error|exceeded|reached_error)|engine_overloaded_error", "OpenAI, Anthropic, Moonshot"
-    ),
-    ErrorPattern("http_429", "code", r"130[235]|131[23]", "Zhipu"),
-    ErrorPattern("http_429", "code", rf"{BASE_RESPONSE}(?:1002|1039|1041)", "MiniMax"),
-    ErrorPattern(
-        "context_too_long", "message", r"(?:maximum|model'?s) (?:context|model) length", "OpenAI, DeepSeek, vLLM, SGLang, Mistral"
-    ),
-    ErrorPattern("context_too_long", "message", r"(?:input|prompt) (?:\(\d+ tokens\) )?is too long", "Anthropic, vLLM, Bedrock"),
-    ErrorPattern(
-        "context_too_long",
-        "message",
-        r"exceed(?:s|ed)? (?:the )?(?:available |max )?context (?:size|window|limit|length)",
-        "llama.cpp, Ollama, Anthropic",
-    ),
-    ErrorPattern("context_too_long", "message", r"context window exceeds limit", "MiniMax"),
-    ErrorPattern("context_too_long", "message", r"input length .*exceeds the (?:maximum|context)", "SGLang, Ark, Ollama"),
-    ErrorPattern("context_too_long", "message", r"range of input length should be", "DashScope"),
-    ErrorPattern("context_too_long", "message", r"exceeds? the maximum number of tokens allowed", "Gemini"),
-    ErrorPattern("context_too_long", "message", r"exceeded model token limit|input token length too long", "Moonshot"),
-    ErrorPattern("context_too_long", "message", r"exceed max message tokens", "Ark"),
-    ErrorPattern("context_too_long", "message", r"must be <= \d+\. given: \d+", "TGI"),
-    ErrorPattern("content_filter", "message", r"content exists risk", "DeepSeek"),
-    ErrorPattern("content_filter", "message", r"considered high risk", "Moonshot"),
-    ErrorPattern("content_filter", "message", r"requires moderation|(?:input|prompt) was flagged", "OpenRouter"),
-    ErrorPattern("content_filter", "message", r"data may contain inappropriate content", "DashScope"),
-    ErrorPattern("content_filter", "message", r"content management policy|(?:input|output) new_sensitive", "Azure, MiniMax"),
-    ErrorPattern("quota", "message", r"insufficient (?:account )?(?:balance|credits?|quota)", "DeepSeek, MiniMax, OpenRouter"),
-    ErrorPattern("quota", "message", r"exceeded your current quota", "OpenAI, W&B"),
-    ErrorPattern("quota", "message", r"credit balance is too low", "Anthropic"),
-    ErrorPattern("quota", "message", r"requires more credits", "OpenRouter"),
-    ErrorPattern("quota", "message", r"account is in good standing|overdue balance", "DashScope, Ark"),
-    ErrorPattern("quota", "message", r"reached your [\w ]*usage limit", "Ollama, Moonshot"),
-    ErrorPattern("auth", "message", r"api[ _]key not valid|(?:incorrect|invalid) api[ _]key", "Gemini, OpenAI, vLLM"),
+CODES: tuple[ErrorPattern, ...] = (
+    ErrorPattern("context_too_long", r"context_length_exceeded|string_above_max_length"),  # OpenAI, OpenRouter, Groq
+    ErrorPattern("context_too_long", r"exceed_context_size_error"),  # llama.cpp
+    ErrorPattern("context_too_long", r"request_too_large"),  # Anthropic
+    ErrorPattern("context_too_long", r"1261"),  # Zhipu
+    ErrorPattern("context_too_long", r"tokens_too_long|characters_too_long"),  # Qianfan
+    ErrorPattern("content_filter", r"content_filter(?:ed)?|content_policy_violation"),  # OpenAI, Azure, Moonshot
+    ErrorPattern("content_filter", r"ResponsibleAIPolicyViolation"),  # Azure
+    ErrorPattern("content_filter", r"data_?inspection_?failed"),  # DashScope
+    ErrorPattern("content_filter", r"(?:input|output)?(?:text)?(?:SensitiveContentDetected|RiskDetection)(?:\..+)?"),  # Ark
+    ErrorPattern("content_filter", r"sensitive_words_detected"),  # one-api gateways
+    ErrorPattern("content_filter", r"1301"),  # Zhipu
+    ErrorPattern("content_filter", rf"{BASE_RESPONSE}102[67]"),  # MiniMax
+    ErrorPattern("quota", r"insufficient_quota|billing_(?:hard_limit_reached|not_active)|credit_balance_exhausted"),  # OpenAI
+    ErrorPattern("quota", r"(?:organization|project)_(?:spend|usage)_limit_exceeded"),  # OpenAI
+    ErrorPattern("quota", r"exceeded_current_quota(?:_error)?"),  # Moonshot
+    ErrorPattern("quota", r"Arrearage|AllocationQuota\.FreeTierOnly|CommodityNotPurchased|PrepaidBillOverdue"),  # DashScope
+    ErrorPattern("quota", r"AccountOverdueError|QuotaExceeded|SetLimitExceeded"),  # Ark
+    ErrorPattern("quota", r"1113|1304|1308|1309|1310"),  # Zhipu
+    ErrorPattern("quota", r"insufficient_balance(?:_error)?|insufficient_user_quota"),  # MiniMax, one-api gateways
+    ErrorPattern("quota", rf"{BASE_RESPONSE}(?:1008|2056)"),  # MiniMax
+    ErrorPattern("quota", r"billing_error|payment_required"),  # Anthropic, OpenRouter, Gemini
+    # OpenAI, DashScope, Moonshot
+    ErrorPattern("auth", r"invalid_?api_?key|incorrect_api_key_error|invalid_authentication_error"),
+    ErrorPattern("auth", r"authentication_?error|authorized_error"),  # Anthropic, DeepSeek, Ark, MiniMax
+    ErrorPattern("auth", r"100[0-4]|111[012]|1121"),  # Zhipu
+    ErrorPattern("auth", rf"{BASE_RESPONSE}(?:1004|2049)"),  # MiniMax
+    # OpenAI, Anthropic, Moonshot
+    ErrorPattern("http_429", r"rate_limit_(?:error|exceeded|reached_error)|engine_overloaded_error"),
+    ErrorPattern("http_429", r"130[235]|131[23]"),  # Zhipu
+    ErrorPattern("http_429", rf"{BASE_RESPONSE}(?:1002|1039|1041)"),  # MiniMax
 )
-"""The first one found names the failure, whatever the HTTP status."""
+"""The first one that is a code of an error names the failure, whatever the HTTP status; behind each the servers that write so."""
+
+MESSAGES: tuple[ErrorPattern, ...] = (
+    ErrorPattern("context_too_long", r"(?:maximum|model'?s) (?:context|model) length"),  # OpenAI, DeepSeek, vLLM, SGLang, Mistral
+    ErrorPattern("context_too_long", r"(?:input|prompt) (?:\(\d+ tokens\) )?is too long"),  # Anthropic, vLLM, Bedrock
+    # llama.cpp, Ollama, Anthropic
+    ErrorPattern("context_too_long", r"exceed(?:s|ed)? (?:the )?(?:available |max )?context (?:size|window|limit|length)"),
+    ErrorPattern("context_too_long", r"context window exceeds limit"),  # MiniMax
+    ErrorPattern("context_too_long", r"input length .*exceeds the (?:maximum|context)"),  # SGLang, Ark, Ollama
+    ErrorPattern("context_too_long", r"range of input length should be"),  # DashScope
+    ErrorPattern("context_too_long", r"exceeds? the maximum number of tokens allowed"),  # Gemini
+    ErrorPattern("context_too_long", r"exceeded model token limit|input token length too long"),  # Moonshot
+    ErrorPattern("context_too_long", r"exceed max message tokens"),  # Ark
+    ErrorPattern("context_too_long", r"must be <= \d+\. given: \d+"),  # TGI
+    ErrorPattern("content_filter", r"content exists risk"),  # DeepSeek
+    ErrorPattern("content_filter", r"considered high risk"),  # Moonshot
+    ErrorPattern("content_filter", r"requires moderation|(?:input|prompt) was flagged"),  # OpenRouter
+    ErrorPattern("content_filter", r"data may contain inappropriate content"),  # DashScope
+    ErrorPattern("content_filter", r"content management policy|(?:input|output) new_sensitive"),  # Azure, MiniMax
+    ErrorPattern("quota", r"insufficient (?:account )?(?:balance|credits?|quota)"),  # DeepSeek, MiniMax, OpenRouter
+    ErrorPattern("quota", r"exceeded your current quota"),  # OpenAI, W&B
+    ErrorPattern("quota", r"credit balance is too low"),  # Anthropic
+    ErrorPattern("quota", r"requires more credits"),  # OpenRouter
+    ErrorPattern("quota", r"account is in good standing|overdue balance"),  # DashScope, Ark
+    ErrorPattern("quota", r"reached your [\w ]*usage limit"),  # Ollama, Moonshot
+    ErrorPattern("auth", r"api[ _]key not valid|(?:incorrect|invalid) api[ _]key"),  # Gemini, OpenAI, vLLM
+)
+"""The same of messages, where no code tells."""
 
 UNDER_SUCCESS: tuple[ErrorPattern, ...] = (
-    ErrorPattern("http_5xx", "code", r"server_error|api_error|overloaded_error|internal_?server_?error|internalerror", "many"),
-    ErrorPattern("http_5xx", "code", rf"{BASE_RESPONSE}(?:1000|1001|1013|1024|1033)", "MiniMax"),
+    ErrorPattern("http_5xx", r"server_error|api_error|overloaded_error|internal_?server_?error|internalerror"),  # many
+    ErrorPattern("http_5xx", rf"{BASE_RESPONSE}(?:1000|1001|1013|1024|1033)"),  # MiniMax
 )
-"""Of errors that come with HTTP 200; otherwise the status says as much."""
+"""Codes of errors that come with HTTP 200; otherwise the status says as much."""
 
 LONGEST_CONTEXT: tuple[str, ...] = (
     r"maximum (?:context|model) length (?:is|of) (\d+)",

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+import httpx
+
 from schemas.chat import ChatReply
 from schemas.vocabulary import Failure
-from tasks.models.http.error_patterns import BASE_RESPONSE, LONGEST_CONTEXT, MARKS, PASSING, UNDER_SUCCESS
+from tasks.models.http.error_patterns import BASE_RESPONSE, CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS
 from tasks.text.backoff import Retry
 
 
@@ -134,8 +136,6 @@ STATUSES: Mapping[int, Failure] = {
 """What a status means where neither code nor message of the error says more."""
 
 HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
-SUCCESS, REDIRECTION = 2, 3
-"""Hundreds of HTTP statuses."""
 
 
 class ServerError(NamedTuple):
@@ -157,13 +157,9 @@ def read_error(status: int, body: bytes) -> ChatReply:
         A reply without text. Codes of the error decide, then wordings of its message, then the status. The error's text is on
         one line and not shortened.
     """
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        document = None
-    error = find_error(document) or ServerError((), body.decode("utf-8", "replace"))
+    error = _error_in(body) or ServerError((), body.decode("utf-8", "replace"))
     told = describe_error(body)
-    if status // 100 == REDIRECTION:
+    if httpx.codes.is_redirect(status):
         told = f"a redirect, which is not followed: {told}"
     elif (limit := re.search(r'"n_ctx": ?(\d+)', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
         told = f"{told} (n_ctx {limit[1]})"
@@ -172,11 +168,14 @@ def read_error(status: int, body: bytes) -> ChatReply:
 
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
-    meant = error.status if status // 100 == SUCCESS and error.status is not None else status
-    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_in(error.codes, error.message):
+    meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
+    if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.is_worded(error.message):
         return PASSING.failure
-    marks = MARKS if meant // 100 in HUNDREDS else (*MARKS, *UNDER_SUCCESS)
-    found = next((mark.failure for mark in marks if mark.is_in(error.codes, error.message)), None)
+    coded = [mark.failure for mark in CODES if mark.is_code(error.codes)]
+    worded = [mark.failure for mark in MESSAGES if mark.is_worded(error.message)]
+    if meant // 100 not in HUNDREDS:
+        worded += [mark.failure for mark in UNDER_SUCCESS if mark.is_code(error.codes)]
+    found = next(iter(coded + worded), None)
     return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
 
@@ -205,16 +204,18 @@ def find_error(document: Any) -> ServerError | None:
 
 def describe_error(body: bytes) -> str:
     """Return the server's own message about a request it refused, on one line; the body if it is not in the usual form."""
-    text = body.decode("utf-8", "replace")
-    try:
-        error = find_error(json.loads(text))
-    except (ValueError, RecursionError):
-        error = None
-    if error is not None and error.message:
-        text = error.message
+    error = _error_in(body)
+    text = error.message if error and error.message else body.decode("utf-8", "replace")
     # JSON may hold one half of a surrogate pair, which no file can store.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return " ".join(whole.split()) or "an empty body"
+
+
+def _error_in(body: bytes) -> ServerError | None:
+    try:
+        return find_error(json.loads(body.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_max_context(text: str) -> int | None:

@@ -243,16 +243,12 @@ ARK_ENDPOINT = re.compile(r"ep-\d{8,14}-\w+")
 
 @lru_cache(maxsize=256)  # the same two names come with every answer of a run
 def is_same_model(asked: str, named: str) -> bool:
-    """Say whether two names mean the same model, as far as names can tell.
+    """Say whether the name sent to a server and the one in its answer mean the same model, as far as names can tell.
 
     Case does not count, nor do tags that choose a server, nor the ending of a file. A path or a provider's prefix may stand
     before either name (`openai/gpt-4o`, `/models/qwen.gguf`); if both have one, the shorter must be the end of the longer. One
     name may say which date or version it is and the other not, or `latest`; two different versions are two models. An endpoint
     of Ark (`ep-...`) is an alias that can stand for any model, so nothing contradicts it.
-
-    Args:
-        asked: name sent to the server.
-        named: name in its answer.
     """
     if ARK_ENDPOINT.fullmatch(asked):
         return True

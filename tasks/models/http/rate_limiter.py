@@ -10,12 +10,11 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from tasks.models.cost.budget import Estimator, Expected
 from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
-from tasks.text.backoff import BUDGET_S, read_retry_after
+from tasks.text.backoff import BUDGET_S, read_date, read_retry_after
 
 MINUTE_S = 60.0
 NEWEST = 0.05
@@ -80,11 +79,7 @@ class RateLimiter:
         return max(0.0, self._closed_until_s - self._clock())
 
     async def enter(self, *, again: bool = False) -> None:
-        """Wait for a slot.
-
-        Args:
-            again: a further attempt goes before calls that were not tried yet.
-        """
+        """Wait for a slot; a further attempt (`again`) goes before calls that were not tried yet."""
         if self._open.is_set() and not self.is_full and not self._waiting:
             self._in_flight += 1
             return
@@ -249,9 +244,6 @@ def _since_1970(number: float) -> datetime:
 
 
 def _until(moment: datetime, date: str) -> float | None:
-    try:
-        now = parsedate_to_datetime(date)
-    except ValueError:
-        return None
+    now = read_date(date)
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - (now if now.tzinfo else now.replace(tzinfo=UTC))).total_seconds())
+    return max(0.0, (aware - now).total_seconds()) if now else None

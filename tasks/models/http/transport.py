@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import aiohttp
@@ -41,60 +40,41 @@ class TransportError(Exception):
         self.http_status = http_status
 
 
-class Address(NamedTuple):
-    """URL of the server and the key of its calls; `key` is written nowhere but into the header."""
-
-    base_url: str
-    key: SecretStr | None = None
-
-    @property
-    def url(self) -> httpx.URL:
-        """URL of the method that is called."""
-        return httpx.URL(f"{self.base_url.rstrip('/')}/chat/completions")
-
-    @property
-    def server(self) -> str:
-        """Scheme, host and port; never the whole URL, which may hold a password."""
-        return f"{self.url.scheme}://{self.url.netloc.decode()}"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers of every call."""
-        return {**JSON, **({"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {})}
-
-    @property
-    def may_need_proxy(self) -> bool:
-        """Whether a proxy of the environment is meant: for remote servers; one on this machine is spoken to directly."""
-        return not is_loopback(self.url.host)
-
-
 class Transport:
     """Connections to one endpoint, in one aiohttp session. Used as an async context manager.
 
     Args:
         entry: the model; its concurrency bounds the connections, its time limits hold.
-        address: of the server.
+        base_url: of the server.
+        key: of its calls; written nowhere but into the header.
     """
 
-    def __init__(self, entry: ModelEntry, address: Address) -> None:
+    def __init__(self, entry: ModelEntry, base_url: str, key: SecretStr | None) -> None:
         self._entry = entry
-        self._address = address
-        self._url = str(address.url)
+        self._key = key
+        self._url = httpx.URL(f"{base_url.rstrip('/')}/chat/completions")
         self._session: aiohttp.ClientSession | None = None
 
+    @property
+    def server(self) -> str:
+        """Scheme, host and port; never the whole URL, which may hold a password."""
+        return f"{self._url.scheme}://{self._url.netloc.decode()}"
+
     async def __aenter__(self) -> Self:
+        authorization = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
         # The same certificates as for downloads; reading them takes 20 ms.
-        trusted = httpx.create_ssl_context() if self._address.url.scheme == "https" else True
+        trusted = httpx.create_ssl_context() if self._url.scheme == "https" else True
         self._session = aiohttp.ClientSession(
-            headers=self._address.headers,
+            headers={**JSON, **authorization},
             connector=aiohttp.TCPConnector(limit=self._entry.concurrency, ssl=trusted),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._entry.connect_timeout_s),
-            trust_env=self._address.may_need_proxy,
+            # A proxy of the environment is meant for remote servers; one on this machine is spoken to directly.
+            trust_env=not is_loopback(self._url.host),
         )
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -124,7 +104,7 @@ class Transport:
         limit_s = self._entry.first_byte_timeout_s
         try:
             async with asyncio.timeout(limit_s) as waiting:
-                return await session.post(self._url, data=body, allow_redirects=False)
+                return await session.post(str(self._url), data=body, allow_redirects=False)
         except aiohttp.ConnectionTimeoutError as error:
             raise self._failed("timeout_connect", error) from error
         except aiohttp.ClientSSLError as error:
@@ -137,7 +117,7 @@ class Transport:
             raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
 
     def _failed(self, failure: Failure, error: Exception, status: int | None = None) -> TransportError:
-        server, reason = self._address.server, describe_cause(error)
+        server, reason = self.server, describe_cause(error)
         texts: dict[Failure, str] = {
             "timeout_connect": f"no connection to {server} within {self._entry.connect_timeout_s:g} s",
             "tls": f"no secure connection to {server}: {reason}",

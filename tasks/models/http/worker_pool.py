@@ -5,7 +5,6 @@ import heapq
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import count
-from types import TracebackType
 from typing import Any, Self
 
 from schemas.worker_pool import Job
@@ -33,7 +32,7 @@ class WorkerPool:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         workers = tuple(self._workers)
         for worker in workers:
             worker.cancel()

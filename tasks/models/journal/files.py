@@ -14,13 +14,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.errors import UsageError
+from schemas.errors import LakeError, UsageError
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
 from tasks.models.journal.table import (
     COLUMNS,
-    LOCK_TIMEOUT_S,
     JournalRow,
     connect,
+    connect_to_read,
     insert,
     journal_errors,
     read_reply,
@@ -66,9 +66,8 @@ def summarise(journal: Path) -> list[dict[str, Any]]:
         LakeError: it cannot be read.
     """
     with _reading(journal) as connection, journal_errors(journal):
-        cursor = connection.execute(SUMMARY)
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(SUMMARY)]
 
 
 def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
@@ -133,29 +132,25 @@ def merge_replies(other: Path, journal: Path) -> ImportedReplies:
     """
     taken = ImportedReplies()
     with _reading(other) as connection:
-        return _take(_readable_frames(connection, other, taken), journal, taken)
+        return _take(_frames(connection, other, taken=taken), journal, taken)
 
 
-def _frames(connection: sqlite3.Connection, journal: Path, model: str | None) -> Iterator[pl.DataFrame]:
+def _frames(
+    connection: sqlite3.Connection, journal: Path, model: str | None = None, taken: ImportedReplies | None = None
+) -> Iterator[pl.DataFrame]:
+    """Rows of a journal; one that holds no answer is counted in `taken`, or without it an error."""
     for rows in _rows(connection, journal, model):
         records = []
         for row in rows:
-            with row_errors(journal, row.key):
-                records.append(to_record(row))
-        yield to_frame(records)
-
-
-def _readable_frames(connection: sqlite3.Connection, journal: Path, taken: ImportedReplies) -> Iterator[pl.DataFrame]:
-    """Rows of a journal that hold answers; the others are counted."""
-    for rows in _rows(connection, journal):
-        records = []
-        for row in rows:
             try:
-                records.append(to_record(row))
-            except (ValueError, TypeError, RecursionError):
+                with row_errors(journal, row.key):
+                    records.append(to_record(row))
+            except LakeError:
+                if taken is None:
+                    raise
                 taken.rules["row_is_an_answer"] += 1
-        taken.read += len(rows) - len(records)
-        taken.refused += len(rows) - len(records)
+                taken.read += 1
+                taken.refused += 1
         yield to_frame(records)
 
 
@@ -238,6 +233,6 @@ def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
     if not journal.is_file():
         raise UsageError("there is no journal of replies", where=str(journal), next_step="name the lake of a run with --lake")
     with journal_errors(journal):
-        connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+        connection = connect_to_read(journal)
     with closing(connection):
         yield connection

@@ -12,15 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import TracebackType
 from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
 from schemas.chat import ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.leases import Leases, LeaseUpdate, Queue
-from tasks.models.journal.table import JournalRow, connect, damaged_row, insert, journal_errors, read_reply, write_reply
+from tasks.models.journal.leases import Leases, LeaseUpdate, Queue, settle
+from tasks.models.journal.table import JournalRow, connect, insert, journal_errors, read_reply, row_errors, write_reply
 
 
 class _Entry(NamedTuple):
@@ -40,7 +39,7 @@ class Journal:
         queue: of callers that wait for a call that another process has claimed.
 
     Raises:
-        LakeError: on entering, if the file cannot be written or is no journal; on `put`, if the disk refuses; on `get`, if the
+        LakeError: on entering, if the file cannot be written or is no journal; on `write`, if the disk refuses; on `get`, if the
             entry is damaged.
     """
 
@@ -65,7 +64,7 @@ class Journal:
         self._writer.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         # What was answered is written even if the run ends with an error or is cancelled: it has been paid for.
         self.queue.close()
         self._entries.put(None)
@@ -78,17 +77,14 @@ class Journal:
             row = self._reading.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        try:
+        with row_errors(self._path, key):
             return read_reply(row[0])
-        except ValueError as error:
-            raise damaged_row(self._path, key, error) from error
-
-    async def put(self, request: ChatRequest, reply: ChatReply) -> None:
-        """Keep a reply; return when it is on disk. The first reply to a call stays."""
-        await asyncio.shield(self.write(request, reply))
 
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
-        """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled."""
+        """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled.
+
+        The first reply to a call stays.
+        """
         with journal_errors(self._path):
             body, text = request.body_json, write_reply(reply)
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in.
@@ -129,17 +125,7 @@ def _settle(batch: list[_Entry], error: LakeError | None) -> None:
     if batch:
         # In a loop that is closed no caller waits.
         with suppress(RuntimeError):
-            batch[0].durable.get_loop().call_soon_threadsafe(_end, [entry.durable for entry in batch], error)
-
-
-def _end(futures: list[asyncio.Future[None]], error: LakeError | None) -> None:
-    for durable in futures:
-        if durable.done():
-            continue
-        if error is None:
-            durable.set_result(None)
-        else:
-            durable.set_exception(error)
+            batch[0].durable.get_loop().call_soon_threadsafe(settle, [entry.durable for entry in batch], error)
 
 
 class JournaledChat:

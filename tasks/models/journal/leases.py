@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 from weakref import WeakSet
 
@@ -34,10 +33,7 @@ _OPEN: "WeakSet[Leases]" = WeakSet()
 
 
 class Leases:
-    """Claims on calls, by their key. Used as a context manager, from one thread.
-
-    Args:
-        folder: holds the lock files; made if it is not there.
+    """Claims on calls, by their key. Used as a context manager, from one thread; the folder of the lock files is made.
 
     Raises:
         LakeError: on entering, if the files cannot be written; on `claim`, if they were deleted or the disk refuses.
@@ -59,7 +55,7 @@ class Leases:
         _OPEN.add(self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -143,14 +139,11 @@ class LeaseUpdate(NamedTuple):
 class Queue:
     """Callers that wait for a call that another process is making. In one event loop; one task looks for all of them.
 
-    Args:
-        read_news: what came after a row; without one, only which row is the last.
-        poll_s: seconds between two looks.
+    `read_news` returns what came after a row; without one, only which row is the last.
     """
 
-    def __init__(self, read_news: Callable[[int | None], LeaseUpdate], poll_s: float = POLL_S) -> None:
+    def __init__(self, read_news: Callable[[int | None], LeaseUpdate]) -> None:
         self._read_news = read_news
-        self._poll_s = poll_s
         self._waiting: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._looking: asyncio.Task[None] | None = None
 
@@ -182,7 +175,7 @@ class Queue:
     async def _look(self, last_row: int) -> None:
         try:
             while self._waiting:
-                await asyncio.sleep(self._poll_s)
+                await asyncio.sleep(POLL_S)
                 last_row, arrived = self._read_news(last_row)
                 self._wake(arrived)
                 # Those who are refused queue up again at the end.
@@ -194,13 +187,18 @@ class Queue:
             self._looking = None
 
     def _wake(self, keys: Iterable[str], error: LakeError | None = None) -> None:
-        for woken in [woken for key in keys for woken in self._waiting.pop(key, [])]:
-            if woken.done():
-                continue
-            if error is None:
-                woken.set_result(None)
-            else:
-                woken.set_exception(error)
+        settle([woken for key in keys for woken in self._waiting.pop(key, [])], error)
+
+
+def settle(futures: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
+    """End all futures that are not done: with the error, if there is one."""
+    for future in futures:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
 
 
 def _close_inherited() -> None:

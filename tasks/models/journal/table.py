@@ -62,6 +62,15 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Connect to a journal that is there; nothing is changed.
+
+    Raises:
+        sqlite3.Error: if the file cannot be read.
+    """
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+
+
 def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
     """Add rows, in the caller's transaction; the first reply to a call stays. Return how many were new.
 
@@ -100,7 +109,7 @@ def read_reply(text: str) -> ChatReply:
 
 @contextmanager
 def row_errors(path: Path, key: str) -> Iterator[None]:
-    """Turn what a damaged row raises into one clear error.
+    """Turn what a damaged row raises into one clear error; all other rows can be saved without it.
 
     Raises:
         LakeError: naming the journal at `path`, and the row by its key.
@@ -108,19 +117,14 @@ def row_errors(path: Path, key: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, RecursionError) as error:
-        raise damaged_row(path, key, error) from error
-
-
-def damaged_row(path: Path, key: str, error: Exception) -> LakeError:
-    """Return the error about one row; all others can be saved without it."""
-    return LakeError(
-        "a reply in the journal is damaged",
-        where=f"{path}, key {key}",
-        expected="a reply as moodflow writes it",
-        got=f"{type(error).__name__}: {error}",
-        next_step=f"move the folder {path.parent} away and take its good replies in again with "
-        f"moodflow journal merge MOVED_FOLDER/{path.name}; the call of the damaged one is sent again",
-    )
+        raise LakeError(
+            "a reply in the journal is damaged",
+            where=f"{path}, key {key}",
+            expected="a reply as moodflow writes it",
+            got=f"{type(error).__name__}: {error}",
+            next_step=f"move the folder {path.parent} away and take its good replies in again with "
+            f"moodflow journal merge MOVED_FOLDER/{path.name}; the call of the damaged one is sent again",
+        ) from error
 
 
 @contextmanager

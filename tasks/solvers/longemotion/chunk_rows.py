@@ -13,6 +13,9 @@ from schemas.tables.contexts import Chunks
 from tasks.solvers.longemotion.state import CONTEXT
 from tasks.text.tokens import count_tokens
 
+COPIED = ("text", "start", "end", "token_start", "token_end")
+"""Fields of a chunk that `chunks` has under the same name."""
+
 
 def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
     """Return segments as chunks, as if they stood one after the other with a line end between them."""
@@ -31,54 +34,13 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
     The needle of a context in segments is the segment that differs.
 
     Raises:
-        ScoringError: no chunk holds any of the needle, or it is not known which segment differs.
+        ScoringError: no chunk holds any of the needle.
     """
     if item.question_type == "odd_one_out":
-        odd = _odd_segment(item)
-        return tuple(chunk.number == odd for chunk in chunks)
+        return tuple(chunk.number in (item.gold_indices or ()) for chunk in chunks)
     if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)
     return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
-
-
-def _odd_segment(item: Item) -> int:
-    if not item.gold_indices:
-        raise ScoringError(
-            "it is not known which segment of an item is the odd one",
-            where=f"item with the question {item.question!r}",
-            expected="its number in gold_indices",
-            got=str(item.gold_indices),
-        )
-    return item.gold_indices[0]
-
-
-def chunk_rows(
-    dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
-) -> Iterator[dict[str, Any]]:
-    """Return rows of `chunks`."""
-    for chunk, needle in zip(chunks, needles, strict=True):
-        yield {
-            "dataset": dataset,
-            "item_id": item_id,
-            "corpus": corpus,
-            "chunk": chunk.number,
-            "text": chunk.text,
-            "start": chunk.start,
-            "end": chunk.end,
-            "token_start": chunk.token_start,
-            "token_end": chunk.token_end,
-            "holds_needle": needle,
-        }
-
-
-def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
-    """Return chunks of the contexts, by item, in the order of the text."""
-    found: dict[str, list[Chunk]] = {}
-    for row in rows.sort("item_id", "chunk").iter_rows(named=True):
-        if row["corpus"] == CONTEXT:
-            chunk = Chunk(row["chunk"], row["text"], row["start"], row["end"], row["token_start"], row["token_end"])
-            found.setdefault(row["item_id"], []).append(chunk)
-    return {item_id: tuple(chunks) for item_id, chunks in found.items()}
 
 
 def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
@@ -96,3 +58,22 @@ def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
         )
     best = shared.index(max(shared))
     return [place == best for place in range(len(chunks))]
+
+
+def chunk_rows(
+    dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
+) -> Iterator[dict[str, Any]]:
+    """Return rows of `chunks`."""
+    for chunk, needle in zip(chunks, needles, strict=True):
+        place = {"dataset": dataset, "item_id": item_id, "corpus": corpus, "chunk": chunk.number}
+        yield {**place, **{name: getattr(chunk, name) for name in COPIED}, "holds_needle": needle}
+
+
+def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:
+    """Return chunks of the contexts, by item, in the order of the text."""
+    found: dict[str, list[Chunk]] = {}
+    for row in rows.sort("item_id", "chunk").iter_rows(named=True):
+        if row["corpus"] == CONTEXT:
+            chunk = Chunk(row["chunk"], **{name: row[name] for name in COPIED})
+            found.setdefault(row["item_id"], []).append(chunk)
+    return {item_id: tuple(chunks) for item_id, chunks in found.items()}

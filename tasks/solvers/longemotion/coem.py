@@ -32,29 +32,36 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
     if failed := first_failed(calls):
         return Retrieved(rows=rows, failed=blame(failed, "sage"))
     notes = [HelperNote.of(call) for call in calls]
-    found = await (_rerank_raw if together else _rerank_packs)(state, Pool(chosen, pool.corpus), query, notes)
-    return Retrieved(found.pieces, rows + found.rows, query.aspect, found.knowledge)
+    if together:
+        # The one note ranks the chunks as they are.
+        ranked_by = query._replace(text=notes[0].text)
+        knowledge = notes[0].text
+        notes *= len(chosen)
+        pieces = [Piece(chunk, chunk.text) for chunk in chosen]
+    else:
+        ranked_by, knowledge = query, None
+        form = state.prompts.sage.template(state.language).pack
+        noted = zip(chosen, notes, strict=True)
+        pieces = [Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) for chunk, note in noted]
+    ranking = await _rank_again(state, [piece.text for piece in pieces], ranked_by.text)
+    best = pick(Pool(chosen), ranking, query.counts.top_k)
+    by_number = {piece.chunk.number: piece for piece in pieces}
+    notes_by_number = dict(zip(by_number, notes, strict=True))
+    kept = {chunk.number for chunk in best}
+    return Retrieved(
+        pieces=tuple(by_number[chunk.number] for chunk in arrange(best, query)),
+        rows=rows + record("reranked", Pool(chosen, pool.corpus), ranked_by, ranking, kept, notes_by_number),
+        heading=query.aspect,
+        knowledge=knowledge,
+    )
 
 
 def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
     """Return what the Sage is asked about one chunk."""
-    texts = state.prompts.sage.template(state.language)
-    question = query.text or ""
-    match state.long_item.context.long_task:
-        case "ec_emobench":
-            return texts.ec_emobench.format(piece=chunk.text)
-        case "ec_finentity":
-            return texts.ec_finentity.format(subject=state.long_item.context.query or state.item.question, piece=chunk.text)
-        case "ed":
-            return texts.ed.format(piece=chunk.text)
-        case "qa":
-            return texts.qa.format(question=question, piece=chunk.text)
-        case "es":
-            return texts.es.format(aspect=query.aspect, question=question, piece=chunk.text)
-        case "ee":
-            return texts.ee.format(piece=chunk.text)
-        case task:
-            raise ValueError(f"{task}: the Sage is asked about all chunks at once")
+    context = state.long_item.context
+    text: str = getattr(state.prompts.sage.template(state.language), context.long_task)
+    subject = context.query or state.item.question
+    return text.format(piece=chunk.text, question=query.text or "", aspect=query.aspect, subject=subject)
 
 
 def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
@@ -65,35 +72,7 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 
 async def _ask_sage(state: SolverState, text: str) -> Call:
     texts = state.prompts.sage
-    return await call_model(state.resources.roles.sage, say(texts.template(state.language).system, text), texts.max_tokens)
-
-
-async def _rerank_packs(state: SolverState, chosen: Pool, query: Query, notes: Sequence[HelperNote]) -> Retrieved:
-    form = state.prompts.sage.template(state.language).pack
-    packs = [form.format(text=chunk.text, note=note.text) for chunk, note in zip(chosen.chunks, notes, strict=True)]
-    by_number = {
-        chunk.number: Piece(chunk, pack, note.text) for chunk, pack, note in zip(chosen.chunks, packs, notes, strict=True)
-    }
-    ranking = await _rank_again(state, packs, query.text)
-    best = pick(chosen, ranking, query.counts.top_k)
-    noted = {chunk.number: note for chunk, note in zip(chosen.chunks, notes, strict=True)}
-    return Retrieved(
-        pieces=tuple(by_number[chunk.number] for chunk in arrange(best, query)),
-        rows=record("reranked", chosen, query, ranking, {chunk.number for chunk in best}, noted),
-    )
-
-
-async def _rerank_raw(state: SolverState, chosen: Pool, query: Query, notes: Sequence[HelperNote]) -> Retrieved:
-    (note,) = notes
-    by_note = query._replace(text=note.text)
-    ranking = await _rank_again(state, [chunk.text for chunk in chosen.chunks], note.text)
-    best = pick(chosen, ranking, query.counts.top_k)
-    noted = dict.fromkeys((chunk.number for chunk in chosen.chunks), note)
-    return Retrieved(
-        pieces=tuple(Piece(chunk, chunk.text) for chunk in arrange(best, query)),
-        rows=record("reranked", chosen, by_note, ranking, {chunk.number for chunk in best}, noted),
-        knowledge=note.text,
-    )
+    return await call_model(state.resources.roles["sage"], say(texts.template(state.language).system, text), texts.max_tokens)
 
 
 async def _rank_again(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:

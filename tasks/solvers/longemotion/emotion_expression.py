@@ -9,7 +9,7 @@ from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import call_model, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
-from tasks.solvers.longemotion.state import Pool, Query, Retrieve, RetrievedChunk, SolverOutput, SolverState, WrittenChunks
+from tasks.solvers.longemotion.state import Pool, Query, Retrieve, RetrievedChunk, SolverOutput, SolverState
 
 FIRST_THAT_RETRIEVES = 2
 
@@ -33,7 +33,7 @@ class ExpressionDialogue:
     retrieve: Retrieve
     calls: list[Call] = field(default_factory=list)
     rows: list[RetrievedChunk] = field(default_factory=list)
-    written: list[WrittenChunks] = field(default_factory=list)
+    written: list[Pool] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     history: list[ChatMessage] = field(default_factory=list)
     searches: Iterator[int] = field(default_factory=count)
@@ -77,7 +77,7 @@ class ExpressionDialogue:
         said = ChatMessage(role="user", content="\n\n".join(blocks))
         # What is retrieved in place of the earlier turns stands alone after the system message.
         messages = (self.history[0], said) if afresh else (*self.history, said)
-        call = await call_model(self.state.resources.roles.model, messages, self.state.limit, self.state.repetition)
+        call = await call_model(self.state.resources.roles["tested"], messages, self.state.limit, self.state.repetition)
         self.calls.append(call)
         self._remember(said, call.reply.text or "")
 
@@ -101,8 +101,8 @@ class ExpressionDialogue:
         parameters = self.state.parameters
         whole = "\n\n".join(text for text in texts if text)
         chunks = await self.state.resources.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
-        self.written.append(WrittenChunks(corpus, chunks))
-        return Pool(chunks, corpus)
+        self.written.append(Pool(chunks, corpus))
+        return self.written[-1]
 
     async def _search(self, number: int) -> None:
         texts = self.state.prompts.search.template(self.state.language)

@@ -6,10 +6,10 @@ from typing import Any
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import Setting, TooLong
+from schemas.usage import Role
+from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.solvers.longemotion.state import SolverOptions
-from tasks.solvers.truncation import TRUNCATION_VERSION
 
 LONG_RESPONSES_VERSION = "1"
 """Bumped when calls about long items are recorded differently; solvers and prompts carry versions of their own."""
@@ -39,7 +39,7 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
 
 
 def long_settings(
-    options: SolverOptions, helpers: Mapping[str, ModelEntry], embedder: str | None, texts: Mapping[str, str]
+    options: SolverOptions, helpers: Mapping[Role, ModelEntry], embedder: str | None, texts: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what changes the calls about a long item, besides the model under test.
 
@@ -60,14 +60,6 @@ def long_settings(
     }
 
 
-def round_settings(repeat: int, too_long: TooLong) -> dict[str, Any]:
-    """Return how often items are asked and what becomes of too long ones, where either is not as usual."""
-    return {
-        **({"repeat": repeat} if repeat > 1 else {}),
-        **({"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}} if too_long != "missing" else {}),
-    }
-
-
 def long_key(
     layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
 ) -> PartitionKey:
@@ -77,7 +69,7 @@ def long_key(
         layer: `responses`, `retrievals` or `chunks`.
         entry: the model under test.
         setting: how it is asked.
-        settings: of `long_settings` and `round_settings`.
+        settings: of `long_settings`, how often items are asked and what becomes of too long ones.
         parents: items and contexts.
     """
     place = {"dataset": parents[0].key("dataset"), "model": entry.name, "setting": setting}

@@ -21,7 +21,7 @@ FAMILIES: dict[LongTask, Family] = {
     "mc4": "mc",
     "ee": "ee",
 }
-"""Variants of a task share their prompts and parameters."""
+"""The task without its variant: variants share their prompts and parameters."""
 
 SEARCH_HITS: dict[Family, int] = {"ec": 1, "ed": 4, "qa": 4, "es": 3, "mc": 4, "ee": 4}
 """Chunks that one search of Search-o1 shows."""
@@ -44,24 +44,15 @@ class ChunkCounts(NamedTuple):
 class Parameters:
     """Of one task, setting and model. All but `retrieves` counts only where that is true.
 
-    `top_k`: chunks shown, per query where there are several. `initial_k`: chunks that CoEM enriches; null = all, or not CoEM.
-    `final_k`: chunks that CoEM keeps after ranking again, which are those it shows; null = not CoEM.
-    `steps`: the same two numbers of steps 2 to 5 of emotion expression, whose largest `top_k` and `initial_k` are.
+    `counts`: chunks of each query. `steps`: the same of steps 2 to 5 of emotion expression, whose largest `counts` are.
     `chunk_tokens` does not hold for emotion detection, whose chunks are its segments.
     """
 
     retrieves: bool
     chunk_tokens: int
     overlap_tokens: int
-    top_k: int
-    initial_k: int | None
-    final_k: int | None
+    counts: ChunkCounts
     steps: tuple[ChunkCounts, ...] = ()
-
-    @property
-    def counts(self) -> ChunkCounts:
-        """Of a task whose queries all have the same."""
-        return ChunkCounts(self.top_k, self.initial_k)
 
 
 class QaRow(NamedTuple):
@@ -110,12 +101,18 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
 
     Source: LongEmotion, Table 8 (`paper`); its released code (`code_2026_01`); both: the spread over the steps of EE.
     """
-    family = task_family(long_task)
+    family = FAMILIES[long_task]
     qa = _qa_row(options.preset, setting, model) if family == "qa" else None
     retrieves = setting != "base" and (setting == "retrieve_only" or long_task not in {"mc1", "mc2", "mc3"})
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
-    if retrieves and family != "ed":
-        _require_progress(chunk_tokens, options.overlap_tokens)
+    if retrieves and family != "ed" and options.overlap_tokens >= chunk_tokens:
+        raise UsageError(
+            "neighbouring chunks would overlap as a whole",
+            where="overlap_tokens of the retrieval options",
+            expected=f"less than chunk_tokens, which is {chunk_tokens}",
+            got=str(options.overlap_tokens),
+            next_step="lower overlap_tokens or raise chunk_tokens",
+        )
     counts = _override(
         ChunkCounts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting
     )
@@ -124,16 +121,9 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
         retrieves=retrieves,
         chunk_tokens=chunk_tokens,
         overlap_tokens=options.overlap_tokens,
-        top_k=counts.top_k,
-        initial_k=counts.initial_k,
-        final_k=counts.top_k if setting == "coem" else None,
+        counts=counts,
         steps=(_override(first, options, setting), counts, counts, counts) if family == "ee" else (),
     )
-
-
-def task_family(long_task: LongTask) -> Family:
-    """Return the task without its variant."""
-    return FAMILIES[long_task]
 
 
 def _qa_row(preset: Preset, setting: Setting, model: str) -> QaRow:
@@ -176,14 +166,3 @@ def _override(counts: ChunkCounts, options: RetrievalOptions, setting: Setting) 
             next_step="lower top_k or raise initial_k",
         )
     return ChunkCounts(top_k, initial_k)
-
-
-def _require_progress(chunk_tokens: int, overlap_tokens: int) -> None:
-    if overlap_tokens >= chunk_tokens:
-        raise UsageError(
-            "neighbouring chunks would overlap as a whole",
-            where="overlap_tokens of the retrieval options",
-            expected=f"less than chunk_tokens, which is {chunk_tokens}",
-            got=str(overlap_tokens),
-            next_step="lower overlap_tokens or raise chunk_tokens",
-        )

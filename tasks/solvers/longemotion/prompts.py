@@ -4,76 +4,53 @@ Texts are our own; what each of them asks for follows LongEmotion. A block eithe
 then it is sent as it stands, so that it may hold braces.
 """
 
-import re
 from functools import cache
 from pathlib import Path
-from string import Formatter
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.context import ASPECTS
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files
+from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files, require_fields
 
 LONG_PROMPTS = PROMPTS / "longemotion"
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
 
-PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
-
 
 class Template(Frozen):
-    """Blocks of text in one language; `FIELDS` names the blocks that hold fields, and which, in order."""
-
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Blocks of text in one language; what follows `Text` in the type of a block is the fields it holds, in order."""
 
     @model_validator(mode="after")
     def _each_block_has_its_fields(self) -> Self:
-        for name in type(self).model_fields:
+        for name, block in type(self).model_fields.items():
             if isinstance(text := getattr(self, name), str):
-                _require_fields(name, text, self.FIELDS.get(name, ()))
+                require_fields(name, text, [field for field in block.metadata if isinstance(field, str)])
         return self
-
-
-def _require_fields(name: str, text: str, expected: tuple[str, ...]) -> None:
-    if expected:
-        found = tuple(field for _, field, _, _ in Formatter().parse(text) if field is not None)
-    else:
-        found = tuple(match[0] for match in PLACEHOLDER.finditer(text))
-    if found != expected:
-        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {list(found)} in {text!r}")
 
 
 class RetrievingTemplate(Template):
     """What all tasks have: system message, what was retrieved beside the text and in its place, the form of the reply."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {"retrieved": ("pieces",), "excerpts": ("pieces",)}
-
     system: Text
-    retrieved: Text
-    excerpts: Text
+    retrieved: Annotated[Text, "pieces"]
+    excerpts: Annotated[Text, "pieces"]
 
 
 class ContextTemplate(RetrievingTemplate):
     """A question about a text: QA."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **RetrievingTemplate.FIELDS,
-        "context": ("context",),
-        "question": ("question",),
-    }
-
-    context: Text
-    question: Text
+    context: Annotated[Text, "context"]
+    question: Annotated[Text, "question"]
     instruction: Text
 
 
 class ChoiceTemplate(ContextTemplate):
     """EC: the question has choices."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {**ContextTemplate.FIELDS, "question": ("question", "options")}
+    question: Annotated[Text, "question", "options"]
 
 
 class Aspect(Template):
@@ -98,33 +75,19 @@ class SummaryTemplate(ContextTemplate):
 class SegmentsTemplate(RetrievingTemplate):
     """ED: a list of segments."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **RetrievingTemplate.FIELDS,
-        "segments": ("count", "segments"),
-        "excerpts": ("count", "shown", "pieces"),
-        "question": ("question",),
-    }
-
-    segments: Text
-    question: Text
+    excerpts: Annotated[Text, "count", "shown", "pieces"]
+    segments: Annotated[Text, "count", "segments"]
+    question: Annotated[Text, "question"]
     instruction: Text
 
 
 class DialogueTemplate(RetrievingTemplate):
     """MC: the dialogue as a whole, or its last messages apart from the rest."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **RetrievingTemplate.FIELDS,
-        "dialogue": ("dialogue",),
-        "history": ("history",),
-        "knowledge": ("knowledge",),
-        "last_messages": ("messages",),
-    }
-
-    dialogue: Text
-    history: Text
-    knowledge: Text
-    last_messages: Text
+    dialogue: Annotated[Text, "dialogue"]
+    history: Annotated[Text, "history"]
+    knowledge: Annotated[Text, "knowledge"]
+    last_messages: Annotated[Text, "messages"]
     instruction: Text
 
 
@@ -138,18 +101,10 @@ class Step(Template):
 class ExpressionTemplate(RetrievingTemplate):
     """EE: ratings, then steps."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **RetrievingTemplate.FIELDS,
-        "situation": ("situation",),
-        "task": ("question",),
-        "ratings": ("adjectives",),
-        "step": ("text", "title"),
-    }
-
-    situation: Text
-    task: Text
-    ratings: Text
-    step: Text
+    situation: Annotated[Text, "situation"]
+    task: Annotated[Text, "question"]
+    ratings: Annotated[Text, "adjectives"]
+    step: Annotated[Text, "text", "title"]
     length_demand: Text
     steps: tuple[Step, ...] = Field(min_length=STEPS, max_length=STEPS)
 
@@ -157,63 +112,39 @@ class ExpressionTemplate(RetrievingTemplate):
 class SageTemplate(Template):
     """What the Sage is asked; a pack is a chunk with what it wrote about it."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "pack": ("text", "note"),
-        "ec_emobench": ("piece",),
-        "ec_finentity": ("subject", "piece"),
-        "ed": ("piece",),
-        "qa": ("question", "piece"),
-        "es": ("aspect", "question", "piece"),
-        "mc": ("pieces", "messages"),
-        "ee": ("piece",),
-    }
-
     system: Text
-    pack: Text
-    ec_emobench: Text
-    ec_finentity: Text
-    ed: Text
-    qa: Text
-    es: Text
-    mc: Text
-    ee: Text
+    pack: Annotated[Text, "text", "note"]
+    ec_emobench: Annotated[Text, "piece"]
+    ec_finentity: Annotated[Text, "subject", "piece"]
+    ed: Annotated[Text, "piece"]
+    qa: Annotated[Text, "question", "piece"]
+    es: Annotated[Text, "aspect", "question", "piece"]
+    mc: Annotated[Text, "pieces", "messages"]
+    ee: Annotated[Text, "piece"]
 
 
 class CriticTemplate(Template):
     """What the critic is asked; `ask` holds the instruction of the task."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "pack": ("text", "note"),
-        "ask": ("instruction", "paragraph"),
-        **dict.fromkeys(("ec", "qa", "es", "mc", "ee"), ("question",)),
-    }
-
     system: Text
-    pack: Text
-    ask: Text
-    ec: Text
+    pack: Annotated[Text, "text", "note"]
+    ask: Annotated[Text, "instruction", "paragraph"]
+    ec: Annotated[Text, "question"]
     ed: Text
-    qa: Text
-    es: Text
-    mc: Text
-    ee: Text
+    qa: Annotated[Text, "question"]
+    es: Annotated[Text, "question"]
+    mc: Annotated[Text, "question"]
+    ee: Annotated[Text, "question"]
 
 
 class SearchTemplate(Template):
     """What a model that may search is told: at first, after each search, after the last one."""
 
-    FIELDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "system": ("searches",),
-        "step": ("searches",),
-        "results": ("left",),
-        "results_step": ("left",),
-    }
-
-    system: Text
-    step: Text
-    results: Text
+    system: Annotated[Text, "searches"]
+    step: Annotated[Text, "searches"]
+    results: Annotated[Text, "left"]
     last_results: Text
-    results_step: Text
+    results_step: Annotated[Text, "left"]
     last_results_step: Text
     repeated: Text
 

@@ -1,7 +1,6 @@
 """Rank chunks and keep the best: settings `rag` and `retrieve_only`, and the first stage of the others."""
 
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
 
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
@@ -11,7 +10,7 @@ from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retr
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
 
-NO_NOTES: Mapping[int, HelperNote] = MappingProxyType({})
+NO_NOTES: Mapping[int, HelperNote] = {}
 
 
 async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:

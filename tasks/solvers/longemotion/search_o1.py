@@ -75,7 +75,7 @@ async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: 
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
     messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
     for left in reversed(range(-1, state.options.retrieval.most_searches)):
-        call = await call_model(state.resources.roles.model, messages, state.limit, state.repetition)
+        call = await call_model(state.resources.roles["tested"], messages, state.limit, state.repetition)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
         found = find_query(call.reply, answered, examples) if left >= 0 else None
         turns += (Turn(call, found),)

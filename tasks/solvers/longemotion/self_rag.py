@@ -60,7 +60,7 @@ async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
     repetition = 0
     while True:
-        call = await call_model(state.resources.roles.critic, messages, texts.max_tokens, repetition)
+        call = await call_model(state.resources.roles["critic"], messages, texts.max_tokens, repetition)
         useful = None if call.reply.failure else read_marks(call.reply.text or "")
         repetition += 1
         if call.reply.failure or useful is not None or state.family == "ed" or repetition == MOST_ASKS:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import count
-from types import MappingProxyType
 
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.base import build_messages, call_model
@@ -29,14 +28,12 @@ from tasks.solvers.longemotion.state import (
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
 
-RETRIEVERS: Mapping[Setting, Retrieve] = MappingProxyType(
-    {
-        "rag": retrieve_chunks,
-        "retrieve_only": retrieve_chunks,
-        "coem": retrieve_enriched,
-        "self_rag": retrieve_criticised,
-    }
-)
+RETRIEVERS: Mapping[Setting, Retrieve] = {
+    "rag": retrieve_chunks,
+    "retrieve_only": retrieve_chunks,
+    "coem": retrieve_enriched,
+    "self_rag": retrieve_criticised,
+}
 
 
 async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
@@ -57,7 +54,7 @@ async def solve(long_item: LongItem, options: SolverOptions, resources: SolverRe
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(
-        options.retrieval, long_item.context.long_task, options.setting, resources.roles.model.entry.name
+        options.retrieval, long_item.context.long_task, options.setting, resources.roles["tested"].entry.name
     )
     state = SolverState(long_item, options, resources, repetition, parameters, load_long_prompts())
     if state.family == "ee":
@@ -74,7 +71,7 @@ async def _answer(state: SolverState) -> SolverOutput:
     rows = tuple(row for group in retrieved for row in group.rows)
     if failed := next((group.failed for group in retrieved if group.failed), None):
         return SolverOutput((failed,), rows)
-    call = await call_model(state.resources.roles.model, build_messages(state, retrieved), state.limit, state.repetition)
+    call = await call_model(state.resources.roles["tested"], build_messages(state, retrieved), state.limit, state.repetition)
     return SolverOutput((call,), rows)
 
 

@@ -1,6 +1,6 @@
 """State of a solver: item, options, models in their roles, queries, pools of chunks, what was retrieved, output."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -9,9 +9,10 @@ from schemas.chat import Chat, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
+from schemas.usage import Role
 from schemas.vocabulary import Language, RetrievalStage, Setting
 from tasks.solvers.base import Call, Transcript
-from tasks.solvers.longemotion.parameters import ChunkCounts, Family, Parameters, task_family
+from tasks.solvers.longemotion.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.solvers.longemotion.prompts import LongPrompts
 
 CONTEXT = "context"
@@ -40,13 +41,8 @@ class RoleModel:
     chat: Chat
 
 
-@dataclass(frozen=True)
-class ModelRoles:
-    """The models by role: the one under test (CoEM-Core), the one that enriches (CoEM-Sage), the critic (Self-RAG)."""
-
-    model: RoleModel
-    sage: RoleModel
-    critic: RoleModel
+ModelRoles = Mapping[Role, RoleModel]
+"""The models by role: `tested` is the one under test (CoEM-Core), `sage` enriches (CoEM-Sage), `critic` reads (Self-RAG)."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +73,16 @@ class RetrievedChunk:
     helper_call_key: str | None = None
 
 
-@dataclass(frozen=True)
-class WrittenChunks:
-    """Chunks of what the model wrote itself, by name of the corpus."""
+class Pool(NamedTuple):
+    """The chunks of a corpus."""
 
-    corpus: str
     chunks: tuple[Chunk, ...]
+    corpus: str = CONTEXT
 
 
 @dataclass(frozen=True)
 class SolverOutput:
-    """What became of one long item.
+    """What became of one long item; `written` are the chunks of what the model wrote itself.
 
     `transcript` holds the calls of the model under test; the last reply is the answer (of emotion expression all are). A call of
     Sage or critic that failed is its last call instead, since nothing can be asked then. A call that failed ends it.
@@ -95,12 +90,12 @@ class SolverOutput:
 
     transcript: Transcript
     retrieved: tuple[RetrievedChunk, ...] = ()
-    written: tuple[WrittenChunks, ...] = field(default=())
+    written: tuple[Pool, ...] = ()
 
 
 @dataclass(frozen=True)
 class SolverResources:
-    """What solvers work with besides the models."""
+    """What solvers work with: models by role, and what splits and ranks texts."""
 
     roles: ModelRoles
     retriever: Retriever
@@ -130,7 +125,7 @@ class SolverState:
     @cached_property
     def family(self) -> Family:
         """The task without its variant."""
-        return task_family(self.long_item.context.long_task)
+        return FAMILIES[self.long_item.context.long_task]
 
     @property
     def retrieves_first(self) -> bool:
@@ -155,13 +150,6 @@ class Query(NamedTuple):
     text: str | None
     counts: ChunkCounts
     aspect: str | None = None
-
-
-class Pool(NamedTuple):
-    """The chunks of a corpus."""
-
-    chunks: tuple[Chunk, ...]
-    corpus: str = CONTEXT
 
 
 class HelperNote(NamedTuple):

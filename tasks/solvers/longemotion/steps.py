@@ -16,6 +16,7 @@ from schemas.retrieval import Retriever
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from schemas.usage import Role
 from schemas.vocabulary import TooLong
 from schemas.worker_pool import Job, ProgressListener
 from tasks.lake.lake import Lake
@@ -23,15 +24,7 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import (
-    CONTEXT,
-    LongItem,
-    ModelRoles,
-    RoleModel,
-    SolverOptions,
-    SolverOutput,
-    SolverResources,
-)
+from tasks.solvers.longemotion.state import CONTEXT, LongItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import read_item, response_row
 from tasks.solvers.truncation import solve_within_context
@@ -99,18 +92,13 @@ class LongJob:
     too_long: TooLong = "missing"
 
 
-@dataclass(frozen=True)
-class RoleListeners:
-    """Listeners to the replies of each role."""
-
-    model: ProgressListener
-    sage: ProgressListener
-    critic: ProgressListener
+Listeners = Mapping[Role, ProgressListener]
+"""Listeners to the replies of each role."""
 
 
 @step("{job.dataset}/{job.entry.name}/{job.options.setting}")
 async def infer_long_partition(
-    job: LongJob, lake: Lake, resources: SolverResources, pool: WorkerPool, listeners: RoleListeners
+    job: LongJob, lake: Lake, resources: SolverResources, pool: WorkerPool, listeners: Listeners
 ) -> Any:
     """Ask every long item; a failed call is a row too, and leaves the partitions incomplete.
 
@@ -130,12 +118,12 @@ async def infer_long_partition(
     rows = {row["item_id"]: (row, context) for row, context in read_long(lake, job.items, job.contexts)}
     chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
     presentations = plan_epochs(lake.read(job.items, Items), Epochs(repeat=job.repeat))
-    listeners.model.expect(len(presentations))
+    listeners["tested"].expect(len(presentations))
 
     async def solve_presentation(presentation: Presentation) -> SolverOutput:
         row, context = rows[presentation.row["item_id"]]
         long_item = LongItem(row["item_id"], read_item(row), context, chunks.get(row["item_id"], ()))
-        return await solve_item(long_item, job, with_listener(resources, listeners), presentation.draw)
+        return await solve_item(long_item, job, with_listeners(resources, listeners), presentation.draw)
 
     jobs = [
         Job(float(rows[presentation.row["item_id"]][1].tokens), partial(solve_presentation, presentation))
@@ -160,32 +148,25 @@ async def solve_item(long_item: LongItem, job: LongJob, resources: SolverResourc
     return replace(tries[-1], transcript=transcript)
 
 
-def with_listener(resources: SolverResources, listeners: RoleListeners) -> SolverResources:
+def with_listeners(resources: SolverResources, listeners: Listeners) -> SolverResources:
     """Return the same models for one item, with listeners to their calls; how many calls there will be is not known."""
 
-    def listening(role_model: RoleModel, listener: ProgressListener, *, counted: int = 0) -> RoleModel:
+    def listening(role: Role, role_model: RoleModel) -> RoleModel:
         made = 0
 
         async def chat(request: ChatRequest) -> ChatReply:
             nonlocal made
             made += 1
-            if made > counted:
-                listener.expect(1)
+            # The first call of the model under test was expected with its item.
+            if role != "tested" or made > 1:
+                listeners[role].expect(1)
             reply = await role_model.chat(request)
-            listener.on_reply(reply)
+            listeners[role].on_reply(reply)
             return reply
 
         return replace(role_model, chat=chat)
 
-    roles = resources.roles
-    return replace(
-        resources,
-        roles=ModelRoles(
-            model=listening(roles.model, listeners.model, counted=1),
-            sage=listening(roles.sage, listeners.sage),
-            critic=listening(roles.critic, listeners.critic),
-        ),
-    )
+    return replace(resources, roles={role: listening(role, model) for role, model in resources.roles.items()})
 
 
 def read_long(lake: Lake, items: PartitionRef, contexts: PartitionRef) -> Iterator[tuple[dict[str, Any], Context]]:

@@ -23,7 +23,7 @@ def fill(lake: Path, *texts: str, reply: str = "B") -> Path:
     async def put() -> None:
         async with Journal(lake / JOURNAL, now=lambda: datetime(2026, 1, 2, 12, tzinfo=UTC)) as journal:
             for text in texts:
-                await journal.put(request(text), ChatReply(text=reply))
+                await journal.write(request(text), ChatReply(text=reply))
 
     asyncio.run(put())
     return lake

@@ -26,7 +26,7 @@ from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS
 from tests.flows.command import Ended
-from tests.flows.scripted import prepared_replies, rating
+from tests.flows.scripted import rating, replies_of
 from tests.flows.scripted_roles import ScriptedServers, by_hash, ended, scripted_servers
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -79,8 +79,7 @@ def own(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Own:  
     """A model that knows all about texts and nothing about emotions, over three datasets, one of which is judged."""
     folder = tmp_path_factory.mktemp("own")
     file = Path(shutil.copy(BLUEPRINTS / "moodbench-mini.yaml", folder / "own.yaml"))
-    gold, wrong = prepared_replies((TEXTS, SUMMARIES), "gold", None, 0), prepared_replies((CAUSES,), "wrong", None, 0)
-    known = {**gold, **wrong}
+    known = {**replies_of((TEXTS, SUMMARIES), "gold"), **replies_of((CAUSES,), "wrong")}
 
     def reply(messages: list[dict[str, str]]) -> str:
         said = messages[-1]["content"]

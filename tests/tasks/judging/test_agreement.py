@@ -73,12 +73,9 @@ def test_two_judges_agree_as_far_as_by_hand() -> None:
     assert (row["rubric"], row["dimension"]) == ("mc_stage1", FIRST)
     # Both asked once, in the same order.
     assert row["place_effect"] is None
-
-
-def test_repetitions_of_one_judge_are_raters() -> None:
+    # Repetitions of one judge are raters like any other.
     row = only(*rated(FIRST, "alpha", 0, 1, 2, 5), *rated(FIRST, "alpha", 1, 1, 4, 5))
-    assert row["alpha"] == pytest.approx(22 / 27)
-    assert row["judges"] == ["alpha"]
+    assert (row["alpha"], row["judges"]) == (pytest.approx(22 / 27), ["alpha"])
 
 
 def test_missing_ratings_are_missing_and_not_low() -> None:
@@ -99,11 +96,6 @@ def test_where_no_rating_came_there_still_is_a_row() -> None:
         0,
         0,
     ]
-
-
-def test_no_variance_is_null() -> None:
-    row = only(*rated(FIRST, "alpha", 0, 4, 4, 4), *rated(FIRST, "beta", 0, 4, 4, 4))
-    assert (row["alpha"], row["length_correlation"]) == (None, None)
 
 
 def test_each_dimension_and_each_model_is_compared_on_its_own() -> None:
@@ -254,12 +246,6 @@ def test_ordinal_by_hand() -> None:
     # Observed: 2 * (3.5 - 2.5)^2 / 6 = 1/3. Expected: about the mean 3: 2*4 + 0.25 + 0.25 + 2*4 = 16.5; 2 * 6 * 16.5 / 30 = 6.6.
     # alpha = 1 - (1/3) / 6.6 = 1 - 5/99.
     assert krippendorff_alpha([[1, 1], [2, 4], [5, 5]], "ordinal") == pytest.approx(1 - 5 / 99)
-
-
-def test_agreement_and_its_opposite() -> None:
-    assert krippendorff_alpha([[1, 1, 1], [2, 2], [9, 9]]) == 1
-    # Observed 4 and expected 2 * 4 * 4 / (4 * 3) = 8/3:  1 - 4 / (8/3) = -1/2.
-    assert krippendorff_alpha([[1, 3], [3, 1]]) == pytest.approx(-0.5)
 
 
 @pytest.mark.parametrize(

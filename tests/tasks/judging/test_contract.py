@@ -30,6 +30,17 @@ READ = [
     f"{GOOD}.",
 ]
 
+RATINGS_REFUSED = [
+    *(
+        (rating, "fluency: Input should be a valid integer")
+        for rating in ("4.0", "4.5", '"4"', '"four"', '"4/5"', "true", "null", "[4]", '{"rating": 4}', "1e0")
+    ),
+    *((rating, "fluency: Input should be greater than or equal to 1") for rating in ("0", "-4")),
+    *((rating, "fluency: Input should be less than or equal to 5") for rating in ("6", "10")),
+    *((rating, f"{rating} is no number of JSON") for rating in ("NaN", "Infinity")),
+    *((rating, "JSON that cannot be read") for rating in ("04", "４")),
+]
+
 REFUSED = [
     ("", "no JSON object"),
     ("4", "no JSON object"),
@@ -48,22 +59,7 @@ REFUSED = [
     ('{"fluency": 4, "faithfulness": 2, "overall": 3}', "overall: Extra inputs are not permitted"),
     ('{"Fluency": 4, "faithfulness": 2}', "fluency: Field required"),
     ('{"ratings": {"fluency": 4, "faithfulness": 2}}', "fluency: Field required"),
-    ('{"fluency": 4.0, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": 4.5, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": "4", "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": "four", "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": "4/5", "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": true, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": null, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": [4], "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": {"rating": 4}, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": 1e0, "faithfulness": 2}', "fluency: Input should be a valid integer"),
-    ('{"fluency": 0, "faithfulness": 2}', "fluency: Input should be greater than or equal to 1"),
-    ('{"fluency": 6, "faithfulness": 2}', "fluency: Input should be less than or equal to 5"),
-    ('{"fluency": -4, "faithfulness": 2}', "fluency: Input should be greater than or equal to 1"),
-    ('{"fluency": 10, "faithfulness": 2}', "fluency: Input should be less than or equal to 5"),
-    ('{"fluency": NaN, "faithfulness": 2}', "NaN is no number of JSON"),
-    ('{"fluency": Infinity, "faithfulness": 2}', "Infinity is no number of JSON"),
+    *((GOOD.replace("4", rating), reason) for rating, reason in RATINGS_REFUSED),
     ('{"fluency": 4, "fluency": 5, "faithfulness": 2}', "key fluency twice"),
     ('{"fluency": 4, "faithfulness": 2', "JSON that cannot be read"),
     ('{"fluency": 4, "faithfulness": ', "JSON that cannot be read"),
@@ -72,8 +68,6 @@ REFUSED = [
     ('{"fluency": 4, "faithfulness": 2,}', "JSON that cannot be read"),
     ('{"fluency": 4 "faithfulness": 2}', "JSON that cannot be read"),
     ('{"fluency": 4, // good\n"faithfulness": 2}', "JSON that cannot be read"),
-    ('{"fluency": 04, "faithfulness": 2}', "JSON that cannot be read"),
-    ('{"fluency": ４, "faithfulness": 2}', "JSON that cannot be read"),
     ("{“fluency”: 4, “faithfulness”: 2}", "JSON that cannot be read"),
     (f"{{see below}} {GOOD}", "JSON that cannot be read"),
     ('{"fluency":' * 3_000, "JSON that cannot be read"),

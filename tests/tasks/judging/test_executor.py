@@ -1,30 +1,25 @@
-"""The executor against a scripted model server on loopback."""
+"""The executor with a scripted judge."""
 
 import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from collections.abc import Callable
 from typing import Any, get_args
 
 import dataframely as dy
-import httpx
 import polars as pl
 import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.errors import LakeError, ScoringError
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.judging.agreement import agreements_key
 from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
-from tasks.judging.rubrics import load_rubric, place_of
+from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
 
@@ -35,54 +30,22 @@ PLACES = SPARE + 1
 RUBRIC = load_rubric("summary")
 GOOD = '{"completeness": 5, "conciseness": 4, "faithfulness": 3, "fluency": 2}'
 
-Script = Callable[[dict[str, Any]], tuple[int, str]]
-"""From a request body to a status and the text of the reply."""
+JUDGE = ModelEntry(name="judge-model", base_url="http://127.0.0.1:9/v1", sampling=Sampling(seed=7, max_tokens=999))
 
 
-class Server:
-    """A chat-completions server that answers by script and keeps what it was asked."""
+class Scripted:
+    """A judge that gives these replies, the last one again and again, and keeps what it was asked; null = the call fails."""
 
-    def __init__(self, script: Script) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                server.bodies.append(body)
-                status, text = script(body)
-                payload = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(payload)))
-                self.end_headers()
-                self.wfile.write(payload)
-
-            def log_message(self, *_: Any) -> None:
-                """Keep the test output clean."""
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+    def __init__(self, *replies: str | None) -> None:
+        self.replies = list(replies)
+        self.asked: list[ChatRequest] = []
 
     async def __call__(self, request: ChatRequest) -> ChatReply:
-        """A client without retries."""
-        async with httpx.AsyncClient() as client:
-            answer = await client.post(f"{self.url}/chat/completions", json=request.body())
-        if answer.status_code != httpx.codes.OK:
-            return ChatReply(failure="http_5xx", error=f"HTTP {answer.status_code}", http_status=answer.status_code)
-        return ChatReply(text=answer.json()["choices"][0]["message"]["content"], prompt_tokens=120, completion_tokens=31)
-
-
-@contextmanager
-def serve(script: Script) -> Iterator[Server]:
-    server = Server(script)
-    thread = Thread(target=server.http.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.http.shutdown()
-        server.http.server_close()
-        thread.join()
+        self.asked.append(request)
+        text = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if text is None:
+            return ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
+        return ChatReply(text=text, prompt_tokens=120, completion_tokens=31)
 
 
 def items(*names: str) -> dy.DataFrame[Items]:
@@ -95,40 +58,38 @@ def responses(*replies: tuple[str, str | None, int]) -> dy.DataFrame[Responses]:
     return rows.responses(*(rows.response(name, reply, turn=turn) for name, reply, turn in replies))
 
 
-def entry(server: Server) -> ModelEntry:
-    return ModelEntry(name="judge-model", base_url=server.url, identity=server.url, sampling=Sampling(seed=7, max_tokens=999))
+ONE = responses(("a", "Beth is coming.", 0))
 
 
 async def rate(
-    asked: dy.DataFrame[Items],
-    answers: dy.DataFrame[Responses],
-    judge: ModelEntry,
     chat: Chat,
+    answers: dy.DataFrame[Responses] = ONE,
+    *names: str,
+    entry: ModelEntry = JUDGE,
     on_reply: Callable[[ChatReply], None] = lambda _reply: None,
+    rubric: Rubric = RUBRIC,
+    repetitions: int = 1,
 ) -> dy.DataFrame[Judgements]:
     async with WorkerPool(1) as pool:
-        return await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, on_reply), pool.do_all)
+        judge = Judge(entry, rubric, chat, on_reply, repetitions)
+        return await judge_responses(items(*(names or ("a",))), answers, judge, pool.do_all)
 
 
 async def test_one_call_yields_a_row_per_dimension() -> None:
     told: list[ChatReply] = []
-    with serve(lambda _: (200, GOOD)) as server:
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server, told.append)
-    assert judged.select("dimension", "rating", "parse_status").rows() == [
-        ("completeness", 5, "parsed"),
-        ("conciseness", 4, "parsed"),
-        ("faithfulness", 3, "parsed"),
-        ("fluency", 2, "parsed"),
-    ]
+    judge = Scripted(GOOD)
+    judged = await rate(judge, on_reply=told.append)
+    assert judged.select("dimension", "rating").rows() == list(json.loads(GOOD).items())
+    assert judged["parse_status"].unique().to_list() == ["parsed"]
     assert judged.select("judge", "rubric", "raw_reply", "error").unique().rows() == [("judge-model", "summary", GOOD, None)]
-    assert len(server.bodies) == len(told) == 1
-    assert Judgements.is_valid(judged)
+    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(120, 31)] * 4
+    assert len(judge.asked) == len(told) == 1
 
 
 async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
-    with serve(lambda _: (200, GOOD)) as server:
-        await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
-    body = server.bodies[0]
+    judge = Scripted(GOOD)
+    await rate(judge)
+    body = judge.asked[0].body()
     # The entry's own limit: a judge may reason before it rates.
     assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
     assert body["response_format"]["json_schema"]["schema"]["required"] == list(RUBRIC.names)
@@ -137,29 +98,19 @@ async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
 
 async def test_what_the_judge_wants_otherwise() -> None:
     dialect = ApiCapabilities(token_limit=NEW_LIMIT, unsent=("temperature", "json_schema"), reasoning_effort="low")
-    with serve(lambda _: (200, GOOD)) as server:
-        judge = entry(server).model_copy(update={"dialect": dialect})
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), judge, server)
-    body = server.bodies[0]
+    judge = Scripted(GOOD)
+    judged = await rate(judge, entry=JUDGE.model_copy(update={"dialect": dialect}))
+    body = judge.asked[0].body()
     assert (body["max_completion_tokens"], body["reasoning_effort"]) == (999, "low")
     assert not {"temperature", "response_format", "max_tokens"} & set(body)
     assert judged["rating"].to_list() == [5, 4, 3, 2]
 
 
-async def test_tokens_of_the_call_stand_in_every_row_of_it() -> None:
-    with serve(lambda _: (200, GOOD)) as server:
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
-    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(120, 31)] * 4
-    with serve(lambda _: (500, "")) as server:
-        failed = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
-    assert failed.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
-
-
 async def test_embedded_judge_gets_just_the_length_of_its_ratings() -> None:
-    with serve(lambda _: (200, GOOD)) as server:
-        await rate(items("a"), responses(("a", "Beth is coming.", 0)), ModelEntry(name="smollm2"), server)
+    judge = Scripted(GOOD)
+    await rate(judge, entry=ModelEntry(name="smollm2"))
     # 16 tokens around four ratings of 12
-    assert server.bodies[0]["max_tokens"] == 64
+    assert judge.asked[0].sampling.max_tokens == 64
 
 
 def test_embedded_judge_has_room_for_its_longest_reply() -> None:
@@ -170,40 +121,32 @@ def test_embedded_judge_has_room_for_its_longest_reply() -> None:
 
 
 async def test_only_last_turns_that_say_something_are_judged() -> None:
-    asked = responses(("a", "First try.", 0), ("a", "Second try.", 1), ("b", None, 0), ("c", "...", 0), ("d", "", 0))
-    with serve(lambda _: (200, GOOD)) as server:
-        judged = await rate(items("a", "b", "c", "d"), asked, entry(server), server)
+    answers = responses(("a", "First try.", 0), ("a", "Second try.", 1), ("b", None, 0), ("c", "...", 0), ("d", "", 0))
+    judge = Scripted(GOOD)
+    judged = await rate(judge, answers, "a", "b", "c", "d")
     assert judged["item_id"].unique().to_list() == ["a"]
-    assert ["Second try." in body["messages"][1]["content"] for body in server.bodies] == [True]
+    assert ["Second try." in request.messages[1].content for request in judge.asked] == [True]
 
 
 async def test_nothing_to_judge_is_an_empty_table() -> None:
-    with serve(lambda _: (200, GOOD)) as server:
-        judged = await rate(items("a"), responses(("a", None, 0)), entry(server), server)
-    assert judged.is_empty()
-    assert server.bodies == []
+    judge = Scripted(GOOD)
+    assert (await rate(judge, responses(("a", None, 0)))).is_empty()
+    assert judge.asked == []
 
 
 async def test_unreadable_reply_is_asked_for_again_as_another_call() -> None:
-    replies = iter(["fluency: 5", '{"fluency": 5}', GOOD])
-    requests: list[ChatRequest] = []
-    with serve(lambda _: (200, next(replies))) as server:
-
-        async def chat(request: ChatRequest) -> ChatReply:
-            requests.append(request)
-            return await server(request)
-
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), chat)
-    assert [request.repetition for request in requests] == [0, 1, 2]
-    assert len({request.key for request in requests}) == 3
+    judge = Scripted("fluency: 5", '{"fluency": 5}', GOOD)
+    judged = await rate(judge)
+    assert [request.repetition for request in judge.asked] == [0, 1, 2]
+    assert len({request.key for request in judge.asked}) == 3
     assert judged["parse_status"].unique().to_list() == ["parsed"]
-    assert judged["call_key"].unique().to_list() == [requests[-1].key]
+    assert judged["call_key"].unique().to_list() == [judge.asked[-1].key]
 
 
 async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
-    with serve(lambda _: (200, "All fives!")) as server:
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
-    assert len(server.bodies) == 3
+    judge = Scripted("All fives!")
+    judged = await rate(judge)
+    assert len(judge.asked) == 3
     assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [
         (None, "unparsed", "All fives!", "no JSON object")
     ]
@@ -224,26 +167,13 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         # 1 for what is asked first, 2 for the next and so on.
         return ChatReply(text=json.dumps({name: place for place, name in enumerate(asked, start=1)}))
 
-    asked, answers = items("a", "b"), responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
-    async with WorkerPool(1) as pool:
-        judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-        judged = await judge_responses(asked, answers, Judge(judge, RUBRIC, chat, repetitions=3), pool.do_all)
+    answers = responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
+    judged = await rate(chat, answers, "a", "b", repetitions=3)
     assert len({request.key for request in requests}) == len(requests) == 6
     assert {request.repetition for request in requests} == {0, 3, 6}
-    assert judged.filter(pl.col("item_id") == "a").select("judge_repetition", "dimension", "rating").rows() == [
-        (0, "completeness", 1),
-        (0, "conciseness", 2),
-        (0, "faithfulness", 3),
-        (0, "fluency", 4),
-        (1, "completeness", 4),
-        (1, "conciseness", 1),
-        (1, "faithfulness", 2),
-        (1, "fluency", 3),
-        (2, "completeness", 3),
-        (2, "conciseness", 4),
-        (2, "faithfulness", 1),
-        (2, "fluency", 2),
-    ]
+    of_one = judged.filter(pl.col("item_id") == "a").group_by("judge_repetition", maintain_order=True).agg("dimension", "rating")
+    assert set(map(tuple, of_one["dimension"])) == {("completeness", "conciseness", "faithfulness", "fluency")}
+    assert of_one.select("judge_repetition", "rating").rows() == [(0, [1, 2, 3, 4]), (1, [4, 1, 2, 3]), (2, [3, 4, 1, 2])]
     places = [
         place_of(RUBRIC, dimension, repetition)
         for dimension, repetition in judged.select("dimension", "judge_repetition").iter_rows()
@@ -260,9 +190,7 @@ async def test_a_repetition_that_cannot_be_read_is_missing_and_the_others_stay()
             return ChatReply(text="All fives!")
         return ChatReply(text=GOOD) if request.repetition in call_numbers(0) else ChatReply(failure="timeout_total", error="late")
 
-    async with WorkerPool(1) as pool:
-        judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), RUBRIC, chat, repetitions=3)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, pool.do_all)
+    judged = await rate(chat, repetitions=3)
     assert sorted(numbers) == [0, 3, 4, 5, 6]
     fluency = judged.filter(pl.col("dimension") == "fluency")
     assert fluency.select("judge_repetition", "rating", "parse_status").rows() == [
@@ -281,27 +209,24 @@ async def test_rows_say_their_scale_and_ratings_reach_its_ends(rubric: str, lowe
         assert f"from {lowest} to {highest}" in request.messages[0].content
         return ChatReply(text=json.dumps(dict(zip(loaded.names, ends, strict=True))))
 
-    async with WorkerPool(1) as pool:
-        judge = Judge(ModelEntry(name="j", base_url="http://127.0.0.1:9/v1"), loaded, chat)
-        judged = await judge_responses(items("a"), responses(("a", "Beth is coming.", 0)), judge, pool.do_all)
+    judged = await rate(chat, rubric=loaded)
     assert judged.select("lowest", "highest", "judge_repetition").unique().rows() == [(lowest, highest, 0)]
     assert dict(judged.select("dimension", "rating").iter_rows()) == dict(zip(loaded.names, ends, strict=True))
 
 
 async def test_failed_call_is_recorded_and_not_repeated() -> None:
-    with serve(lambda _: (500, "")) as server:
-        judged = await rate(items("a"), responses(("a", "Beth is coming.", 0)), entry(server), server)
-    assert len(server.bodies) == 1
+    judge = Scripted(None)
+    judged = await rate(judge)
+    assert len(judge.asked) == 1
     assert judged.select("rating", "parse_status", "raw_reply", "error").unique().rows() == [(None, "failed", None, "HTTP 500")]
+    assert judged.select("prompt_tokens", "completion_tokens").rows() == [(None, None)] * 4
 
 
 async def test_one_bad_reply_does_not_touch_the_others() -> None:
-    def script(body: dict[str, Any]) -> tuple[int, str]:
-        return 200, "no" if "Source of b." in body["messages"][1]["content"] else GOOD
+    async def chat(request: ChatRequest) -> ChatReply:
+        return ChatReply(text="no" if "Source of b." in request.messages[1].content else GOOD)
 
-    asked = responses(*((name, "Beth is coming.", 0) for name in "abc"))
-    with serve(script) as server:
-        judged = await rate(items("a", "b", "c"), asked, entry(server), server)
+    judged = await rate(chat, responses(*((name, "Beth is coming.", 0) for name in "abc")), "a", "b", "c")
     assert Counter(judged.select("item_id", "parse_status").rows()) == {
         ("a", "parsed"): 4,
         ("b", "unparsed"): 4,
@@ -309,10 +234,10 @@ async def test_one_bad_reply_does_not_touch_the_others() -> None:
     }
 
 
-def from_answers(lengths: range) -> tuple[dy.DataFrame[Items], dy.DataFrame[Responses]]:
-    """An item per length, and an answer that long to it."""
+async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
+    """Rate an answer of each length, to an item of its own."""
     names = [f"item {length:03}" for length in lengths]
-    return items(*names), responses(*((name, "b" * length, 0) for name, length in zip(names, lengths, strict=True)))
+    return await rate(chat, responses(*((name, "b" * length, 0) for name, length in zip(names, lengths, strict=True))), *names)
 
 
 def answer_length(request: ChatRequest) -> int:
@@ -331,8 +256,7 @@ async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_fi
         return ChatReply(text=GOOD)
 
     lengths = range(50, 150)
-    judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-    judging = asyncio.ensure_future(rate(*from_answers(lengths), judge, chat))
+    judging = asyncio.ensure_future(rate_lengths(lengths, chat))
     await asyncio.wait_for(full.wait(), 10)
     await asyncio.sleep(0.05)
     assert begun == list(reversed(lengths))[:PLACES]
@@ -342,33 +266,7 @@ async def test_no_more_is_begun_than_the_pool_has_workers_for_and_the_longest_fi
     assert (judged.height, judged["item_id"].is_sorted()) == (400, True)
 
 
-async def test_after_an_error_nothing_more_is_begun_and_what_waits_is_ended() -> None:
-    begun: list[int] = []
-    ended: list[int] = []
-
-    async def chat(request: ChatRequest) -> ChatReply:
-        length = answer_length(request)
-        begun.append(length)
-        if length == 149:
-            await asyncio.sleep(0.01)
-            raise LakeError("the disk is full")
-        await asyncio.sleep(30)
-        ended.append(length)
-        return ChatReply(text=GOOD)
-
-    judge = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(LakeError, match="the disk is full"):
-        await asyncio.wait_for(rate(*from_answers(range(50, 150)), judge, chat), 10)
-    assert (len(begun), ended) == (PLACES, [])
-
-
-async def test_response_without_item_is_an_error() -> None:
-    with serve(lambda _: (200, GOOD)) as server, pytest.raises(ScoringError, match="belong to no item"):
-        await rate(items("a"), responses(("z", "Beth is coming.", 0)), entry(server), server)
-
-
 SUMMARY_RUBRIC = load_rubric("mc_stage1")
-JUDGE = ModelEntry(name="j", base_url="http://127.0.0.1:9/v1")
 ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 

@@ -61,12 +61,6 @@ def test_mark_is_stable_and_occurs_in_no_text() -> None:
     assert fence_nonce("a", first) not in first
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_same_texts_give_the_same_messages(language: str) -> None:
-    item = {**ITEM, "language": language}
-    assert judge_messages(item, "Beth is coming.", RUBRIC) == judge_messages(item, "Beth is coming.", RUBRIC)
-
-
 REPORT = {**ITEM, "dataset": "es", "item_id": "1", "references": ["a job lost", "no sleep", "six talks", "since May", "rest"]}
 SHOWN_REFERENCE = "\n".join(f"{aspect}: {text}" for aspect, text in zip(ASPECTS, REPORT["references"], strict=True))
 

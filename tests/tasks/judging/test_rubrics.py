@@ -19,10 +19,6 @@ def rubric_fields() -> dict[str, Any]:
     return fields
 
 
-def test_summary_has_its_four_dimensions() -> None:
-    assert load_rubric("summary").names == ("completeness", "conciseness", "faithfulness", "fluency")
-
-
 @pytest.mark.parametrize(
     ("name", "sha256"),
     [
@@ -86,38 +82,16 @@ def test_place_is_where_the_dimension_stands(name: str) -> None:
         place_of(rubric, "beauty", 0)
 
 
-@pytest.mark.parametrize("path", sorted(RUBRICS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_shipped_rubric_loads(path: Path) -> None:
-    assert load_rubric(path.stem).id == path.stem
-
-
-def test_hash_follows_every_text() -> None:
-    fields = rubric_fields()
-    before = Rubric.model_validate(fields).sha256
-    fields["dimensions"][0]["anchors"]["zh"][4] += "！"
-    assert Rubric.model_validate(fields).sha256 != before
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"scale": {"lowest": 0, "highest": 4}},
-        {"layout": "aspects"},
-        {"texts": ["SOURCE"]},
-    ],
-    ids=str,
-)
-def test_hash_follows_scale_and_what_is_shown(change: dict[str, Any]) -> None:
-    fields = rubric_fields()
-    assert Rubric.model_validate({**fields, **change}).sha256 != Rubric.model_validate(fields).sha256
-
-
-def test_hash_follows_shared_anchors_and_bands() -> None:
-    shared = shared_fields()
+def test_hash_follows_every_text_the_scale_and_what_is_shown() -> None:
+    fields, shared = rubric_fields(), shared_fields()
+    reworded = rubric_fields()
+    reworded["dimensions"][0]["anchors"]["zh"][4] += "！"
     banded = shared | {"bands": [band(1, 3), band(4, 5)]}
     del banded["anchors"]
-    other = banded | {"bands": [band(1, 2), band(3, 5)]}
-    assert len({Rubric.model_validate(fields).sha256 for fields in (rubric_fields(), shared, banded, other)}) == 4
+    changes: list[dict[str, Any]] = [{"scale": {"lowest": 0, "highest": 4}}, {"layout": "aspects"}, {"texts": ["SOURCE"]}]
+    others = [*(fields | change for change in changes), banded | {"bands": [band(1, 2), band(3, 5)]}]
+    variants = [fields, shared, reworded, banded, *others]
+    assert len({Rubric.model_validate(one).sha256 for one in variants}) == len(variants)
 
 
 def test_unknown_name_suggests_the_nearest() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import polars as pl
 import pytest
 
 from schemas.errors import LakeError, UsageError
@@ -19,8 +18,16 @@ from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lake.objects import ObjectStore
-from tests.object_store import BUCKET, SECRET, client, keys, name_store, object_store
-from tests.tasks.lake.test_lake import CODE, make_frame, make_key
+from tests.object_store import BUCKET, SECRET, keys, name_store, object_store
+from tests.tasks.lake.test_lake import (  # the tests among them are run here again, on the lake of this module
+    CODE,
+    make_frame,
+    make_key,
+    test_a_file_that_is_no_partition_is_named,  # noqa: F401
+    test_changed_content_is_noticed,  # noqa: F401
+    test_incomplete_partition_is_only_the_latest_and_has_its_own_identity,  # noqa: F401
+    test_missing_file_is_an_error_and_not_an_empty_frame,  # noqa: F401
+)
 
 ADDRESS = f"s3://{BUCKET}/nightly/lake"
 
@@ -92,49 +99,6 @@ def test_of_two_machines_that_asked_the_same_the_first_counts(lake: Lake) -> Non
     other = fresh(lake)
     assert other.write(make_key(), make_frame(60.0), TaskScores) == first
     assert other.read(first, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
-
-
-def test_incomplete_partitions_stay_beside_each_other(lake: Lake) -> None:
-    partial = lake.write(make_key(), make_frame(40.0), TaskScores, complete=False)
-    assert fresh(lake).find(make_key()) is None
-    assert fresh(lake).find_latest(make_key()) == partial
-    complete = lake.write(make_key(), make_frame(50.0), TaskScores)
-    assert fresh(lake).find_latest(make_key()) == complete
-    assert lake.read(partial, TaskScores)["score_0_100"].to_list() == [40.0, 40.0]
-
-
-@pytest.mark.parametrize("content", [b"", b"no parquet", b"x" * 100_000], ids=["empty", "short", "long"])
-def test_an_object_that_is_no_partition_is_named(lake: Lake, content: bytes) -> None:
-    ref = lake.write(make_key(), make_frame(), TaskScores)
-    put(lake, ref.path, content)
-    with pytest.raises(LakeError, match="a partition of the lake is damaged") as caught:
-        fresh(lake).find(make_key())
-    assert caught.value.where == f"{lake.root}/{ref.path}"
-
-
-def test_changed_rows_are_named(lake: Lake, tmp_path: Path) -> None:
-    ref = lake.write(make_key(), make_frame(), TaskScores)
-    footer = pl.read_parquet_metadata(lake.path(ref).read_bytes())["moodflow"]
-    frame = lake.read(ref, TaskScores).with_columns(score_0_100=pl.lit(99.0))
-    frame.write_parquet(tmp_path / "changed", metadata={"moodflow": footer})
-    put(lake, ref.path, (tmp_path / "changed").read_bytes())
-    assert fresh(lake).find(make_key()) == ref
-    with pytest.raises(LakeError, match="damaged") as caught:
-        lake.read(ref, TaskScores)
-    assert caught.value.where == f"{lake.root}/{ref.path}"
-
-
-def test_an_object_that_is_gone_is_an_error(lake: Lake) -> None:
-    ref = lake.write(make_key(), make_frame(), TaskScores)
-    lake.path(ref).unlink()
-    assert fresh(lake).find(make_key()) is None
-    with pytest.raises(LakeError, match="gone"):
-        lake.read(ref, TaskScores)
-
-
-def put(lake: Lake, path: str, content: bytes) -> None:
-    prefix = str(lake.root).removeprefix(f"s3://{BUCKET}/")
-    client().put_object(Bucket=BUCKET, Key=f"{prefix}/{path}", Body=content)
 
 
 def uses(lake: Lake) -> list[Any]:

@@ -2,12 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from schemas.lineage import PartitionRef, RunManifest
 from tasks.lake.unused import Unused, find_unused
+from tests.tasks.lake.test_manifest import make_manifest
 
 HOUR_NS = 3_600_000_000_000
 NOW_NS = 1_800_000_000 * 1_000_000_000
@@ -42,16 +42,7 @@ def manifest(*paths: str) -> RunManifest:
         )
         for path in paths
     )
-    fixed: dict[str, Any] = {
-        "benchmark": "b",
-        "blueprint": {},
-        "blueprint_sha256": "0" * 64,
-        "plan": {},
-        "package_version": "0",
-        "git_commit": None,
-    }
-    times = {"started_at": "2026-01-01T00:00:00+00:00", "finished_at": "2026-01-01T00:00:00+00:00"}
-    return RunManifest(run="r", partitions=tuple(refs), missing=(), calls=CallCounts(), **fixed, **times)
+    return make_manifest("r").model_copy(update={"partitions": tuple(refs)})
 
 
 def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> Unused:

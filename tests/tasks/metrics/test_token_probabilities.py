@@ -20,7 +20,7 @@ from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, SolverRun, responses_key, run_solver
+from tasks.solvers.run import Endpoint, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
 from tests.tasks.rows import item, items, response, responses
@@ -58,9 +58,7 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
             chat = JournaledChat(http, journal)
             for _ in range(2):
                 # The second time from the journal: it has to hold what the server sent.
-                answered = await run_solver(
-                    plan_epochs(table), SolverRun("m", "base", solve), Endpoint(chat, pool), lambda _: None
-                )
+                answered = await run_solver(plan_epochs(table), ("m", "base"), solve, Endpoint(chat, pool), lambda _: None)
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
     stored = lake.write(responses_key(built, entry, "base", "0" * 64, Epochs()), answered, Responses)

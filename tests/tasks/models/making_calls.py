@@ -2,7 +2,11 @@
 
 import random
 import socket
-from collections.abc import Awaitable, Callable
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -12,6 +16,17 @@ from tasks.models.http.client import CallRetryPolicy, HttpChat
 
 HANGS_S = 300.0
 """Longer than anything takes on a machine however busy: what is not there by then never comes."""
+
+
+@contextmanager
+def running(module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a program of this folder in a process of its own, which is killed in the end."""
+    command = [sys.executable, "-m", f"tests.tasks.models.{module}", *arguments]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[3], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 class Pauses:

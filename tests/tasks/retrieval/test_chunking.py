@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from schemas.errors import ScoringError, UsageError
 from schemas.retrieval import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
-from tasks.solvers.longemotion.chunk_rows import holds_needle
 from tasks.text.tokens import count_tokens, token_offsets
 from tests.tasks.retrieval.texts import chinese, dialogue, prose
 
@@ -101,13 +99,6 @@ def test_white_space_has_no_chunks(text: str) -> None:
     assert split(text, 128, 50) == ()
 
 
-@pytest.mark.parametrize("overlap", [128, 200, -1])
-def test_an_overlap_has_to_be_below_the_size(overlap: int) -> None:
-    with pytest.raises(UsageError, match="cannot share a whole chunk") as caught:
-        split("a text", 128, overlap)
-    assert caught.value.got == str(overlap)
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_tokens_are_the_same_however_the_text_is_parted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXTS[name]
@@ -133,30 +124,6 @@ def test_the_tokenizer_reads_the_text_once(monkeypatch: pytest.MonkeyPatch) -> N
     text = prose(200)
     split(text, 128, 50)
     assert sum(read) == len(text)
-
-
-def chunk_at(start: int, end: int) -> Chunk:
-    return Chunk(0, "x" * (end - start), start, end, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "expected"),
-    [
-        (12, 18, [True, False, False]),  # 6 and 3 characters
-        (16, 24, [False, True, False]),  # 4, 8 and 2
-        (15, 20, [True, False, False]),  # 5 and 5: the first
-        (5, 40, [False, False, True]),  # 15, 15 and 18
-        (41, 90, None),
-        (25, 25, None),
-    ],
-)
-def test_the_needle_is_held_by_the_chunk_with_most_of_it(start: int, end: int, expected: list[bool] | None) -> None:
-    chunks = [chunk_at(0, 20), chunk_at(15, 30), chunk_at(22, 40)]
-    if expected is not None:
-        assert holds_needle(chunks, start, end) == expected
-        return
-    with pytest.raises(ScoringError, match="no chunk holds any of the needle"):
-        holds_needle(chunks, start, end)
 
 
 @pytest.mark.parametrize("text", ["a" * 500, "\ufffd" * 50, "\u200b", f"grief {'b' * 300} joy"])

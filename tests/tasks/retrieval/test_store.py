@@ -1,6 +1,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ ONE, TWO = np.array([1.0, 0.0], dtype=np.float32), np.array([0.6, 0.8], dtype=np
 
 HEAD = """
 import os, sys
+from contextlib import closing
 from pathlib import Path
 import numpy as np
 from tasks.retrieval.store import EmbeddingStore, text_key
@@ -27,10 +29,10 @@ def run(code: str, *arguments: str) -> "subprocess.Popen[str]":
 
 def test_what_is_kept_is_there_again_to_the_bit(tmp_path: Path) -> None:
     vector = np.array([0.1, np.nextafter(np.float32(0.7), np.float32(1))], dtype=np.float32)
-    with EmbeddingStore(tmp_path / "embeddings", "org/model sha256:1") as store:
+    with closing(EmbeddingStore(tmp_path / "embeddings", "org/model sha256:1")) as store:
         assert store.get([text_key("grief")]) == {}
         store.put({text_key("grief"): vector, text_key("\ud83d"): TWO})
-    with EmbeddingStore(tmp_path / "embeddings", "org/model sha256:1") as store:
+    with closing(EmbeddingStore(tmp_path / "embeddings", "org/model sha256:1")) as store:
         found = store.get([text_key("rain"), text_key("grief"), text_key("\ud83d")])
         assert {key: value.tobytes() for key, value in found.items()} == {
             text_key("grief"): vector.tobytes(),
@@ -40,13 +42,16 @@ def test_what_is_kept_is_there_again_to_the_bit(tmp_path: Path) -> None:
 
 
 def test_models_do_not_share_a_store(tmp_path: Path) -> None:
-    with EmbeddingStore(tmp_path, "model sha256:1") as first, EmbeddingStore(tmp_path, "model sha256:2") as second:
+    with (
+        closing(EmbeddingStore(tmp_path, "model sha256:1")) as first,
+        closing(EmbeddingStore(tmp_path, "model sha256:2")) as second,
+    ):
         first.put({text_key("grief"): ONE})
         assert second.get([text_key("grief")]) == {}
 
 
 def test_the_first_vector_of_a_text_stays(tmp_path: Path) -> None:
-    with EmbeddingStore(tmp_path, "model") as first, EmbeddingStore(tmp_path, "model") as second:
+    with closing(EmbeddingStore(tmp_path, "model")) as first, closing(EmbeddingStore(tmp_path, "model")) as second:
         first.put({text_key("grief"): ONE})
         returned = second.put({text_key("grief"): TWO, text_key("rain"): TWO})
         assert returned[text_key("grief")].tolist() == ONE.tolist()
@@ -56,7 +61,7 @@ def test_the_first_vector_of_a_text_stays(tmp_path: Path) -> None:
 def test_two_processes_at_once_end_with_the_same_vectors(tmp_path: Path) -> None:
     code = """
 own = np.array([float(sys.argv[2]), 0.0], dtype=np.float32)
-with EmbeddingStore(Path(sys.argv[1]), "model") as store:
+with closing(EmbeddingStore(Path(sys.argv[1]), "model")) as store:
     kept = [store.put({text_key(str(number)): own for number in range(start, start + 10)}) for start in range(0, 600, 10)]
 print(sum(len(part) for part in kept), *(float(vector[0]) for part in kept for vector in part.values()))
 """
@@ -77,14 +82,14 @@ os._exit(9)
     process = run(code, str(tmp_path))
     process.communicate(timeout=120)
     assert process.returncode == 9
-    with EmbeddingStore(tmp_path, "model") as store:
+    with closing(EmbeddingStore(tmp_path, "model")) as store:
         assert set(store.get([text_key("grief"), text_key("rain")])) == {text_key("grief")}
         store.put({text_key("rain"): TWO})
         assert store.get([text_key("rain")])[text_key("rain")].tolist() == TWO.tolist()
 
 
 def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
-    with EmbeddingStore(tmp_path, "model") as store:
+    with closing(EmbeddingStore(tmp_path, "model")) as store:
         store.put({text_key("grief"): ONE})
     store.path.write_bytes(b"no database at all" * 500)
     with pytest.raises(LakeError, match="store of embeddings cannot be used") as caught:
@@ -94,13 +99,13 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_a_damaged_vector_is_one_clear_error(tmp_path: Path) -> None:
-    with EmbeddingStore(tmp_path, "model") as store:
+    with closing(EmbeddingStore(tmp_path, "model")) as store:
         store.put({text_key("grief"): ONE})
     connection = sqlite3.connect(store.path)
     with connection:
         connection.execute("UPDATE embeddings SET vector = ?", (TWO.tobytes(),))
     connection.close()
-    with EmbeddingStore(tmp_path, "model") as store, pytest.raises(LakeError) as caught:
+    with closing(EmbeddingStore(tmp_path, "model")) as store, pytest.raises(LakeError) as caught:
         store.get([text_key("grief")])
     assert text_key("grief").hex() in str(caught.value.got)
 

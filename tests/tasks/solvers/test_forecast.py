@@ -31,7 +31,7 @@ async def test_the_journal_is_asked_by_key_and_not_touched(tmp_path: Path) -> No
     assert find_journaled(path, [call.key for call in calls]) == set()
     assert not path.exists()
     async with Journal(path) as journal:
-        await journal.put(calls[1], ChatReply(text="B"))
+        await journal.write(calls[1], ChatReply(text="B"))
     found = find_journaled(path, [call.key for call in calls])
     assert found == {calls[1].key}
     # Equal calls are sent once.

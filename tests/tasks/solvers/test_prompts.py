@@ -30,53 +30,39 @@ B. Annoyed
 
 Reply with the letter of the right option only."""
 
-Parts = Mapping[str, tuple[str, bool, str]]
-"""By question type: what stands before the question, whether options follow it, and the instruction."""
+Instructions = Mapping[str, str]
+"""What an item ends with, by question type."""
 
-ENGLISH: Parts = {
-    "single_choice": ("Question: ", True, "Reply with the letter of the right option only."),
-    "multiple_answer": (
-        "Question: ",
-        True,
-        "One option or several may be right. Reply with the letters of all right options only, separated by commas.",
-    ),
-    "ordered_recall": (
-        "Question: ",
-        True,
-        "Reply with the letters of all options in order, the earliest first, separated by commas, and nothing else.",
-    ),
-    "ranking": (
-        "Question: ",
-        True,
-        "Reply with the letters of all options in order, the best one first, separated by commas, and nothing else.",
-    ),
-    "questionnaire": (
-        "Item: ",
-        True,
-        "No option is right or wrong. Choose the one that describes you best and reply with its letter only.",
-    ),
-    "extractive": (
-        "Question: ",
-        False,
-        "Reply only with the words of the text that answer the question, copied exactly and as short as possible.",
-    ),
-    "open_ended": ("Question: ", False, "Reply in one or two sentences."),
-    "judged_summary": ("Task: ", False, "Reply with the finished text only."),
+ENGLISH: Instructions = {
+    "single_choice": "Reply with the letter of the right option only.",
+    "multiple_answer": "One option or several may be right. "
+    "Reply with the letters of all right options only, separated by commas.",
+    "ordered_recall": "Reply with the letters of all options in order, the earliest first, separated by commas, "
+    "and nothing else.",
+    "ranking": "Reply with the letters of all options in order, the best one first, separated by commas, and nothing else.",
+    "questionnaire": "No option is right or wrong. Choose the one that describes you best and reply with its letter only.",
+    "extractive": "Reply only with the words of the text that answer the question, copied exactly and as short as possible.",
+    "open_ended": "Reply in one or two sentences.",
+    "judged_summary": "Reply with the finished text only.",
 }
 
 UMBRELLA = Item(
     language="zh", question_type="single_choice", context="小安丢了雨伞。", question="小安有什么感受？", options=("高兴", "恼火")
 )
-CHINESE: Parts = {
-    "single_choice": ("问题：", True, "请只回答正确选项的字母。"),
-    "multiple_answer": ("问题：", True, "正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。"),
-    "ordered_recall": ("问题：", True, "请按先后顺序列出所有选项的字母，最早的在最前面，用逗号隔开，不要写其他内容。"),
-    "ranking": ("问题：", True, "请由好到差列出所有选项的字母，最合适的在最前面，用逗号隔开，不要写其他内容。"),
-    "questionnaire": ("题目：", True, "选项没有对错之分。请选出最符合你的一项，只回答它的字母。"),
-    "extractive": ("问题：", False, "请只回答文本中能回答问题的原文，一字不改，越短越好。"),
-    "open_ended": ("问题：", False, "请用一两句话回答。"),
-    "judged_summary": ("任务：", False, "请只回答写好的正文。"),
+CHINESE: Instructions = {
+    "single_choice": "请只回答正确选项的字母。",
+    "multiple_answer": "正确的选项可能有一个，也可能有多个。请只回答所有正确选项的字母，用逗号隔开。",
+    "ordered_recall": "请按先后顺序列出所有选项的字母，最早的在最前面，用逗号隔开，不要写其他内容。",
+    "ranking": "请由好到差列出所有选项的字母，最合适的在最前面，用逗号隔开，不要写其他内容。",
+    "questionnaire": "选项没有对错之分。请选出最符合你的一项，只回答它的字母。",
+    "extractive": "请只回答文本中能回答问题的原文，一字不改，越短越好。",
+    "open_ended": "请用一两句话回答。",
+    "judged_summary": "请只回答写好的正文。",
 }
+LABELS = {"questionnaire": ("Item: ", "题目："), "judged_summary": ("Task: ", "任务：")}
+"""What stands before the question, where that is not `Question: `."""
+
+WITHOUT_OPTIONS = ("extractive", "open_ended", "judged_summary")
 
 PINNED = {
     "single_choice": ("1", "fa7d65f10bdc"),
@@ -92,11 +78,11 @@ PINNED = {
 
 
 @pytest.mark.parametrize("question_type", PROMPTED)
-@pytest.mark.parametrize(("item", "head", "parts"), [(SINGLE, "Text:", ENGLISH), (UMBRELLA, "文本：", CHINESE)])
-def test_an_item_is_one_user_message(item: Item, head: str, parts: Parts, question_type: QuestionType) -> None:
-    label, with_options, instruction = parts[question_type]
-    options = "A. {}\nB. {}\n".format(*item.options or ()) if with_options else ""
-    text = f"{head}\n{item.context}\n\n{label}{item.question}\n{options}\n{instruction}"
+@pytest.mark.parametrize(("item", "head", "instructions"), [(SINGLE, "Text:", ENGLISH), (UMBRELLA, "文本：", CHINESE)])
+def test_an_item_is_one_user_message(item: Item, head: str, instructions: Instructions, question_type: QuestionType) -> None:
+    label = LABELS.get(question_type, ("Question: ", "问题："))[item is UMBRELLA]
+    options = "" if question_type in WITHOUT_OPTIONS else "A. {}\nB. {}\n".format(*item.options or ())
+    text = f"{head}\n{item.context}\n\n{label}{item.question}\n{options}\n{instructions[question_type]}"
     messages = build_messages(item.model_copy(update={"question_type": question_type}), load_prompts())
     assert [(message.role, message.content) for message in messages] == [("user", text)]
 
@@ -121,10 +107,6 @@ def test_letters_go_on_after_z() -> None:
     lines = message.content.splitlines()
     start = lines.index("A. feeling 0")
     assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
-
-
-def test_every_prompt_has_a_version() -> None:
-    assert load_prompts().versions == {question_type: PINNED[question_type][0] for question_type in PROMPTED}
 
 
 def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:

@@ -20,7 +20,7 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript, direct
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
-from tasks.solvers.run import Endpoint, Solve, SolverRun, read_item, responses_key, run_solver
+from tasks.solvers.run import Endpoint, Solve, read_item, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item
@@ -47,8 +47,8 @@ async def asked(
     """Rows as the lake has them, and the replies in the order they came."""
     replies = list[ChatReply]()
     async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as pool:
-        run = SolverRun(model.name, "base", solve or solver(model))
-        rows = await run_solver(presentations, run, Endpoint(chat, pool), replies.append)
+        system = (model.name, "base")
+        rows = await run_solver(presentations, system, solve or solver(model), Endpoint(chat, pool), replies.append)
     return Responses.validate(rows.sort(Responses.primary_key())), replies
 
 
@@ -125,7 +125,7 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
 
             with pytest.raises(LakeError, match="the disk is full"):
                 await run_solver(
-                    plan_epochs(items()), SolverRun("listener", "base", solver(model)), Endpoint(losing, pool), lambda _: None
+                    plan_epochs(items()), ("listener", "base"), solver(model), Endpoint(losing, pool), lambda _: None
                 )
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.

@@ -204,9 +204,19 @@ async def test_a_long_item_is_asked_with_as_much_as_fits(wording: Wording, most:
     assert wording is unstated or 85 <= len(prompt.split()) <= 120
 
 
-async def test_by_default_a_long_item_is_asked_once_and_missing() -> None:
-    with SmallContext(120) as server:
-        (call,), sent = await ask(server, item(), "missing")
+@pytest.mark.parametrize("wording", [stated, unstated])
+@pytest.mark.parametrize(
+    ("asked", "too_long"),
+    [
+        # By default; where there is nothing to cut; where what is left would be nothing.
+        (item(), "missing"),
+        (item(None, question="why? " * 300), "cut_middle"),
+        (item("Too short.", question="why? " * 300), "cut_middle"),
+    ],
+)
+async def test_an_item_that_is_not_cut_is_asked_once_and_missing(asked: Item, too_long: TooLong, wording: Wording) -> None:
+    with SmallContext(120, wording) as server:
+        (call,), sent = await ask(server, asked, too_long)
     assert (call.reply.failure, call.left_out_characters, len(sent)) == ("context_too_long", 0, 1)
 
 
@@ -215,14 +225,6 @@ async def test_an_item_that_fits_is_asked_whole() -> None:
         (call,), sent = await ask(server, item(), "cut_middle")
     assert (call.reply.text, call.left_out_characters, len(sent)) == ("B", 0, 1)
     assert SENTENCES in server.prompts[0]
-
-
-@pytest.mark.parametrize("context", [None, "Too short."])
-@pytest.mark.parametrize("wording", [stated, unstated])
-async def test_an_item_whose_question_alone_is_too_long_is_missing(context: str | None, wording: Wording) -> None:
-    with SmallContext(120, wording) as server:
-        (call,), sent = await ask(server, item(context, question="why? " * 300), "cut_middle")
-    assert (call.reply.failure, call.left_out_characters, len(sent)) == ("context_too_long", 0, 1)
 
 
 async def test_tries_end() -> None:
@@ -234,28 +236,24 @@ async def test_tries_end() -> None:
     assert call.left_out_characters > 0
 
 
-async def test_another_failure_of_a_shortened_call_is_the_items_failure() -> None:
-    replies = [ChatReply(failure="context_too_long", error="too long"), ChatReply(failure="auth", error="HTTP 401: no")]
+@pytest.mark.parametrize(
+    "ended",
+    [
+        [refused("too long"), refused("")._replace(reply=ChatReply(failure="auth", error="HTTP 401: no"))],
+        [refused("too long")._replace(of_helper=True)],
+    ],
+    ids=["another failure of a shortened call is the item's", "what a helper finds too long is not asked again"],
+)
+async def test_where_no_further_try_can_help(ended: list[Call]) -> None:
     asked: list[Item] = []
 
     async def once(shown: Item) -> Transcript:
         asked.append(shown)
-        return (Call(refused("").request, replies[len(asked) - 1]),)
+        return (ended[len(asked) - 1],)
 
     (call,) = await solve_within_context(item(), "cut_start", once)
-    assert call.reply.failure == "auth"
-    assert len(asked) == 2
-
-
-async def test_what_a_helper_finds_too_long_is_not_asked_again() -> None:
-    asked: list[Item] = []
-
-    async def once(shown: Item) -> Transcript:
-        asked.append(shown)
-        return (refused("too long")._replace(of_helper=True),)
-
-    (call,) = await solve_within_context(item(), "cut_start", once)
-    assert (call.reply.failure, call.left_out_characters, len(asked)) == ("context_too_long", 0, 1)
+    assert call.reply == ended[-1].reply
+    assert (len(asked), call.left_out_characters > 0) == (len(ended), len(ended) > 1)
 
 
 ITEMS = PartitionRef(

@@ -104,18 +104,20 @@ def test_a_provider_is_found_by_its_address(base_url: str | None, provider: str 
     assert (found and found.id) == provider
 
 
-@pytest.mark.parametrize(("name", "nearest"), [("opena", "openai"), ("moonshoot", "moonshot"), ("llama.cpp", "llama_cpp")])
-def test_an_unknown_name_raises_and_suggests_the_nearest(name: str, nearest: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "next_step"),
+    [
+        ("opena", "did you mean openai"),
+        ("moonshoot", "did you mean moonshot"),
+        ("llama.cpp", "did you mean llama_cpp"),
+        ("xyzzy", "name its server with --base-url"),
+    ],
+)
+def test_an_unknown_name_raises_and_suggests_the_nearest(name: str, next_step: str) -> None:
     with pytest.raises(UsageError, match=f"there is no provider '{name}'") as raised:
         find_provider(name)
-    assert f"did you mean {nearest}" in str(raised.value)
+    assert str(raised.value.next_step).startswith(next_step)
     assert "deepseek" in str(raised.value.expected)
-
-
-def test_a_name_like_no_other_is_met_with_another_way() -> None:
-    with pytest.raises(UsageError) as raised:
-        find_provider("xyzzy")
-    assert raised.value.next_step == "name its server with --base-url"
 
 
 @pytest.mark.parametrize(
@@ -129,23 +131,16 @@ def test_a_name_like_no_other_is_met_with_another_way() -> None:
         ({"not_verified": ["headers"]}, "not_verified names no field: headers"),
         ({"verified": "undated"}, "the sources say not verified"),
         ({"sources": [{"url": "https://a.example/doc", "verified": "2026-01-02"}]}, "the sources say 2026-01-02"),
+        ({"id": "b"}, "more than one entry named b"),
     ],
 )
 def test_a_wrong_entry_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     path = tmp_path / "providers.yaml"
-    path.write_text(yaml.safe_dump([{**ENTRY, **changes}]))
+    path.write_text(yaml.safe_dump([{**ENTRY, "id": "b"}, {**ENTRY, **changes}]))
     with pytest.raises(UsageError) as raised:
         load_providers(path)
     assert message in str(raised.value)
     assert raised.value.where == str(path)
-
-
-def test_entries_of_one_name_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "providers.yaml"
-    path.write_text(yaml.safe_dump([ENTRY, ENTRY]))
-    with pytest.raises(UsageError, match="the list of providers") as raised:
-        load_providers(path)
-    assert raised.value.got == "more than one entry named a"
 
 
 @pytest.mark.parametrize("content", [b"- {", b"\xff", b"42"])

@@ -101,8 +101,9 @@ def test_a_failed_call_sets_its_reservation_free_unless_it_was_counted() -> None
 def test_a_server_that_counts_nothing_is_counted_by_estimate() -> None:
     budget = Budget(tokens=500)
     account = budget.account(ENTRY)
-    # Each takes 100 for the prompt and 40 / 4 for the reply, and 200 are expected of the next one: 330 + 200 are too many.
-    assert [spend(account, reply=ChatReply(text="x" * 40)) for _ in range(4)] == [True, True, True, False]
+    # Each takes 100 for the prompt and (30 + 10) / 4 for the reply, and 200 are expected of the next one: 330 + 200 are too many.
+    reply = ChatReply(text="x" * 30, reasoning="x" * 10)
+    assert [spend(account, reply=reply) for _ in range(4)] == [True, True, True, False]
     assert (budget.spent_tokens, budget.uncounted) == (330, 3)
 
 
@@ -179,15 +180,3 @@ def test_a_judge_has_replies_of_its_own() -> None:
     estimator.learn(measure_call(judging), 104, 40)
     assert [estimator.expect(call).completion_tokens for call in (LATIN, judging)] == [2, 40]
     assert (estimator.seen("listener", judged=False), estimator.seen("listener", judged=True)) == (1, 1)
-
-
-def test_what_a_call_has_used() -> None:
-    estimator = Estimator()
-    expected = estimator.expect(LATIN)
-    counted = ChatReply(text="x" * 80, prompt_tokens=90, completion_tokens=3)
-    assert estimator.count(expected, counted) == (90, 3, True)
-    # Empty content was billed all the same.
-    assert estimator.count(expected, replace(counted, text=None, failure="empty_content")) == (90, 3, True)
-    assert estimator.count(expected, ChatReply(failure="http_5xx")) == (0, 0, True)
-    # Without the server's counts: the estimated prompt, and 80 + 40 characters of reply and reasoning.
-    assert estimator.count(expected, ChatReply(text="x" * 80, reasoning="x" * 40)) == (104, 30, False)

@@ -1,15 +1,16 @@
 """Price tables: read, found, refused, applied."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from schemas.chat import ModelEntry
+from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.pricing import FREE, PriceTable
 from schemas.usage import Usage
-from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage, require_rates
+from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
 
 ROOT = Path(__file__).resolve().parents[4]
 SERVER = "https://api.example.org/v1"
@@ -51,13 +52,6 @@ def test_without_a_table_only_the_embedded_model_has_a_price() -> None:
     assert find_rate("smollm2", None, None) == FREE
 
 
-def test_a_cost_by_hand(table: PriceTable) -> None:
-    # 400,000 x 2.5 / 1,000,000 = 1; 30,000 x 10 / 1,000,000 = 0.3
-    rate = find_rate("large", SERVER, table)
-    assert rate is not None
-    assert rate.cost(400_000, 30_000) == pytest.approx(1.3)
-
-
 def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     row = Usage(dataset="d", model="large", role="tested", prompt_tokens=1000, completion_tokens=100, paid_prompt_tokens=400)
     judge = row.model_copy(update={"role": "judge"})
@@ -68,26 +62,28 @@ def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     assert costs == [(pytest.approx(0.0035), pytest.approx(0.001)), (None, None), (None, pytest.approx(0.001))]
 
 
-def test_a_budget_in_money_needs_every_price(table: PriceTable) -> None:
-    entries = [ModelEntry(name=name, base_url=SERVER) for name in ("large", "small")]
-    require_rates([entries[0], ModelEntry(name="smollm2")], table)
+def plan(prices: Path | None, *names: str, **helpers: Any) -> Plan:
+    """A plan whose cost is limited."""
+    models = [{"name": name, "base_url": None if name == EMBEDDED_MODEL else SERVER} for name in names]
+    return Plan.model_validate({"benchmark": "longemotion", "models": models, "budget": 1, "prices": prices, **helpers})
+
+
+def test_a_budget_in_money_needs_every_price(table: PriceTable, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    assert check_budget(plan(prices, "large", EMBEDDED_MODEL)) == table
     with pytest.raises(UsageError, match="there is none for small") as caught:
-        require_rates(entries, table)
+        check_budget(plan(prices, "large", "small"))
     assert "3 prices in USD" in str(caught.value)
     with pytest.raises(UsageError, match="there is none for large, small"):
-        require_rates(entries, None)
+        check_budget(plan(None, "large", "small"))
 
 
+@pytest.mark.usefixtures("table")
 @pytest.mark.parametrize("role", ["judge", "panel", "sage", "critic"])
 def test_a_budget_in_money_needs_the_price_of_every_helper(role: str, tmp_path: Path) -> None:
-    prices = tmp_path / "prices.yaml"
-    entry = "{model: core, input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}"
-    prices.write_text(f"currency: USD\nprices: [{entry}]\n")
-    core, helper = ({"name": name, "base_url": SERVER} for name in ("core", "helper"))
-    fields = {"benchmark": "longemotion", "models": [core], "budget": 1, "prices": prices}
-    assert check_budget(Plan.model_validate(fields)) is not None
+    helper = {"name": "helper", "base_url": SERVER}
     with pytest.raises(UsageError, match="there is none for helper"):
-        check_budget(Plan.model_validate({**fields, role: [helper] if role == "panel" else helper}))
+        check_budget(plan(tmp_path / "prices.yaml", "large", **{role: [helper] if role == "panel" else helper}))
 
 
 def test_the_table_of_the_documentation(tmp_path: Path) -> None:

@@ -52,16 +52,11 @@ def test_latencies_of_milliseconds_do_not_count_as_a_queue() -> None:
 
 
 def test_shrinking_that_answers_fewer_calls_is_taken_back_for_a_while() -> None:
-    adaptive, now_s = AdaptiveConcurrency(64), 0.0
-    sizes: list[int] = []
-    for _ in range(40):
-        # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
-        latency_s = 0.2 if len(sizes) < 2 else 1.0
-        calls = adaptive.size
-        for call in range(calls):
-            adaptive.note_answer(latency_s, now_s + latency_s * (call + 1) / calls, full=True)
-        now_s += latency_s
-        sizes.append(adaptive.size)
+    server = Server(AdaptiveConcurrency(64), 0.2, places=1000)
+    sizes = server.answer_rounds(2)
+    # A server that answers batches of 64: latencies have risen to 1 s, and fewer calls only mean fewer answers.
+    server.latency_s = 1.0
+    sizes += server.answer_rounds(38)
     assert sizes.count(64) > 30
     assert set(sizes[3:]) == {51, 64}
 

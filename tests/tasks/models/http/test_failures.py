@@ -7,16 +7,8 @@ from typing import Any
 import pytest
 
 from schemas.vocabulary import FAILURES, Failure
-from tasks.models.http.error_patterns import LONGEST_CONTEXT, MARKS, PASSING, UNDER_SUCCESS
-from tasks.models.http.failures import (
-    FAILURE_KINDS,
-    RETRIES,
-    ServerError,
-    describe_error,
-    find_error,
-    read_error,
-    read_max_context,
-)
+from tasks.models.http.error_patterns import CODES, LONGEST_CONTEXT, MESSAGES, PASSING, UNDER_SUCCESS, ErrorPattern
+from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error, read_max_context
 
 
 def error(message: str = "", **more: Any) -> dict[str, Any]:
@@ -170,11 +162,15 @@ def test_a_status_names_the_failure_where_nothing_else_does(status: int, failure
         assert read_error(status, body).failure == failure
 
 
-@pytest.mark.parametrize("mark", [*MARKS, *UNDER_SUCCESS], ids=lambda mark: f"{mark.servers}: {mark.pattern}")
-def test_every_mark_has_an_example_that_it_decides(mark: Any) -> None:
-    coded = [find_error(document) for _, document, failure in CODED if failure == mark.failure]
-    worded = [ServerError((), message) for _, message, failure in WORDED if failure == mark.failure]
-    assert any(mark.is_in(found.codes, found.message) for found in (*coded, *worded) if found)
+@pytest.mark.parametrize("mark", [*CODES, *UNDER_SUCCESS], ids=lambda mark: mark.pattern)
+def test_every_code_has_an_example_that_it_decides(mark: ErrorPattern) -> None:
+    errors = [find_error(document) for _, document, failure in CODED if failure == mark.failure]
+    assert any(mark.is_code(found.codes) for found in errors if found)
+
+
+@pytest.mark.parametrize("mark", MESSAGES, ids=lambda mark: mark.pattern)
+def test_every_wording_has_an_example_that_it_decides(mark: ErrorPattern) -> None:
+    assert any(mark.is_worded(message) for _, message, failure in WORDED if failure == mark.failure)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +183,7 @@ def test_every_mark_has_an_example_that_it_decides(mark: Any) -> None:
     ],
 )
 def test_a_limit_that_passes_is_not_a_quota_that_is_used_up(message: str) -> None:
-    assert PASSING.is_in((), message)
+    assert PASSING.is_worded(message)
     document = error(message, code="insufficient_quota", status="RESOURCE_EXHAUSTED")
     assert read_error(429, json.dumps(document).encode()).failure == "http_429"
 

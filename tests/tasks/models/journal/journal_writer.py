@@ -14,7 +14,7 @@ async def write(path: Path) -> None:
     async with Journal(path) as journal:
         for number in count():
             call = request(f"call {number}")
-            await journal.put(call, ChatReply(text=f"answer {number}"))
+            await journal.write(call, ChatReply(text=f"answer {number}"))
             sys.stdout.write(f"{call.key}\n")
             sys.stdout.flush()
 

@@ -20,7 +20,7 @@ from tasks.models.journal.files import merge_replies
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tests.model_server import Fault, ModelServer
-from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request, running
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -44,7 +44,7 @@ async def test_what_was_put_is_got_back(tmp_path: Path, reply: ChatReply) -> Non
     path = tmp_path / "new" / "journal.sqlite"
     async with Journal(path) as journal:
         assert journal.get(request().key) is None
-        await journal.put(request(), reply)
+        await journal.write(request(), reply)
         assert journal.get(request().key) == replace(reply, from_journal=True)
     async with Journal(path) as journal:
         assert journal.get(request().key) == replace(reply, from_journal=True)
@@ -52,7 +52,7 @@ async def test_what_was_put_is_got_back(tmp_path: Path, reply: ChatReply) -> Non
 
 async def test_the_first_reply_to_a_call_stays(tmp_path: Path) -> None:
     async with Journal(tmp_path / "journal.sqlite") as journal:
-        await asyncio.gather(*(journal.put(request(), ChatReply(text=text)) for text in "ABC"))
+        await asyncio.gather(*(journal.write(request(), ChatReply(text=text)) for text in "ABC"))
         assert journal.get(request().key) == ChatReply(text="A", from_journal=True)
 
 
@@ -63,15 +63,6 @@ async def test_a_second_identical_call_asks_nobody(tmp_path: Path) -> None:
     assert server.calls == 1
     assert second == replace(first, from_journal=True)
     assert chat.counts == CallCounts(sent=1, answered=1, from_journal=1)
-
-
-async def test_a_row_written_before_log_probabilities_were_kept_is_read(tmp_path: Path) -> None:
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        await journal.put(request(), ChatReply(text="B"))
-    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as connection, connection:
-        connection.execute("UPDATE replies SET reply = json_remove(reply, '$.top_logprobs')")
-    async with Journal(tmp_path / "j.sqlite") as journal:
-        assert journal.get(request().key) == ChatReply(text="B", from_journal=True)
 
 
 async def test_identical_calls_at_once_are_sent_once(tmp_path: Path) -> None:
@@ -116,14 +107,14 @@ async def test_a_failed_call_is_not_journaled_and_asked_again(tmp_path: Path) ->
 async def test_a_failed_journal_ends_the_call_with_an_error_and_not_never(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
         with pytest.raises(LakeError, match="surrogates"):
-            await asyncio.wait_for(journal.put(request(), ChatReply(text="half \ud83d")), HANGS_S)
-        await asyncio.wait_for(journal.put(request(), ChatReply(text="whole")), HANGS_S)
+            await asyncio.wait_for(journal.write(request(), ChatReply(text="half \ud83d")), HANGS_S)
+        await asyncio.wait_for(journal.write(request(), ChatReply(text="whole")), HANGS_S)
         assert journal.get(request().key) == ChatReply(text="whole", from_journal=True)
 
 
 async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
-        puts = [asyncio.create_task(journal.put(request(str(number)), ChatReply(text="B"))) for number in range(50)]
+        puts = [journal.write(request(str(number)), ChatReply(text="B")) for number in range(50)]
         await asyncio.sleep(0)
     await asyncio.gather(*puts)
     async with Journal(tmp_path / "j.sqlite") as journal:
@@ -132,7 +123,7 @@ async def test_what_waits_is_written_when_the_journal_closes(tmp_path: Path) -> 
 
 async def test_a_reply_is_kept_even_if_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
-        put = asyncio.create_task(journal.put(request(), ChatReply(text="B")))
+        put = asyncio.ensure_future(asyncio.shield(journal.write(request(), ChatReply(text="B"))))
         await asyncio.sleep(0)
         put.cancel()
     async with Journal(tmp_path / "j.sqlite") as journal:
@@ -145,9 +136,7 @@ async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_pat
         journal._writing.set_trace_callback(statements.append)
         with closing(sqlite3.connect(path)) as busy:
             busy.execute("BEGIN IMMEDIATE")  # nothing is written before all are there: more than one statement takes
-            puts = [
-                asyncio.ensure_future(journal.put(request(str(number)), ChatReply(text=str(number)))) for number in range(1203)
-            ]
+            puts = [journal.write(request(str(number)), ChatReply(text=str(number))) for number in range(1203)]
             await asyncio.sleep(0)
         await asyncio.gather(*puts)
         found = [journal.get(request(str(number)).key) for number in range(1203)]
@@ -156,20 +145,10 @@ async def test_replies_that_come_together_share_commits_and_are_all_kept(tmp_pat
     assert 1 <= statements.count("COMMIT") <= 2
 
 
-async def test_two_runs_share_a_journal(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    async with Journal(path) as one, Journal(path) as other:
-        await asyncio.gather(one.put(request("a"), ChatReply(text="A")), other.put(request("b"), ChatReply(text="B")))
-        assert (one.get(request("b").key), other.get(request("a").key)) == (
-            ChatReply(text="B", from_journal=True),
-            ChatReply(text="A", from_journal=True),
-        )
-
-
 async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
     path, noon = tmp_path / "j.sqlite", datetime(2026, 1, 2, 12, tzinfo=UTC)
     async with Journal(path, now=lambda: noon) as journal:
-        await journal.put(request(repetition=2), ChatReply(text="B"))
+        await journal.write(request(repetition=2), ChatReply(text="B"))
     with closing(sqlite3.connect(path)) as connection:
         ((key, identity, repetition, body, created),) = connection.execute(
             "SELECT key, identity, repetition, request, created FROM replies"
@@ -198,7 +177,7 @@ async def test_a_row_says_what_was_asked_and_when(tmp_path: Path) -> None:
 async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path: Path, damaged: str, said: str) -> None:
     path = tmp_path / "j.sqlite"
     async with Journal(path) as journal:
-        await journal.put(request(), ChatReply(text="B"))
+        await journal.write(request(), ChatReply(text="B"))
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE replies SET reply = ?", (damaged,))
         with pytest.raises(LakeError) as caught:
@@ -211,7 +190,7 @@ async def test_a_damaged_entry_is_told_and_not_taken_for_a_missing_one(tmp_path:
 async def test_what_the_error_about_a_damaged_entry_says_to_do_saves_the_others(tmp_path: Path) -> None:
     path, moved = tmp_path / JOURNAL, tmp_path / "moved"
     async with Journal(path) as journal:
-        await asyncio.gather(*(journal.put(request(text), ChatReply(text=text.upper())) for text in "abc"))
+        await asyncio.gather(*(journal.write(request(text), ChatReply(text=text.upper())) for text in "abc"))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE replies SET reply = '{\"text\": 5}' WHERE key = ?", (request("b").key,))
     path.parent.rename(moved)
@@ -247,11 +226,11 @@ async def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path, name: st
 async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     async with Journal(path) as journal:
-        await journal.put(request("before"), ChatReply(text="B"))
+        await journal.write(request("before"), ChatReply(text="B"))
         (pages,) = journal._writing.execute("PRAGMA page_count").fetchone()
         journal._writing.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(LakeError, match="the disk is full") as caught:
-            await asyncio.wait_for(journal.put(request("full"), ChatReply(text="B" * 100_000)), HANGS_S)
+            await asyncio.wait_for(journal.write(request("full"), ChatReply(text="B" * 100_000)), HANGS_S)
         assert journal.get(request("full").key) is None
     assert (caught.value.where, "free space" in str(caught.value.next_step)) == (str(path), True)
     await _go_on(path)
@@ -260,7 +239,7 @@ async def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path: Path) -> N
 async def test_a_file_that_may_not_grow_is_told_and_the_next_run_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     async with Journal(path) as journal:
-        await journal.put(request("before"), ChatReply(text="B"))
+        await journal.write(request("before"), ChatReply(text="B"))
     program = f"ulimit -f 64; exec {sys.executable} -m tests.tasks.models.journal.journal_writer {path}"
     ended = await asyncio.to_thread(
         subprocess.run, ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=HANGS_S, check=False
@@ -277,7 +256,7 @@ async def _go_on(path: Path) -> None:
     """What was kept is there, the file is whole, and replies are kept again."""
     async with Journal(path) as journal:
         assert journal.get(request("before").key) == ChatReply(text="B", from_journal=True)
-        await journal.put(request("full"), ChatReply(text="B" * 100_000))
+        await journal.write(request("full"), ChatReply(text="B" * 100_000))
         assert journal.get(request("full").key) == ChatReply(text="B" * 100_000, from_journal=True)
         assert journal._reading.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -297,14 +276,13 @@ async def test_a_journal_of_an_earlier_version_is_read_and_continued(tmp_path: P
         connection.execute("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
     old = ChatReply("B", None, "stop", 3, 1, http_status=200, latency_s=0.25, from_journal=True)
     async with Journal(path) as journal:
-        await journal.put(request("new"), ChatReply(text="N"))
+        await journal.write(request("new"), ChatReply(text="N"))
         assert (journal.get(request().key), journal.get(request("new").key)) == (old, ChatReply(text="N", from_journal=True))
 
 
 async def test_a_killed_process_loses_no_reply_it_saw_written(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
-    command = [sys.executable, "-m", "tests.tasks.models.journal.journal_writer", str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220  nothing else runs
+    with running("journal.journal_writer", str(path)) as process:
         assert process.stdout is not None
         keys = [process.stdout.readline().strip() for _ in range(20)]
         process.kill()

@@ -3,9 +3,7 @@
 import asyncio
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -19,23 +17,14 @@ from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.leases import Leases
 from tests.model_server import ModelServer
 from tests.tasks.models.journal.journal_asker import CALLS, CONCURRENCY, calls
-from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request
-
-ROOT = Path(__file__).resolve().parents[4]
+from tests.tasks.models.making_calls import HANGS_S, Pauses, client, entry, request, running
 
 
 def echo(messages: list[dict[str, str]]) -> str:
     return f"answer to {messages[0]['content']}"
 
 
-@contextmanager
-def asker(path: Path, server: ModelServer) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.tasks.models.journal.journal_asker", str(path), server.base_url]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+ASKER = "journal.journal_asker"
 
 
 def printed(process: subprocess.Popen[str]) -> list[str]:
@@ -50,7 +39,8 @@ def sent(summary: str) -> int:
 
 def test_two_processes_send_each_call_once(tmp_path: Path) -> None:
     with ModelServer(echo, latency_s=0.02) as server:
-        with asker(tmp_path / "j.sqlite", server) as one, asker(tmp_path / "j.sqlite", server) as other:
+        arguments = (str(tmp_path / "j.sqlite"), server.base_url)
+        with running(ASKER, *arguments) as one, running(ASKER, *arguments) as other:
             lines = [printed(one), printed(other)]
         assert (one.returncode, other.returncode) == (0, 0)
         assert (server.calls, server.repeated) == (CALLS, 0)
@@ -68,11 +58,12 @@ def test_a_process_goes_on_where_another_was_killed(tmp_path: Path) -> None:
         return echo(messages)
 
     with ModelServer(reply) as server:
-        with asker(tmp_path / "j.sqlite", server) as killed:
+        arguments = (str(tmp_path / "j.sqlite"), server.base_url)
+        with running(ASKER, *arguments) as killed:
             assert killed.stdout is not None
             # By its first answer it has claimed every call.
             first = [killed.stdout.readline()]
-            with asker(tmp_path / "j.sqlite", server) as other:
+            with running(ASKER, *arguments) as other:
                 first += [killed.stdout.readline() for _ in range(9)]
                 killed.kill()
                 killed.wait()
@@ -110,7 +101,7 @@ async def test_the_reply_of_another_process_is_taken_when_it_comes(tmp_path: Pat
             chat = JournaledChat(http, journal)
             waiting = asyncio.create_task(chat(request()))
             await asyncio.sleep(0.3)
-            await other.put(request(), ChatReply(text="from the other"))
+            await other.write(request(), ChatReply(text="from the other"))
             # Its lease is still held: the reply alone is enough.
             reply = await asyncio.wait_for(waiting, HANGS_S)
     assert (reply, server.calls) == (ChatReply(text="from the other", from_journal=True), 0)
@@ -177,7 +168,7 @@ async def test_a_lease_is_not_kept_for_a_reply_that_cannot_be(tmp_path: Path) ->
                 await JournaledChat(Answering(ChatReply(text="half \ud83d")), journal)(request())
             assert elsewhere.claim(request().key)
             elsewhere.release(request().key)
-            await journal.put(request(), ChatReply(text="B"))
+            await journal.write(request(), ChatReply(text="B"))
             with closing(sqlite3.connect(path)) as connection, connection:
                 connection.execute("UPDATE replies SET reply = 'damaged'")
             with pytest.raises(LakeError, match="reply in the journal is damaged"):

@@ -1,16 +1,16 @@
-"""Models that answer from a list, a retriever that counts shared words, and items of every task."""
+"""Models that answer from a list, and a retriever that counts shared words."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.context import Context
-from schemas.item import Item
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
-from schemas.vocabulary import Language, LongTask, Ranking, Setting
+from schemas.usage import Role
+from schemas.vocabulary import Language, Ranking, Setting
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import LongItem, ModelRoles, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.longemotion.state import LongItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tests.tasks.solvers.longemotion.long_items import chunks_of
 
 Answer = Callable[[ChatRequest], ChatReply]
 FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
@@ -43,16 +43,6 @@ class WordRetriever:
         self.rankings.append((ranking, language))
         scores = [len(words(text) & words(" ".join([*texts[:place], *texts[place + 1 :]]))) for place, text in enumerate(texts)]
         return tuple(Ranked(place, float(scores[place])) for place in sorted(range(len(texts)), key=lambda place: scores[place]))
-
-
-def chunks_of(texts: Iterable[str]) -> tuple[Chunk, ...]:
-    """One chunk per text that is not blank; every character counts as a token, every text is followed by a line end."""
-    found, start = list[Chunk](), 0
-    for text in texts:
-        if text.strip():
-            found.append(Chunk(len(found), text, start, start + len(text), start, start + len(text)))
-        start += len(text) + 1
-    return tuple(found)
 
 
 @dataclass
@@ -101,11 +91,6 @@ def numbering(word: str) -> Answer:
     return answer
 
 
-def last_line(request: ChatRequest) -> str:
-    """The last line of a request's last message."""
-    return request.messages[-1].content.splitlines()[-1]
-
-
 @dataclass
 class ScriptedRoles:
     """The models of a run and its retriever."""
@@ -124,88 +109,7 @@ class ScriptedRoles:
         repetition: int = 0,
         length_demand: bool = True,
     ) -> SolverOutput:
-        roles = ModelRoles(self.model.role_model(), self.sage.role_model(), self.critic.role_model())
+        models: dict[Role, ScriptedModel] = {"tested": self.model, "sage": self.sage, "critic": self.critic}
+        roles = {role: model.role_model() for role, model in models.items()}
         solver_options = SolverOptions(setting, options or RetrievalOptions(), length_demand)
         return await solve(long_item, solver_options, SolverResources(roles, self.retriever), repetition)
-
-
-def long_item(task: LongTask, item: Item, query: str | None = None) -> LongItem:
-    """An item whose chunks are the lines of its context, or its segments."""
-    texts = item.options or () if task == "ed" else (item.context or "").splitlines()
-    chunks = chunks_of(texts) if task != "ee" else ()
-    return LongItem(f"{task}-1", item, Context(long_task=task, query=query, tokens=100), chunks)
-
-
-TOWER = "The tower is {old}.\nMara lost her letter.\nRain fell.\nMara wept."
-EC = long_item(
-    "ec_emobench",
-    Item(
-        language="en",
-        question_type="label_choice",
-        context=TOWER,
-        question="What does Mara end up feeling?",
-        options=("Relief", "Sadness & Guilt", "Pride"),
-        gold_indices=(1,),
-    ),
-    "Mara",
-)
-FIRM = long_item(
-    "ec_finentity",
-    Item(
-        language="en",
-        question_type="label_choice",
-        context="Acorn Ltd grew.\nThe sun set.",
-        question="What is the tone towards Acorn Ltd?",
-        options=("Positive", "Neutral", "Negative"),
-        gold_indices=(0,),
-    ),
-    "Acorn Ltd",
-)
-SEGMENTS = (
-    *(f"calm morning number{number} by the lake" for number in range(4)),
-    'He "shook" with dread',
-    *(f"calm morning number{number} by the lake" for number in range(5, 10)),
-)
-ED = long_item(
-    "ed",
-    Item(
-        language="en",
-        question_type="odd_one_out",
-        question="Which segment expresses another emotion?",
-        options=SEGMENTS,
-        gold_indices=(4,),
-    ),
-)
-QA = long_item(
-    "qa",
-    Item(
-        language="en",
-        question_type="extractive",
-        context="\n".join(f"Line {number} tells of topic{number}." for number in range(20)) + "\nFear fades by exposure.",
-        question="By what does fear fade?",
-        references=("exposure",),
-    ),
-)
-ES = long_item(
-    "es",
-    Item(
-        language="en",
-        question_type="aspect_summary",
-        context="\n".join(f"Session {number} went well." for number in range(12)),
-        question="Sum up the report.",
-        references=("a", "b", "c", "d", "e"),
-    ),
-)
-HISTORY = "\n".join(f"Client: worry {number}\nCounselor: noted {number}" for number in range(12))
-LAST = "Client: my exam\nCounselor: tell me\nClient: worry 3 is back"
-MC = long_item("mc4", Item(language="en", question_type="counselor_reply", context=HISTORY, question=LAST))
-EE = long_item(
-    "ee",
-    Item(
-        language="en",
-        question_type="emotion_expression",
-        context="Your train leaves without you.",
-        question="Live through this.",
-        options=("Upset", "Proud"),
-    ),
-)

@@ -30,6 +30,8 @@ def chunks(*spans: tuple[int, int]) -> tuple[Chunk, ...]:
         (((0, 10), (10, 20)), (8, 12), 0),
         # Overlapping chunks that both hold all of it.
         (((0, 12), (6, 20)), (7, 11), 0),
+        # 15, 15 and 18 of a needle longer than any chunk.
+        (((0, 20), (15, 30), (22, 40)), (5, 40), 2),
     ],
 )
 def test_the_chunk_with_most_of_the_needle_holds_it(
@@ -37,6 +39,14 @@ def test_the_chunk_with_most_of_the_needle_holds_it(
 ) -> None:
     context = Context(long_task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
     assert mark_needle(chunks(*spans), ITEM, context) == tuple(number == holder for number in range(len(spans)))
+
+
+@pytest.mark.parametrize("needle", [(21, 30), (7, 7)])
+def test_a_needle_that_no_chunk_holds_is_an_error(needle: tuple[int, int]) -> None:
+    context = Context(long_task="ec_emobench", tokens=20, needle_start=needle[0], needle_end=needle[1])
+    with pytest.raises(ScoringError, match="no chunk holds any of the needle") as caught:
+        mark_needle(chunks((0, 10), (10, 20)), ITEM, context)
+    assert caught.value.got == f"needle at {needle[0]} to {needle[1]}; 2 chunks up to 20"
 
 
 def test_without_a_needle_nothing_is_known() -> None:
@@ -48,14 +58,6 @@ def test_without_a_needle_nothing_is_known() -> None:
 def test_the_needle_of_segments_is_the_odd_one() -> None:
     context = Context(long_task="ed", tokens=3)
     assert mark_needle(segments_of(("a", "b", "c")), ODD, context) == (False, True, False)
-
-
-@pytest.mark.parametrize("gold", [None, ()])
-def test_an_odd_segment_that_is_not_known_is_an_error(gold: tuple[int, ...] | None) -> None:
-    unknown = ODD.model_copy(update={"gold_indices": gold})
-    with pytest.raises(ScoringError, match="not known which segment") as caught:
-        mark_needle(segments_of(("a", "b", "c")), unknown, Context(long_task="ed", tokens=3))
-    assert (caught.value.where, caught.value.got) == ("item with the question 'q'", str(gold))
 
 
 def test_segments_stand_one_after_the_other() -> None:

@@ -7,23 +7,8 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.state import LongItem
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    ES,
-    FAILED,
-    FIRM,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    TOWER,
-    ScriptedModel,
-    ScriptedRoles,
-    last_line,
-    numbering,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
 SAGE_SYSTEM = (
     """You are an expert in psychology. You prepare material for another model, which has to understand the emotions in a text."""
@@ -189,17 +174,6 @@ async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again()
     assert [(row.chunk, row.kept) for row in solved.retrieved[4:]] == [(1, True), (3, False), (0, False), (2, False)]
 
 
-@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_models_under_test_and_repetitions_share_what_the_sage_says(asked: LongItem) -> None:
-    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
-    await one.solve(asked, "coem")
-    await other.solve(asked, "coem", repetition=1)
-    assert one.sage.asked == other.sage.asked
-    assert {request.repetition for request in one.sage.asked} == {0}
-    assert {request.model for request in one.sage.asked} == {"sage"}
-    assert one.model.asked != other.model.asked
-
-
 @pytest.mark.parametrize("asked", [EC, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
 async def test_a_sage_that_fails_ends_the_item(asked: LongItem) -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))
@@ -232,4 +206,3 @@ async def test_notes_stay_with_their_chunks() -> None:
         assert QA.chunks[row.chunk].text in texts[row.helper_call_key]
         order = list(texts).index(row.helper_call_key) + 1
         assert row.enriched == f"note {order}"
-    assert last_line(roles.model.asked[0]) == "Answer:"

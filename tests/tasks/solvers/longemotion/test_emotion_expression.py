@@ -1,12 +1,15 @@
 """Emotion expression: one conversation of six turns, in every setting."""
 
+from collections import Counter
+
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
-from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, ScriptedModel, ScriptedRoles, numbering, saying
+from tests.tasks.solvers.longemotion.long_items import EE
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
 TEMPLATE = load_long_prompts().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."
@@ -126,24 +129,13 @@ async def test_coem_sums_up_chunks_of_each_step() -> None:
     roles = ScriptedRoles(many_lines())
     solved = await roles.solve(EE, "coem")
     assert roles.sage.texts[0].startswith("Passage that a person wrote about an experience:\ntext 1 line 1\n\nSum up the passage")
-    found = {
-        number: [
-            (
-                sum(row.kept for row in solved.retrieved if (row.query_number, row.stage) == (number, "initial")),
-                sum(row.kept for row in solved.retrieved if (row.query_number, row.stage) == (number, "reranked")),
-            )
-        ]
-        for number in (2, 3, 4, 5)
-    }
-    assert found == {2: [(4, 2)], 3: [(8, 4)], 4: [(8, 4)], 5: [(8, 4)]}
+    kept = Counter((row.stage, row.query_number) for row in solved.retrieved if row.kept)
+    assert [kept["initial", number] for number in (2, 3, 4, 5)] == [4, 8, 8, 8]
+    assert [kept["reranked", number] for number in (2, 3, 4, 5)] == [2, 4, 4, 4]
     assert len(roles.sage.asked) == 4 + 8 + 8 + 8
-    assert "[1] text 1 line 1\nNotes: insight\n\n[2] text 1 line 2\nNotes: insight\n\n" in roles.model.texts[2]
-
-
-async def test_the_same_text_is_the_same_request_to_the_sage() -> None:
-    roles = ScriptedRoles(many_lines())
-    await roles.solve(EE, "coem")
+    # The same text is the same request.
     assert len({request.key for request in roles.sage.asked}) == 8
+    assert "[1] text 1 line 1\nNotes: insight\n\n[2] text 1 line 2\nNotes: insight\n\n" in roles.model.texts[2]
 
 
 async def test_self_rag_shows_the_chunk_alone() -> None:

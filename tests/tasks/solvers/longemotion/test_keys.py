@@ -8,10 +8,13 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
+from schemas.usage import Role
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion import keys
-from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings, round_settings
+from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
 from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers.option_order import Epochs
+from tasks.solvers.truncation import truncation_settings
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
 SAGE = ModelEntry(name="s", base_url="http://localhost/v1")
@@ -29,10 +32,11 @@ BUILT = (ref("items"), ref("contexts"))
 
 def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
     options = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
-    helpers = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
+    helpers: dict[Role, ModelEntry] = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
     settings = {
         **long_settings(options, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
-        **round_settings(changed.get("repeat", 1), changed.get("too_long", "missing")),
+        **Epochs(repeat=changed.get("repeat", 1)).settings,
+        **truncation_settings(changed.get("too_long", "missing")),
     }
     return long_key(layer, changed.get("entry", CORE), setting, settings, changed.get("built", BUILT))
 

@@ -37,8 +37,7 @@ CODE = RetrievalOptions(preset="code_2026_01")
 )
 def test_the_paper(task: LongTask, setting: Setting, expected: tuple[int, int, int | None]) -> None:
     found = choose_parameters(PAPER, task, setting, "some-model")
-    assert (found.chunk_tokens, found.top_k, found.initial_k) == expected
-    assert found.final_k == (expected[1] if setting == "coem" else None)
+    assert (found.chunk_tokens, *found.counts) == expected
     assert (found.overlap_tokens, found.retrieves) == (50, True)
 
 
@@ -77,19 +76,19 @@ def test_steps_of_emotion_expression(setting: Setting, expected: list[tuple[int,
 )
 def test_qa_by_model(model: str, expected: tuple[int, int, int]) -> None:
     coem = choose_parameters(PAPER, "qa", "coem", model)
-    assert (coem.chunk_tokens, coem.initial_k, coem.final_k) == expected
+    assert (coem.chunk_tokens, coem.counts.initial_k, coem.counts.top_k) == expected
     rag = choose_parameters(PAPER, "qa", "rag", model)
-    assert (rag.chunk_tokens, rag.top_k) == (expected[0], expected[2])
+    assert (rag.chunk_tokens, rag.counts.top_k) == (expected[0], expected[2])
 
 
 def test_the_code_differs_in_qa_and_summaries() -> None:
-    def numbers(task: LongTask, setting: Setting) -> tuple[int, int | None, int]:
+    def numbers(task: LongTask, setting: Setting) -> tuple[int, int, int | None]:
         found = choose_parameters(CODE, task, setting, "gpt-4o-mini")
-        return found.chunk_tokens, found.initial_k, found.top_k
+        return (found.chunk_tokens, *found.counts)
 
-    assert numbers("qa", "rag") == (512, None, 16)
-    assert numbers("qa", "coem") == (128, 8, 4)
-    assert numbers("es", "coem") == (128, 10, 4)
+    assert numbers("qa", "rag") == (512, 16, None)
+    assert numbers("qa", "coem") == (128, 4, 8)
+    assert numbers("es", "coem") == (128, 4, 10)
     same: list[tuple[LongTask, Setting]] = [("mc4", "coem"), ("ee", "coem"), ("ec_emobench", "coem"), ("qa", "self_rag")]
     for task, setting in same:
         assert choose_parameters(CODE, task, setting, "x") == choose_parameters(PAPER, task, setting, "x")
@@ -105,10 +104,10 @@ def test_who_retrieves(setting: Setting) -> None:
 def test_options_replace_what_the_preset_says() -> None:
     options = RetrievalOptions(chunk_tokens=256, overlap_tokens=20, top_k=6, initial_k=9)
     qa = choose_parameters(options, "qa", "coem", "gpt-4o-mini")
-    assert (qa.chunk_tokens, qa.overlap_tokens, qa.initial_k, qa.top_k, qa.final_k) == (256, 20, 9, 6, 6)
+    assert (qa.chunk_tokens, qa.overlap_tokens, *qa.counts) == (256, 20, 6, 9)
     assert choose_parameters(options, "ee", "rag", "x").steps == ((6, None),) * 4
     assert choose_parameters(options, "ee", "coem", "x").steps == ((6, 9),) * 4
-    assert choose_parameters(options, "es", "search_o1", "x").top_k == 6
+    assert choose_parameters(options, "es", "search_o1", "x").counts.top_k == 6
 
 
 @pytest.mark.parametrize(
@@ -126,14 +125,14 @@ def test_one_number_given_moves_the_other_only_as_far_as_it_must(
     options: RetrievalOptions, task: LongTask, expected: tuple[int | None, int]
 ) -> None:
     found = choose_parameters(options, task, "coem", "x")
-    assert (found.initial_k, found.top_k) == expected
+    assert (found.counts.initial_k, found.counts.top_k) == expected
 
 
 def test_showing_more_than_is_enriched_is_refused() -> None:
     with pytest.raises(UsageError, match="fewer chunks would be enriched") as caught:
         choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "coem", "x")
     assert (caught.value.expected, caught.value.got) == ("initial_k of at least top_k, which is 5", "initial_k 4")
-    assert choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "rag", "x").top_k == 5
+    assert choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "rag", "x").counts.top_k == 5
 
 
 def test_an_overlap_as_long_as_the_chunks_is_refused() -> None:
@@ -141,4 +140,4 @@ def test_an_overlap_as_long_as_the_chunks_is_refused() -> None:
     with pytest.raises(UsageError, match="overlap as a whole"):
         choose_parameters(options, "qa", "rag", "x")
     assert not choose_parameters(options, "qa", "base", "x").retrieves
-    assert choose_parameters(options, "ed", "rag", "x").top_k == 8
+    assert choose_parameters(options, "ed", "rag", "x").counts.top_k == 8

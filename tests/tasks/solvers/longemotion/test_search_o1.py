@@ -6,19 +6,8 @@ from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
 from tasks.solvers.longemotion.state import LongItem
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    ES,
-    FAILED,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    ScriptedModel,
-    ScriptedRoles,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
 LINES = "a\nb"
 LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."

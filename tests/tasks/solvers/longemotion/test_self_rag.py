@@ -6,19 +6,8 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
 from tasks.solvers.longemotion.state import LongItem
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    ES,
-    FAILED,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    ScriptedModel,
-    ScriptedRoles,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
 
 @pytest.mark.parametrize(
@@ -90,16 +79,8 @@ async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> N
     )
     rows = solved.retrieved
     assert {row.stage for row in rows} == {"initial"}
-    assert [(row.chunk, row.kept) for row in rows[:8]] == [
-        (20, True),
-        (0, False),
-        (1, True),
-        (2, True),
-        (3, False),
-        (4, True),
-        (5, True),
-        (6, True),
-    ]
+    assert [row.chunk for row in rows[:8]] == [20, *range(7)]
+    assert [row.chunk for row in rows if row.kept] == [20, 1, 2, 4, 5, 6]
     assert [row.enriched for row in rows[:2]] == ["[Relevant] Fear f [Fully Supported]", "[Irrelevant]"]
     assert [row.helper_call_key for row in rows[:8]] == [request.key for request in roles.critic.asked]
     assert {(row.kept, row.enriched, row.helper) for row in rows[8:]} == {(False, None, None)}
@@ -172,10 +153,3 @@ async def test_a_critic_that_fails_ends_the_item() -> None:
     assert roles.model.asked == []
     assert len(roles.critic.asked) == 8
     assert [row.enriched for row in solved.retrieved[:4]] == ["[Relevant]", "[Irrelevant]", None, "[Relevant]"]
-
-
-async def test_repetitions_share_what_the_critic_says() -> None:
-    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
-    await one.solve(QA, "self_rag")
-    await other.solve(QA, "self_rag", repetition=2)
-    assert one.critic.asked == other.critic.asked

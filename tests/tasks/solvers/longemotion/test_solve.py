@@ -14,24 +14,8 @@ from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.state import LongItem, RetrievedChunk
-from tests.tasks.solvers.longemotion.scripted_roles import (
-    EC,
-    ED,
-    EE,
-    ES,
-    FAILED,
-    FIRM,
-    HISTORY,
-    LAST,
-    MC,
-    QA,
-    SEGMENTS,
-    TOWER,
-    ScriptedModel,
-    ScriptedRoles,
-    long_item,
-    saying,
-)
+from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
 PROMPTS = load_long_prompts()
 EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
@@ -335,6 +319,18 @@ async def test_without_chunks_nobody_is_asked(asked: LongItem, setting: Setting)
         await roles.solve(replace(asked, chunks=()), setting)
     assert caught.value.where == f"item {asked.item_id}, setting {setting}"
     assert (roles.model.asked, roles.sage.asked, roles.critic.asked) == ([], [], [])
+
+
+@pytest.mark.parametrize("setting", ["coem", "self_rag"])
+@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
+async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: LongItem, setting: Setting) -> None:
+    one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
+    await one.solve(asked, setting)
+    await other.solve(asked, setting, repetition=2)
+    made = [*one.sage.asked, *one.critic.asked]
+    assert made == [*other.sage.asked, *other.critic.asked]
+    assert {(request.model, request.repetition) for request in made} == {("sage" if setting == "coem" else "critic", 0)}
+    assert one.model.asked != other.model.asked
 
 
 async def test_a_failed_call_is_the_last() -> None:

@@ -1,6 +1,6 @@
 """The steps for long items, called as plain functions on a lake of their own: what they write, and what an incomplete one is."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from schemas.tables.responses import Responses
 from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
+from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
 from tasks.solvers.longemotion.state import LongItem, ModelRoles, SolverOptions, SolverResources
@@ -24,13 +25,14 @@ from tasks.solvers.longemotion.steps import (
     ChunkJob,
     LongJob,
     LongKeys,
-    RoleListeners,
     chunk_partition,
     infer_long_partition,
     read_long,
     solve_item,
 )
-from tests.tasks.solvers.longemotion.scripted_roles import EE, FAILED, QA, ScriptedModel, WordRetriever, saying
+from tests.tasks.rows import frame, item, items
+from tests.tasks.solvers.longemotion.long_items import EE, QA
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 
 DATASET = "own"
 
@@ -48,40 +50,15 @@ class Listener:
         self.replies += 1
 
 
-class InTurn:
-    """A worker pool that does one job after the other, the longest first."""
+def build(lake: Lake, long_item: LongItem) -> tuple[PartitionRef, PartitionRef]:
+    """Write the item and its context."""
+    built = item(long_item.item_id, **long_item.item.model_dump(exclude={"item_id"}, exclude_none=True))
+    context = {**long_item.context.model_dump(), "dataset": DATASET, "item_id": long_item.item_id, "renamed": [["a", "b"]]}
 
-    async def do_all(self, works: Sequence[Any]) -> list[Any]:
-        done: dict[int, Any] = {}
-        for place in sorted(range(len(works)), key=lambda place: -works[place].length):
-            done[place] = await works[place].do()
-        return [done[place] for place in range(len(works))]
+    def write(layer: str, table: pl.DataFrame, schema: Any) -> PartitionRef:
+        return lake.write(partition_key(layer, {"dataset": DATASET}, {}, [], "1"), table, schema)
 
-
-def build(lake: Lake, *long_items: LongItem) -> tuple[PartitionRef, PartitionRef]:
-    """Write items and contexts."""
-    rows = [
-        {
-            **one.item.model_dump(),
-            "dataset": DATASET,
-            "item_id": one.item_id,
-            "source_file": "own.jsonl",
-            "source_row": 0,
-            "source_row_sha256": "0" * 64,
-        }
-        for one in long_items
-    ]
-    contexts = [
-        {**one.context.model_dump(), "dataset": DATASET, "item_id": one.item_id, "renamed": [["a", "b"]]} for one in long_items
-    ]
-    return write(lake, "items", rows, Items), write(lake, "contexts", contexts, Contexts)
-
-
-def write(lake: Lake, layer: str, rows: list[dict[str, Any]], schema: Any) -> PartitionRef:
-    empty = schema.create_empty()
-    table = pl.DataFrame([{name: row.get(name) for name in empty.columns} for row in rows], schema=empty.schema)
-    ref: PartitionRef = lake.write(partition_key(layer, {"dataset": DATASET}, {}, [], "1"), table, schema)
-    return ref
+    return write("items", items(built), Items), write("contexts", frame(Contexts, (context,)), Contexts)
 
 
 def plain(step: Any) -> Callable[..., Awaitable[Any]]:
@@ -117,15 +94,13 @@ def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, s
 
 
 def resources(model: ScriptedModel) -> SolverResources:
-    other = ScriptedModel(saying("x"), "other").role_model()
-    return SolverResources(ModelRoles(model.role_model(), other, other), WordRetriever())
+    return SolverResources({"tested": model.role_model()}, WordRetriever())
 
 
 async def infer(lake: Lake, asked: LongJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
     listener = Listener()
-    refs = await plain(infer_long_partition)(
-        asked, lake, resources(model), InTurn(), RoleListeners(listener, Listener(), Listener())
-    )
+    async with WorkerPool(1) as pool:
+        refs = await plain(infer_long_partition)(asked, lake, resources(model), pool, {"tested": listener})
     return refs, listener
 
 
@@ -200,7 +175,7 @@ async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel)
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
     )
     asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
-    roles = ModelRoles(model.role_model(), sage.role_model(), ScriptedModel(saying("x"), "critic").role_model())
+    roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
     solved = await solve_item(QA, asked, SolverResources(roles, WordRetriever()), 0)
     return solved.transcript, len(sage.asked)
 
