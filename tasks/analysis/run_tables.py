@@ -1,9 +1,10 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from inspect import signature
+from typing import Any, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -20,6 +21,8 @@ from schemas.vocabulary import Metric
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
+
+ResultT = TypeVar("ResultT")
 
 PROMPT_CHUNKS = pl.Schema(
     {
@@ -104,6 +107,18 @@ class System:
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the part of a frame with columns `model` and `setting` that is about this system."""
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
+
+
+def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
+    """Return a row of a table as an object.
+
+    Args:
+        kind: takes columns of the row by name; those that it does not know are left out.
+        row: of any table.
+        others: what is no column of the row, or has another value than there.
+    """
+    known = signature(kind).parameters
+    return kind(**{name: value for name, value in row.items() if name in known} | others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
+from schemas.vocabulary import Metric
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class MetricPath:
     method: MethodSpec
     spec: MetricSpec
     weight: float
+
+    @property
+    def key(self) -> tuple[str, str, Metric]:
+        """What names its rows: dataset, method and metric."""
+        return self.dataset, self.method.id, self.spec.metric
 
     @property
     def metric_label(self) -> str:

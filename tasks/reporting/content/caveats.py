@@ -180,7 +180,6 @@ def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
         yield Caveat("wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset narrow it.")
 
 
-NO_TASKS = "no tasks at this level"
 NOT_SELECTED = "not selected for this run"
 NO_REPLIES = "no replies in this run"
 MAX_NAMES = 3

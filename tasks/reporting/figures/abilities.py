@@ -7,7 +7,7 @@ import altair as alt
 
 from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import TOTAL, PublishedTable
-from tasks.reporting.content.tables import AbilityRow
+from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.figures.drawing import (
     GATE,
@@ -23,29 +23,24 @@ from tasks.reporting.figures.drawing import (
     row_names,
     score_axis,
 )
+from tasks.reporting.report import SystemReport
 
 
-def draw_abilities(
-    abilities: tuple[AbilityRow, ...], verdict: TotalVerdict, published: PublishedTable, anchor: str
-) -> str | None:
+def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None:
     """Draw bars of a system's abilities and total over the published models, each a thin line, their median a thick one.
 
-    Args:
-        abilities: rows of the system.
-        verdict: its total.
-        published: the backdrop.
-        anchor: of the system; a bar leads to the place of its number in the score tree.
+    A bar leads to the place of its number in the score tree.
 
     Returns:
         An `<svg>` element, or null if nothing has a score.
     """
-    shown = [row for row in abilities if row.datasets_total]
-    bars = [_bar(row.title, row.score, f"{anchor}-a-{row.id}") for row in shown]
+    shown, verdict = entry.abilities, entry.verdict
+    bars = [_bar(node.title, node.part.score, node.anchor) for node in shown]
     total = "Total, before the veto" if verdict.state == "vetoed" else "Total"
-    bars.append(_bar(total, verdict.before_veto, f"{anchor}-total"))
+    bars.append(_bar(total, verdict.before_veto, entry.tree.anchor))
     if all(bar["score"] is None for bar in bars):
         return None
-    rows = dict(zip([*(row.id for row in shown), TOTAL], (bar["row"] for bar in bars), strict=True))
+    rows = dict(zip([*(node.part.id for node in shown), TOTAL], (bar["row"] for bar in bars), strict=True))
     others = _published_scores(rows, published, verdict.system.setting)
     lines: Values = [{"row": row, "score": score} for row, scores in others.items() for score in scores]
     medians: Values = [{"row": row, "score": median(scores)} for row, scores in others.items() if scores]
@@ -79,5 +74,5 @@ def _range(row: str, verdict: TotalVerdict) -> Values:
     return [] if verdict.ci_low is None else [{"row": row, "low": verdict.ci_low, "high": verdict.ci_high}]
 
 
-def _thresholds(shown: list[AbilityRow], verdict: TotalVerdict) -> Values:
-    return [{"row": row.title, "score": verdict.gate_threshold} for row in shown if row.is_gate]
+def _thresholds(shown: tuple[Node, ...], verdict: TotalVerdict) -> Values:
+    return [{"row": node.title, "score": verdict.gate_threshold} for node in shown if node.kind == "gate"]

@@ -14,7 +14,6 @@ from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells
@@ -67,14 +66,9 @@ def _draw(report: Report, data: ReportData) -> dict[str, Any]:
 
     found = report.retrieval.by_dataset if report.retrieval else {}
     return {
-        "abilities": {
-            entry.anchor: abilities.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
-            for entry in report.systems
-        },
-        "radars": {
-            entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems
-        },
-        "overlay": radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
+        "abilities": {entry.anchor: abilities.draw_abilities(entry, data.paper) for entry in report.systems},
+        "radars": {entry.anchor: radar.draw_system(entry, data.paper) for entry in report.systems},
+        "overlay": radar.overlay_systems(report.systems),
         "gains": {entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
         "recall": {dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
         "needles": {grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
@@ -110,7 +104,6 @@ def make_environment() -> Environment:
         "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,
         "languages": LANGUAGES,
-        "no_tasks": NO_TASKS,
         "level_names": LEVELS,
         "cost_heads": HEADS,
         "max_partitions": MAX_PARTITIONS,

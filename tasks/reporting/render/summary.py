@@ -50,19 +50,17 @@ def _result(verdict: TotalVerdict) -> list[str]:
 
 
 def _abilities(report: Report) -> Iterator[str]:
-    titles = [row.title for entry in report.systems[:1] for row in entry.abilities if row.datasets_total]
+    titles = [node.title for entry in report.systems[:1] for node in entry.abilities]
     if not titles:
         return
     yield "## Abilities"
-    rows = (
-        [escape(entry.label), *(number(row.score) for row in entry.abilities if row.datasets_total)] for entry in report.systems
-    )
+    rows = ([escape(entry.label), *(number(node.part.score) for node in entry.abilities)] for entry in report.systems)
     yield table(["Model", *map(escape, titles)], rows)
 
 
 def _weakest(report: Report) -> Iterator[str]:
     rows = [
-        [escape(entry.label), escape(weak.task.title), escape(weak.task.path), number(weak.task.score)]
+        [escape(entry.label), escape(weak.task.part.title), escape(weak.task.path.path), number(weak.task.part.score)]
         for entry in report.systems
         for weak in entry.weak
     ]
