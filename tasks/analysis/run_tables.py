@@ -182,11 +182,16 @@ class ReportData:
         """Settings of the systems, in the order in which they are shown."""
         return tuple(sorted({system.setting for system in self.systems()}, key=setting_order))
 
-    @property
+    @cached_property
     def titles(self) -> dict[str, str]:
         """Titles of the blueprint's datasets by id, in its order."""
         ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
         return {name: self.blueprint.datasets[name].title for name in ids}
+
+    def dataset_order(self, dataset: str) -> tuple[int, str]:
+        """Return sort key: datasets in the blueprint's order, others last by name."""
+        known = list(self.titles)
+        return (known.index(dataset) if dataset in known else len(known), dataset)
 
     @property
     def sample(self) -> int | None:

@@ -8,7 +8,7 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import RUN, LeaderboardData, ordered
 from tasks.analysis.number_format import counted, listed
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import System, from_row
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import State, say_state, state_of
@@ -19,30 +19,30 @@ class LeaderboardEntry:
     """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
 
     system: System
-    rank: int | None
     state: State
     state_word: str
+    rank: int | None
     total: float | None
-    before_veto: float | None
+    total_before_veto: float | None
     ci_low: float | None
     ci_high: float | None
     veto_reason: str | None
     coverage: float | None
     scores: tuple[float | None, ...]
-    run: str | None
+    run: str | None = None
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A total of one run. `before_veto` is what the model would have; `total` is 0 where it was vetoed."""
+    """A total of one run; it is 0 where the model was vetoed."""
 
     run: str
     started_at: str
     total: float | None
-    before_veto: float | None
+    total_before_veto: float | None
     ci_low: float | None
     ci_high: float | None
-    vetoed: bool
+    vetoed: bool | None
     coverage: float
 
 
@@ -106,19 +106,13 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
 
 def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> LeaderboardEntry:
     state = state_of(row, blueprint)
-    return LeaderboardEntry(
+    return from_row(
+        LeaderboardEntry,
+        row,
         system=System(row["model"], row["setting"]),
-        rank=row["rank"],
         state=state,
         state_word=say_state(state, has_gate=blueprint.gate is not None),
-        total=row["total"],
-        before_veto=row["total_before_veto"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-        veto_reason=row["veto_reason"],
-        coverage=row["coverage"],
         scores=scores,
-        run=row.get(RUN),
     )
 
 
@@ -127,23 +121,11 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
-        moments = sorted((_moment(row, started) for row in system.rows(data.history)), key=lambda moment: moment.started_at)
+        moments = [from_row(Moment, row, started_at=started[row[RUN]]) for row in system.rows(data.history)]
+        moments.sort(key=lambda moment: moment.started_at)
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
     return tuple(found)
-
-
-def _moment(row: dict[str, Any], started: Mapping[str, str]) -> Moment:
-    return Moment(
-        run=row[RUN],
-        started_at=started[row[RUN]],
-        total=row["total"],
-        before_veto=row["total_before_veto"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-        vetoed=bool(row["vetoed"]),
-        coverage=row["coverage"],
-    )
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
     shown, verdict = entry.abilities, entry.verdict
     bars = [_bar(node.title, node.part.score, node.anchor) for node in shown]
     total = "Total, before the veto" if verdict.state == "vetoed" else "Total"
-    bars.append(_bar(total, verdict.before_veto, entry.tree.anchor))
+    bars.append(_bar(total, verdict.total_before_veto, entry.tree.anchor))
     if all(bar["score"] is None for bar in bars):
         return None
     rows = dict(zip([*(node.part.id for node in shown), TOTAL], (bar["row"] for bar in bars), strict=True))

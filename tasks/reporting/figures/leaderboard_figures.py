@@ -39,9 +39,9 @@ def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
     layers = []
     for history, colour in drawn:
         points: Values = [
-            {"at": moment.started_at, "total": moment.before_veto, "low": moment.ci_low, "high": moment.ci_high}
+            {"at": moment.started_at, "total": moment.total_before_veto, "low": moment.ci_low, "high": moment.ci_high}
             for moment in history.moments
-            if moment.before_veto is not None
+            if moment.total_before_veto is not None
         ]
         ranges = [point for point in points if point["low"] is not None]
         layers += [

@@ -36,7 +36,7 @@ def _results(report: Report) -> Iterator[str]:
 
 
 def _result(verdict: TotalVerdict) -> list[str]:
-    totals = {"vetoed": f"0 ({number(verdict.before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
+    totals = {"vetoed": f"0 ({number(verdict.total_before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
     return [
         escape(verdict.system.model),
         escape(verdict.system.setting),

@@ -49,7 +49,7 @@ def test_rows_say_what_became_of_each_model() -> None:
         (100.0, 25.0),
         NEW,
     )
-    assert (beta.state_word, beta.total, beta.before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
+    assert (beta.state_word, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
     assert (gamma.state_word, gamma.total, gamma.scores) == ("no score", None, (None, None))
 
 

@@ -40,13 +40,13 @@ def test_sentence_of_a_vetoed_model() -> None:
         "beta is vetoed: its total is 0, because the gate score of 0.00 is below the required 60; before the veto it would "
         "be 100.00. It is weakest in Values & Safety (0.0), there in Kindness (0.0)."
     )
-    assert (verdict.total, verdict.before_veto, verdict.rank_note) == (0.0, 100.0, "not ranked: vetoed")
+    assert (verdict.total, verdict.total_before_veto, verdict.rank_note) == (0.0, 100.0, "not ranked: vetoed")
 
 
 def test_a_model_without_result_has_no_score_rather_than_zero() -> None:
     verdict = judge_systems(example_data())[2]
     assert verdict.sentence == "gamma has no score: none of the 4 datasets gave a result."
-    assert (verdict.total, verdict.before_veto) == (None, None)
+    assert (verdict.total, verdict.total_before_veto) == (None, None)
     assert verdict.caveats[0].text == "None of the 4 datasets gave a score."
 
 
