@@ -1,6 +1,6 @@
 """Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import dataframely as dy
@@ -8,10 +8,8 @@ import polars as pl
 
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
-from schemas.tables import scores as tables
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.contexts import Chunks, Retrievals
+from schemas.tables.layers import LAYERS
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
@@ -22,6 +20,10 @@ from tasks.lake.lake import measured_columns
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 Key = tuple[str, int]
 """Item and repetition."""
+
+SHOWN = ("items", "responses", "judgements", "item_scores", "contexts")
+OF_ALL = ("items", "contexts")
+"""Layers whose partitions are the same for all models and settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +89,12 @@ def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evi
     retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
     chunks = _chunks_of(run, asked)
     found = [join_prompt_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
+    rows = {
+        layer: reader.read(LAYERS[layer].schema, run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked)))
+        for layer in SHOWN
+    }
     return Evidence(
-        items=reader.read(Items, run.partitions("items", dataset=dataset)),
-        responses=reader.read(Responses, run.partitions("responses", **asked)),
-        judgements=reader.read(Judgements, run.partitions("judgements", **asked)),
-        item_scores=reader.read(tables.ItemScores, run.partitions("item_scores", **asked)),
-        contexts=reader.read(Contexts, run.partitions("contexts", dataset=dataset)),
+        **rows,
         retrievals=retrievals,
         prompt_chunks=pl.concat(found) if found else pl.DataFrame(schema=PROMPT_CHUNKS),
         refs=tuple(reader.refs),
@@ -157,28 +159,13 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
             got="; ".join(found.notes),
             next_step="look into it with the version that wrote it",
         )
-    data = ReportData(
-        manifest=run.manifest,
-        blueprint=run.blueprint,
-        item_scores=tables.ItemScores.validate(found.item_scores),
-        items=Items.validate(found.items),
-        responses=Responses.validate(found.responses),
-        judgements=Judgements.validate(found.judgements),
-        contexts=Contexts.validate(found.contexts),
-        retrievals=Retrievals.validate(found.retrievals),
-        prompt_chunks=found.prompt_chunks,
-    )
+    layers = (*SHOWN, "retrievals")
+    rows = {layer: LAYERS[layer].schema.validate(getattr(found, layer)) for layer in layers}
+    data = ReportData(manifest=run.manifest, blueprint=run.blueprint, prompt_chunks=found.prompt_chunks, **rows)
     licences = [notice.licence for notice in restricted_notices(data)]
     safe = redact(data)
-    return Evidence(
-        items=safe.items,
-        responses=safe.responses,
-        judgements=safe.judgements,
-        item_scores=safe.item_scores,
-        contexts=safe.contexts,
-        retrievals=safe.retrievals,
-        prompt_chunks=safe.prompt_chunks,
-        refs=found.refs,
+    return replace(
+        found,
         withheld=licences[0] if licences else None,
-        notes=found.notes,
+        **{layer: getattr(safe, layer) for layer in (*layers, "prompt_chunks")},
     )

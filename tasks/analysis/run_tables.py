@@ -13,7 +13,7 @@ from schemas.blueprint import Blueprint
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables import scores as tables
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
@@ -25,17 +25,9 @@ from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_t
 ResultT = TypeVar("ResultT")
 
 PROMPT_CHUNKS = pl.Schema(
-    {
-        "dataset": pl.String,
-        "item_id": pl.String,
-        "model": pl.String,
-        "setting": pl.String,
-        "repetition": pl.Int64,
-        "query_number": pl.Int64,
-        "rank": pl.Int64,
-        "text": pl.String,
-        "holds_needle": pl.Boolean,
-    }
+    dict.fromkeys(("dataset", "item_id", "model", "setting"), pl.String)
+    | dict.fromkeys(("repetition", "query_number", "rank"), pl.Int64)
+    | {"text": pl.String, "holds_needle": pl.Boolean}
 )
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
@@ -65,27 +57,6 @@ def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Ma
     kept = last_stage(mine).filter("kept")
     texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
     return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
-
-
-NEEDLES = pl.Schema(
-    {
-        "model": pl.String,
-        "setting": pl.String,
-        "dataset": pl.String,
-        "method": pl.String,
-        "metric": pl.String,
-        "length_bin": pl.String,
-        "length_tokens": pl.Int64,
-        "depth_bin": pl.String,
-        "depth_percent": pl.Float64,
-        "value": pl.Float64,
-        "n": pl.Int64,
-    }
-)
-"""Columns of a grid of needles: mean value in [0, 1] by length and depth (null = nothing scored), and the items scored.
-
-`length_bin` and `depth_bin` are labels, `length_tokens` and `depth_percent` say where they stand.
-"""
 
 
 @dataclass(frozen=True, order=True)
@@ -126,7 +97,7 @@ class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
     `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
-    compared with it. `needles` has the columns NEEDLES; `prompt_chunks`, the chunks that went into prompts, has PROMPT_CHUNKS.
+    compared with it. `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS.
     A layer is empty where a run has no such thing.
     """
 
@@ -149,7 +120,7 @@ class ReportData:
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
     gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
-    needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
+    needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def systems(self) -> tuple[System, ...]:

@@ -1,7 +1,7 @@
 """Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.number_format import number, setting_title
+from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import TOTAL, PublishedTable
 
 FOUNDATIONAL = "foundational"
@@ -35,24 +35,16 @@ class ScoreQuartiles:
 
 
 @dataclass(frozen=True)
-class SettingScores:
-    """The published models asked in one setting: a row per ability, the last one for the total."""
-
-    setting: str
-    title: str
-    rows: tuple[ScoreQuartiles, ...]
-
-
-@dataclass(frozen=True)
 class OpennessRow:
-    """Open-weight or closed models of the published table; `totals` are before the veto."""
+    """Open-weight or closed models of the published table; `totals` are before the veto, in ascending order."""
 
     kind: str
-    models: int
-    low: float
-    middle: float
-    high: float
     totals: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        """Their median."""
+        return median(self.totals)
 
 
 @dataclass(frozen=True)
@@ -101,10 +93,11 @@ class Fit:
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `unsized`: models without a known size. `vetoed`: models without a rank; totals are those before the veto, theirs too.
+    `settings`: a row per ability, the last one for the total. `unsized`: models without a known size. `vetoed`: models without a
+    rank; totals are those before the veto, theirs too.
     """
 
-    settings: tuple[SettingScores, ...]
+    settings: Mapping[str, tuple[ScoreQuartiles, ...]]
     openness: tuple[OpennessRow, ...]
     sizes: tuple[SizedModel, ...]
     unsized: int
@@ -122,7 +115,7 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     """
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
     return PublishedModels(
-        settings=tuple(_setting_scores(paper, blueprint, setting) for setting in paper.settings),
+        settings={setting: tuple(_setting_scores(paper, blueprint, setting)) for setting in paper.settings},
         openness=openness_rows(paper.wide),
         sizes=sizes,
         unsized=paper.wide.height - len(sizes),
@@ -132,11 +125,10 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     )
 
 
-def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> SettingScores:
+def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[ScoreQuartiles]:
     total = "Total, before the veto" if blueprint.gate else "Total"
     scores = [(main.title, paper.ability(main.id, setting)) for main in blueprint.abilities]
-    rows = (_quartiles(title, values) for title, values in [*scores, (total, paper.total(setting))] if values)
-    return SettingScores(setting, setting_title(setting), tuple(rows))
+    return (_quartiles(title, values) for title, values in [*scores, (total, paper.total(setting))] if values)
 
 
 def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
@@ -145,16 +137,13 @@ def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
 
 
 def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
-    """Return totals of open and closed models, each group's in ascending order."""
+    """Return totals of open and closed models."""
     if not {"type", TOTAL} <= set(published.columns):
         return ()
     groups: dict[str, list[float]] = {}
     for kind, total in published.select("type", TOTAL).drop_nulls().iter_rows():
         groups.setdefault(kind, []).append(total)
-    return tuple(
-        OpennessRow(kind, len(totals), min(totals), median(totals), max(totals), tuple(sorted(totals)))
-        for kind, totals in sorted(groups.items())
-    )
+    return tuple(OpennessRow(kind, tuple(sorted(totals))) for kind, totals in sorted(groups.items()))
 
 
 def parse_size(text: str) -> float | None:

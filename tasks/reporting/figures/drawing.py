@@ -6,6 +6,7 @@ Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -42,6 +43,15 @@ ROW = 52
 FONT, SMALL = 13, 11
 Values = list[dict[str, Any]]
 _PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
+
+
+@dataclass(frozen=True)
+class KeyedFigure:
+    """A drawing of several models, and its key: label and colour of each. `left_out`: models that are not drawn."""
+
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
 
 
 @contextmanager

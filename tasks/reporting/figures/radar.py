@@ -7,7 +7,7 @@ from html import escape
 
 from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
-from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL
+from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
 from tasks.reporting.report import SystemReport
 
 FEWEST_AXES = 3
@@ -44,15 +44,6 @@ class RadarBand:
     high: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
-class Overlay:
-    """A radar of several models, and its key: label and colour of each. `left_out`: models without a score or a colour."""
-
-    svg: str
-    keys: tuple[tuple[str, str], ...]
-    left_out: int
-
-
 def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> RadarBand:
     """Return the published models of one setting on the axes of these abilities, given by id."""
     ranges = [published.range_of(ability, setting, None) for ability in abilities]
@@ -69,7 +60,7 @@ def draw_system(entry: SystemReport, published: PublishedTable) -> str | None:
     return draw_radar([node.title for node in entry.abilities], [_shape_of(entry)], band)
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> Overlay | None:
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> KeyedFigure | None:
     """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
 
     Args:
@@ -83,10 +74,10 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand
     if svg is None or len(drawn) == 1:
         return None
     keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
-    return Overlay(svg, keys, left_out=len(shapes) - len(drawn))
+    return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
 
 
-def overlay_systems(systems: Sequence[SystemReport]) -> Overlay | None:
+def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Return the systems of a run over each other."""
     titles = [node.title for entry in systems[:1] for node in entry.abilities]
     return draw_overlay(titles, [_shape_of(entry) for entry in systems])

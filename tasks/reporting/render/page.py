@@ -1,6 +1,7 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,16 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
 
 
 def _render_page(report: Report, data: ReportData) -> str:
+    return _render("page.html.jinja", partial(_draw, report, data), report=report)
+
+
+def _render(template: str, draw: Callable[[], dict[str, Any]], **content: object) -> str:
     # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
     from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
 
     with drawing():
-        figures = _draw(report, data)
-    template = make_environment().get_template("page.html.jinja")
-    return template.render(report=report, figures=figures, colours=COLOURS)
+        figures = draw()
+    return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
 def _draw(report: Report, data: ReportData) -> dict[str, Any]:
@@ -138,14 +142,8 @@ def write_text(path: Folder, text: str) -> None:
 
 def render_leaderboard(data: LeaderboardData) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
-
     leaderboard = build_leaderboard(data)
-    with drawing():
-        figures = _draw_leaderboard(leaderboard, data)
-    template = make_environment().get_template("leaderboard.html.jinja")
-    return template.render(leaderboard=leaderboard, figures=figures, colours=COLOURS)
+    return _render("leaderboard.html.jinja", partial(_draw_leaderboard, leaderboard, data), leaderboard=leaderboard)
 
 
 def write_leaderboard(data: LeaderboardData, path: Path) -> None:
@@ -169,7 +167,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[s
     return {
         "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
         "history": leaderboard_figures.draw_histories(leaderboard.histories),
-        "boxes": {scores.setting: leaderboard_figures.draw_boxes(scores) for scores in models.settings} if models else {},
+        "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
         "openness": leaderboard_figures.draw_openness(models) if models else None,
         "sizes": leaderboard_figures.draw_sizes(models) if models else None,
         "core": leaderboard_figures.draw_core(models) if models else None,

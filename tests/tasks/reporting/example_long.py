@@ -10,11 +10,11 @@ import polars as pl
 
 from schemas.context import ASPECTS
 from schemas.tables import scores as tables
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import load_published_for
 from tests.tasks.reporting.example_items import digest, make_table
@@ -260,11 +260,17 @@ def agreements() -> dy.DataFrame[Agreements]:
     )
 
 
-def needles() -> pl.DataFrame:
+def needles() -> dy.DataFrame[NeedleScores]:
     """Lengths 8000 and 16000, two depths; nothing was scored at the longest and deepest."""
     rows = [
         {"model": model, "setting": setting, "dataset": PREFIX + "ec_emobench", "method": "label", "metric": metric}
-        | {"length_bin": str(length), "length_tokens": length, "depth_bin": f"{depth} to {depth + 20} %", "depth_percent": depth}
+        | {
+            "n_total": 5,
+            "length_bin": str(length),
+            "length_tokens": length,
+            "depth_bin": f"{depth} to {depth + 20} %",
+            "depth_percent": depth,
+        }
         | {
             "value": None if (length, depth) == (16000, 80) else value - depth / 200,
             "n": 0 if (length, depth) == (16000, 80) else 5,
@@ -274,7 +280,7 @@ def needles() -> pl.DataFrame:
         for length, value in ((8000, 0.9), (16000, 0.5))
         for depth in (0, 80)
     ]
-    return pl.DataFrame(rows, schema_overrides=NEEDLES).select(*NEEDLES)
+    return make_table(NeedleScores, rows)
 
 
 def _aggregates(schema: type[Any], level: str) -> Any:

@@ -41,14 +41,15 @@ def test_family_of_a_model(model: str, family: str) -> None:
 
 def test_the_published_models_of_the_example() -> None:
     found = describe_published_models(read_table(published()), BLUEPRINT)
-    (scores,) = found.settings
+    scores = found.settings["base"]
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
-    assert scores.rows[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
-    assert [row.title for row in scores.rows] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
+    assert scores[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
+    assert [row.title for row in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
     assert found.openness == (
-        OpennessRow("Closed-source", 2, 20.0, 45.0, 70.0, (20.0, 70.0)),
-        OpennessRow("Open-source", 1, 10.0, 10.0, 10.0, (10.0,)),
+        OpennessRow("Closed-source", (20.0, 70.0)),
+        OpennessRow("Open-source", (10.0,)),
     )
+    assert [row.middle for row in found.openness] == [45.0, 10.0]
     assert [(model.model, model.billions, model.estimated) for model in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),

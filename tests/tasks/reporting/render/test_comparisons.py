@@ -5,9 +5,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Retrievals
-from tasks.analysis.run_tables import NEEDLES
 from tasks.reporting.content.gains import model_gains, side_by_side
 from tasks.reporting.content.judges import describe_judges
 from tasks.reporting.content.request import describe_request
@@ -141,7 +140,7 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
 def test_a_grid_that_does_not_differ_has_nothing_to_say() -> None:
     row: dict[str, Any] = {"model": "alpha", "setting": "base", "dataset": "longemotion_ec_emobench", "method": "label"}
     row |= {"metric": "accuracy", "length_bin": "2000 to 4000", "length_tokens": 2000, "depth_bin": "5 %", "depth_percent": 5.0}
-    (grid,) = needle_grids(long_data(needles=pl.DataFrame([row | {"value": 0.5, "n": 1}], schema=NEEDLES)))
+    (grid,) = needle_grids(long_data(needles=make_table(NeedleScores, [row | {"value": 0.5, "n": 1, "n_total": 1}])))
     assert grid.sentence is None
     assert grid.lengths == ("2k to 4k",)
 

@@ -4,10 +4,9 @@ import re
 
 import polars as pl
 
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
 from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import NEEDLES
 from tasks.reporting.figures import drawing
 from tasks.reporting.render.page import render_html
 from tests.tasks.analysis.test_redaction import notice
@@ -86,7 +85,7 @@ def test_each_section_goes_with_its_layer() -> None:
     data = long_data(
         gains=SettingGains.create_empty(),
         agreements=Agreements.create_empty(),
-        needles=pl.DataFrame(schema=NEEDLES),
+        needles=NeedleScores.create_empty(),
         retrievals=retrievals().clear(),
         prompt_chunks=prompt_chunks().clear(),
     )
