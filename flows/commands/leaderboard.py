@@ -32,10 +32,11 @@ def leaderboard(
     _require_page(html)
     if published:
         _require_no_run(runs)
-        rows, data = leaderboards.published_rows(benchmark), leaderboards.published_leaderboard(benchmark) if html else None
+        paper = leaderboards.published_leaderboard(benchmark)
+        rows, data = paper.rows, paper if html else None
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, scored_as)
-        rows, data = ranked.rows, leaderboards.stored_leaderboard(benchmark, folder, ranked, html) if html else None
+        rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
     if html and data:
         from tasks.reporting.render.page import write_leaderboard  # noqa: PLC0415
 

@@ -143,16 +143,8 @@ def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
 def _stored_total(run: PastRun, system: SystemKey) -> Row:
     shown = (
-        "total",
-        "total_before_veto",
-        "ci_low",
-        "ci_high",
-        "vetoed",
-        "veto_reason",
-        "gate_score",
-        "rank",
-        "coverage",
-        "item_coverage",
+        *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", "gate_score"),
+        *("rank", "coverage", "item_coverage"),
     )
     row = run.layers["totals"].row(by_predicate=(pl.col("model") == system[0]) & (pl.col("setting") == system[1]), named=True)
     return {name: row[name] for name in shown}
@@ -200,14 +192,9 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
         for (dataset, item), metric in list(reversed(unique.items()))[:most]:
             rows = [_replies(run, dataset, item, system) for run, system in ((before, pair.before), (after, pair.after))]
-            named = {
-                "direction": direction,
-                "dataset": dataset,
-                "item_id": item,
-                "method": metric.method,
-                "metric": metric.metric,
-            }
-            yield {**named, "before": rows[0], "after": rows[1]}
+            named = {"direction": direction, "dataset": dataset, "item_id": item}
+            measured = {"method": metric.method, "metric": metric.metric}
+            yield {**named, **measured, "before": rows[0], "after": rows[1]}
 
 
 def _replies(run: PastRun, dataset: str, item: str, system: SystemKey) -> list[Row]:

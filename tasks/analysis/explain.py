@@ -105,15 +105,15 @@ def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
 
 def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
     """Return names above the target, from this ability on; none if it does not lie below."""
+    here = [("ability", ability.id)]
     for task in ability.tasks:
-        if target == task.id:
-            return [("ability", ability.id)]
-        if target in [entry.id for entry in task.datasets]:
-            return [("ability", ability.id), ("task", task.id)]
+        if target == task.id or target in [entry.id for entry in task.datasets]:
+            return here if target == task.id else [*here, ("task", task.id)]
     for child in ability.children:
-        found = [("ability", ability.id)] if child.id == target else _path(child, target)
-        if found:
-            return found if child.id == target else [("ability", ability.id), *found]
+        if child.id == target:
+            return here
+        if below := _path(child, target):
+            return [*here, *below]
     return []
 
 

@@ -38,7 +38,6 @@ class LeaderboardData:
     `manifests`: of all these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
-    benchmark: str
     blueprint: Blueprint
     totals: pl.DataFrame
     abilities: pl.DataFrame
@@ -47,6 +46,11 @@ class LeaderboardData:
     links: Mapping[str, str]
     published: pl.DataFrame | None
     is_published: bool = False
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One JSON object per model and setting, ranked ones first."""
+        return leaderboard_rows(self.totals, self.abilities)
 
     @cached_property
     def paper(self) -> PublishedTable:
@@ -89,29 +93,6 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
         {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
         for row in ordered.iter_rows(named=True)
     ]
-
-
-def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """Return the paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
-
-    Raises:
-        UsageError: if no paper has published scores of the benchmark's abilities.
-    """
-    blueprint, published = _published(benchmark)
-    return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
-
-
-def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
-    blueprint = load_blueprint(benchmark)
-    published = load_published_for(benchmark)
-    if published is None:
-        raise UsageError(
-            f"there is no published table for {blueprint.name}",
-            expected="a benchmark of a paper, such as moodbench or longemotion",
-            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
-            next_step="leave out --published to see your own runs",
-        )
-    return blueprint, published
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
@@ -190,11 +171,10 @@ def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.Da
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
-def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
+def stored_leaderboard(folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
     """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
     Args:
-        benchmark: as given.
         folder: the lake.
         ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
@@ -202,7 +182,6 @@ def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, pa
     blueprint = ranked.blueprint
     manifests = tuple(read_manifest(folder, name) for name in _runs_of(blueprint, folder))
     return LeaderboardData(
-        benchmark=benchmark,
         blueprint=blueprint,
         totals=ranked.totals,
         abilities=ranked.abilities,
@@ -214,15 +193,21 @@ def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, pa
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
-    """Return what the page of a paper's models shows.
+    """Return a paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
     """
-    blueprint, published = _published(benchmark)
+    blueprint, published = load_blueprint(benchmark), load_published_for(benchmark)
+    if published is None:
+        raise UsageError(
+            f"there is no published table for {blueprint.name}",
+            expected="a benchmark of a paper, such as moodbench or longemotion",
+            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
+            next_step="leave out --published to see your own runs",
+        )
     totals = score_published(published, blueprint)
     return LeaderboardData(
-        benchmark=benchmark,
         blueprint=blueprint,
         totals=totals,
         abilities=published_abilities(published),

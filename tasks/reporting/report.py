@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
 from tasks.analysis.score_tree import scores_of
-from tasks.reporting.content.benchmark import has_levels, paper_of
+from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
@@ -70,8 +71,7 @@ class SystemReport:
 class Report:
     """Everything a report says. What a run does not have is null or empty."""
 
-    title: str
-    source: str
+    blueprint: Blueprint
     manifest: RunManifest
     systems: tuple[SystemReport, ...]
     failures: tuple[FailureRow, ...]
@@ -88,10 +88,11 @@ class Report:
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
     method: MethodNotes
-    has_gate: bool
-    has_levels: bool
-    has_targets: bool
-    """Whether the benchmark's paper says how many tasks and datasets there should be."""
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether tasks stand at several levels."""
+        return has_levels(self.blueprint)
 
     @property
     def has_parts(self) -> bool:
@@ -124,8 +125,7 @@ def build_report(data: ReportData) -> Report:
     missing = find_missing_scores(data)
     verdicts = judge_systems(data)
     return Report(
-        title=data.blueprint.title,
-        source=data.blueprint.source,
+        blueprint=data.blueprint,
         manifest=data.manifest,
         systems=tuple(
             _describe(data, system, verdict, missing, f"m{number}")
@@ -145,9 +145,6 @@ def build_report(data: ReportData) -> Report:
         needles=needle_grids(data),
         judges=describe_judges(data),
         method=describe_method(data),
-        has_gate=data.blueprint.gate is not None,
-        has_levels=has_levels(data.blueprint),
-        has_targets=paper_of(data.blueprint).design_targets,
     )
 
 

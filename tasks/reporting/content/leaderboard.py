@@ -1,6 +1,5 @@
 """Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,39 +10,16 @@ from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System, from_row
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
-from tasks.reporting.content.verdicts import State, say_state, state_of
+from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
 
 
-@dataclass(frozen=True)
-class LeaderboardEntry:
-    """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardEntry(SystemTotal):
+    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order."""
 
-    system: System
-    state: State
-    state_word: str
-    rank: int | None
-    total: float | None
-    total_before_veto: float | None
-    ci_low: float | None
-    ci_high: float | None
-    veto_reason: str | None
-    coverage: float | None
-    scores: tuple[float | None, ...]
+    scores: tuple[float | None, ...] = ()
     run: str | None = None
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A total of one run; it is 0 where the model was vetoed."""
-
-    run: str
-    started_at: str
-    total: float | None
-    total_before_veto: float | None
-    ci_low: float | None
-    ci_high: float | None
-    vetoed: bool | None
-    coverage: float
+    started_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,24 +27,20 @@ class History:
     """The totals of one model in one setting, oldest first."""
 
     system: System
-    moments: tuple[Moment, ...]
+    moments: tuple[LeaderboardEntry, ...]
 
 
 @dataclass(frozen=True)
 class Leaderboard:
     """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
 
-    title: str
-    source: str
-    benchmark: str
+    data: LeaderboardData
     titles: tuple[str, ...]
     entries: tuple[LeaderboardEntry, ...]
     histories: tuple[History, ...]
     runs: tuple[RunManifest, ...]
-    links: Mapping[str, str]
     published: PublishedModels | None
     warnings: tuple[str, ...]
-    has_gate: bool
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
@@ -86,34 +58,23 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     rows = ordered(data.totals)
     used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
     return Leaderboard(
-        title=data.blueprint.title,
-        source=data.blueprint.source,
-        benchmark=data.benchmark,
+        data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(
-            _entry(row, data.blueprint, tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
+            _entry(row, data.blueprint, scores=tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
             for row in rows
         ),
         histories=_histories(data, rows),
         runs=tuple(used),
-        links=data.links,
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=_warnings(used),
-        has_gate=data.blueprint.gate is not None,
         paper=paper_of(data.blueprint).title if data.is_published else None,
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> LeaderboardEntry:
-    state = state_of(row, blueprint)
-    return from_row(
-        LeaderboardEntry,
-        row,
-        system=System(row["model"], row["setting"]),
-        state=state,
-        state_word=say_state(state, has_gate=blueprint.gate is not None),
-        scores=scores,
-    )
+def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
+    system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
+    return from_row(LeaderboardEntry, row, system=system, state=state, state_word=say_state(state, blueprint), **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
@@ -121,8 +82,8 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
-        moments = [from_row(Moment, row, started_at=started[row[RUN]]) for row in system.rows(data.history)]
-        moments.sort(key=lambda moment: moment.started_at)
+        history = sorted(system.rows(data.history), key=lambda row: started[row[RUN]])
+        moments = [_entry(row, data.blueprint, started_at=started[row[RUN]]) for row in history]
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
     return tuple(found)

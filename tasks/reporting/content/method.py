@@ -11,7 +11,7 @@ from schemas.lineage import DatasetNotice
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.benchmark import has_levels, metric_paths, task_paths
+from tasks.reporting.content.benchmark import has_levels, metric_paths, paper_of, task_paths
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -182,6 +182,7 @@ class Design:
     english: int
     chinese: int
     bilingual: int
+    has_targets: bool
 
     @property
     def tasks(self) -> int:
@@ -200,7 +201,9 @@ class Design:
 
     @property
     def ratios(self) -> tuple[tuple[str, float | None, float], ...]:
-        """Name, how many of the second come on one of the first, and the paper's target."""
+        """Name, how many of the second come on one of the first, and the paper's target; empty where the paper has none."""
+        if not self.has_targets:
+            return ()
         return (
             ("sub-ability : task", share_of(self.tasks, len(self.rows)), 3.0),
             ("task : dataset", share_of(self.datasets, self.tasks), 2.0),
@@ -218,6 +221,9 @@ def describe_design(data: ReportData) -> Design:
         rows[path.parent.id] = DesignRow(
             old.ability, old.sub_ability, old.tasks + 1, old.datasets + len(names), old.methods + methods
         )
+    has_targets = paper_of(data.blueprint).design_targets
     languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())
     spoken = [tuple(found) for found in languages["language"]]
-    return Design(tuple(rows.values()), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")))
+    return Design(
+        tuple(rows.values()), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")), has_targets
+    )

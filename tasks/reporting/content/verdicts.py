@@ -14,23 +14,30 @@ State = Literal["counted", "vetoed", "gate_unscored", "unscored"]
 """`counted`: a total that stands. `vetoed`: 0 by the gate. `gate_unscored`: a total whose veto is open. `unscored`: no total."""
 
 
-@dataclass(frozen=True)
-class TotalVerdict:
-    """Everything about the total of one system; scores are on 0-100, null means missing."""
+@dataclass(frozen=True, kw_only=True)
+class SystemTotal:
+    """The total of one system; scores are on 0-100, null means missing. `state_word`: its state in a word or two."""
 
     system: System
     state: State
+    state_word: str
     total: float | None
     total_before_veto: float | None
     ci_low: float | None
     ci_high: float | None
+    veto_reason: str | None
+    rank: int | None
+    coverage: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TotalVerdict(SystemTotal):
+    """Everything about the total of one system."""
+
     gate_title: str | None
     gate_score: float | None
     gate_threshold: float | None
-    veto_reason: str | None
-    rank: int | None
     rank_note: str
-    coverage: float
     datasets_scored: int
     datasets_total: int
     item_coverage: float | None
@@ -40,16 +47,11 @@ class TotalVerdict:
     trust: str
     caveats: tuple[Caveat, ...]
 
-    @property
-    def state_word(self) -> str:
-        """The state in a word or two."""
-        return say_state(self.state, has_gate=self.gate_title is not None)
 
-
-def say_state(state: State, *, has_gate: bool) -> str:
+def say_state(state: State, blueprint: Blueprint) -> str:
     """Return a state in a word or two."""
     words: dict[State, str] = {
-        "counted": "gate passed" if has_gate else "scored",
+        "counted": "gate passed" if blueprint.gate else "scored",
         "vetoed": "vetoed",
         "gate_unscored": "gate not scored",
         "unscored": "no score",
@@ -74,6 +76,7 @@ def _judge(data: ReportData, system: System, ranked: int) -> TotalVerdict:
         row,
         system=system,
         state=state,
+        state_word=say_state(state, data.blueprint),
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, state, data, ranked),

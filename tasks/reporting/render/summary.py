@@ -15,7 +15,7 @@ FULL_REPORT = "The full report, with figures, every task and example items, is t
 def write_summary(report: Report) -> str:
     """Return a run's summary as GitHub-flavoured markdown."""
     blocks = [
-        f"# {escape(report.title)}",
+        f"# {escape(report.blueprint.title)}",
         f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_results(report),

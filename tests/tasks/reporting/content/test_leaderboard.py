@@ -12,9 +12,9 @@ from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.render.page import render_leaderboard, write_leaderboard
-from tests.tasks.reporting import example_scores
+from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
-from tests.tasks.reporting.example_scores import totals_row
+from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
 
 OLD, NEW = "20260101-old", "20260102-new"
 
@@ -25,14 +25,14 @@ def runs(**changes: Any) -> tuple[RunManifest, ...]:
 
 
 def data(**changes: Any) -> LeaderboardData:
-    totals = example_scores.all_totals().with_columns(pl.lit(NEW).alias("run"))
-    before = example_scores.totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
+    layers = score_layers(item_scores(), BLUEPRINT)
+    newest = layers["totals"].with_columns(pl.lit(NEW).alias("run"))
+    before = totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
     fields: dict[str, Any] = {
-        "benchmark": "moodbench",
         "blueprint": BLUEPRINT,
-        "totals": totals,
-        "abilities": example_scores.ability(),
-        "history": pl.concat([totals, before.with_columns(pl.lit(OLD).alias("run"))]),
+        "totals": newest,
+        "abilities": layers["ability"],
+        "history": pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
         "published": published(),
