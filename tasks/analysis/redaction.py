@@ -59,12 +59,7 @@ def _option_names(items: pl.DataFrame, dataset: str) -> dict[str, str]:
 
 
 def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:
-    """Return what becomes of the texts of a dataset, by layer.
-
-    Args:
-        mark: stands in place of a text; where there is none, none is made up.
-        names: of its options.
-    """
+    """Return what becomes of the texts of a dataset, by layer; where there is none, none is made up."""
 
     def hide(text: str | None) -> str | None:
         return None if text is None else mark

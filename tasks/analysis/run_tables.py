@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -59,8 +59,7 @@ def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Ma
     return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
 
 
-@dataclass(frozen=True, order=True)
-class System:
+class System(NamedTuple):
     """Who is scored: a model in one setting."""
 
     model: str

@@ -121,14 +121,7 @@ def _main_ability(source: TreeSource, main: Ability, counted: Mapping[str, Score
 
 
 def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str = "") -> Node:
-    """Build a part's node.
-
-    Args:
-        source: of the tree.
-        part: what the node is about.
-        factor: share of the part above in the total; null where it adds nothing.
-        above: id of the part above.
-    """
+    """Build a part's node. `factor`: share of the part above in the total, null where it adds nothing. `above`: its id."""
     inner = None if factor is None or part.share is None else factor * part.share
     names = [below.id for below in part.walk() if below.kind == "dataset"]
     children = tuple(_node(source, child, inner, part.id) for child in _parts_shown(source, part))

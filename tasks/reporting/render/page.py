@@ -65,17 +65,16 @@ def _render(template: str, draw: Callable[[], dict[str, Any]], **content: object
 
 def _draw(report: Report, data: ReportData) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
-    from tasks.reporting.figures import abilities, radar  # noqa: PLC0415
-    from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
+    from tasks.reporting.figures import radar, run_figures  # noqa: PLC0415
 
     found = report.retrieval.by_dataset if report.retrieval else {}
     return {
-        "abilities": {entry.anchor: abilities.draw_abilities(entry, data.paper) for entry in report.systems},
+        "abilities": {entry.anchor: run_figures.draw_abilities(entry, data.paper) for entry in report.systems},
         "radars": {entry.anchor: radar.draw_system(entry, data.paper) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
-        "gains": {entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
-        "recall": {dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
-        "needles": {grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
+        "gains": {entry.anchor: run_figures.draw_gains(entry) for entry in report.gains},
+        "recall": {dataset: run_figures.draw_recall(rows) for dataset, rows in found.items()},
+        "needles": {grid.anchor: run_figures.draw_needles(grid) for grid in report.needles},
     }
 
 

@@ -1,17 +1,14 @@
 """The leaderboard's content and page."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 
-from schemas.errors import LakeError
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.render.page import render_leaderboard, write_leaderboard
+from tasks.reporting.render.page import render_leaderboard
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
@@ -107,11 +104,3 @@ def test_the_published_models_stand_on_the_papers_page_alone() -> None:
     for title in ("Scores per ability", "Open and closed models", "Total and size"):
         assert title in html
         assert title not in render_leaderboard(data())
-
-
-def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    with pytest.raises(LakeError, match="the report cannot be written") as caught:
-        write_leaderboard(data(), blocked / "leaderboard.html")
-    assert str(blocked) in str(caught.value)
