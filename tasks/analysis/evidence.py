@@ -13,7 +13,7 @@ from schemas.tables.layers import LAYERS
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
-from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, join_prompt_chunks
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
 
@@ -73,18 +73,18 @@ class Evidence:
         )
 
 
-def read_evidence(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows; texts that may not be passed on are taken out if the run is redacted.
 
     Raises:
         LakeError: a partition is gone or changed.
     """
-    return _without_withheld(run, read_unredacted(run, dataset, model, setting))
+    return _without_withheld(run, read_unredacted(run, dataset, system))
 
 
-def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows as they are stored: to compute from, not to show."""
-    asked = {"dataset": dataset, "model": model, "setting": setting}
+    asked = {"dataset": dataset, **system._asdict()}
     reader = _Reader(run)
     retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
     chunks = _chunks_of(run, asked)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from schemas.blueprint import Ability, Blueprint, Task
 from schemas.errors import UsageError
 from tasks.analysis.past_run import PastRun, nearest_name
+from tasks.analysis.run_tables import System
 
 Tier = Literal["total", "ability", "task", "dataset", "item"]
 
@@ -47,7 +48,7 @@ class BlueprintPath:
         return tuple(self.ability.dataset_ids) if self.ability is not None else tuple(blueprint.datasets)
 
 
-def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
+def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
     """Choose the models and settings that are meant; all of the run if none is named.
 
     Raises:
@@ -67,7 +68,7 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
     return chosen
 
 
-def require_one(run: PastRun, systems: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
+def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
     """Return the one model and setting that is left.
 
     Raises:

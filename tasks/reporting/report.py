@@ -150,10 +150,10 @@ def build_report(data: ReportData) -> Report:
 
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     layers = {f"{name}_scores": getattr(data, name) for name in SCORES}
-    scores = scores_of(layers | {"totals": data.totals}, system.model, system.setting)
+    scores = scores_of(layers | {"totals": data.totals}, system)
     tasks, raw = task_rows(data, system, scores, missing), raw_rows(data, system, missing)
     findings = find_reasons(data, system, tasks, raw)
-    tree = build_tree(TreeSource(data, system, scores, anchor, missing, findings), verdict)
+    tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(
         anchor=anchor,
         verdict=verdict,

@@ -17,7 +17,7 @@ from schemas.blueprint import (
     RatioNormalisation,
 )
 from schemas.vocabulary import Level
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData
 from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.benchmark import has_levels
@@ -87,7 +87,6 @@ class TreeSource:
     """What a tree is built from: a system, its scores, where it stands in the page, and what is known about its tasks."""
 
     data: ReportData
-    system: System
     scores: Scores
     anchor: str
     missing: MissingScores
@@ -132,7 +131,7 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
         part=part,
         interval=None if part.score is None else join_intervals(map(_interval_part, children)),
         in_total=None if inner is None or part.score is None else inner * part.score,
-        reason=source.missing.reasons(source.system, names) if part.score is None and names else None,
+        reason=source.missing.reasons(source.scores.system, names) if part.score is None and names else None,
         children=children,
     )
     if part.kind == "task":
