@@ -100,11 +100,6 @@ class Report:
         return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
 
     @property
-    def models(self) -> tuple[str, ...]:
-        """Models of the run."""
-        return tuple(dict.fromkeys(entry.verdict.system.model for entry in self.systems))
-
-    @property
     def settings(self) -> tuple[str, ...]:
         """Settings of the run."""
         return tuple(dict.fromkeys(entry.verdict.system.setting for entry in self.systems))

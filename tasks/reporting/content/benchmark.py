@@ -55,12 +55,8 @@ def has_levels(blueprint: Blueprint) -> bool:
     return len({task.level for _, task in blueprint.tasks()}) > 1
 
 
-def metric_paths(blueprint: Blueprint) -> tuple[MetricPath, ...]:
-    """Return every number the blueprint expects, in the order of its tasks."""
-    return tuple(_metrics(blueprint))
-
-
-def _metrics(blueprint: Blueprint) -> Iterator[MetricPath]:
+def metric_paths(blueprint: Blueprint) -> Iterator[MetricPath]:
+    """Yield every number the blueprint expects, in the order of its tasks."""
     for path in task_paths(blueprint):
         for entry in path.task.datasets:
             dataset = blueprint.datasets[entry.id]

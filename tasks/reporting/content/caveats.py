@@ -34,11 +34,6 @@ class ReplyCounts:
     unparsed: int
     judge_failed: int
 
-    @property
-    def unparsed_share(self) -> float | None:
-        """Unparsed / answered items."""
-        return share_of(self.unparsed, self.read)
-
 
 def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
     """Count items by how they ended; an item that several methods score is unparsed if one of them could not read it."""
@@ -104,7 +99,7 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
 def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
     replies = count_replies(system.of(data.item_scores))
     if replies.unparsed:
-        share = percent(replies.unparsed_share)
+        share = percent(share_of(replies.unparsed, replies.read))
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import polars as pl
@@ -213,17 +214,13 @@ class Design:
 
 def describe_design(data: ReportData) -> Design:
     """Count what the blueprint names and which languages the built items are in."""
-    rows: dict[str, DesignRow] = {}
-    for path in task_paths(data.blueprint):
-        old = rows.get(path.parent.id, DesignRow(path.main.title, path.parent.title, 0, 0, 0))
-        names = [entry.id for entry in path.task.datasets]
+    rows = []
+    for _, group in groupby(task_paths(data.blueprint), key=lambda path: path.parent.id):
+        paths = list(group)
+        names = [entry.id for path in paths for entry in path.task.datasets]
         methods = sum(len(data.blueprint.datasets[name].methods) for name in names)
-        rows[path.parent.id] = DesignRow(
-            old.ability, old.sub_ability, old.tasks + 1, old.datasets + len(names), old.methods + methods
-        )
+        rows.append(DesignRow(paths[0].main.title, paths[0].parent.title, len(paths), len(names), methods))
     has_targets = paper_of(data.blueprint).design_targets
     languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())
     spoken = [tuple(found) for found in languages["language"]]
-    return Design(
-        tuple(rows.values()), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")), has_targets
-    )
+    return Design(tuple(rows), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")), has_targets)

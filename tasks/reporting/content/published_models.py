@@ -69,15 +69,13 @@ class CorePoint:
 
 @dataclass(frozen=True)
 class Fit:
-    """A least-squares parabola y = constant + linear x + square x^2.
+    """A least-squares parabola.
 
-    `curve`: points of it along the observed range. `r_squared`: share of the variance of y it explains. `correlation`: Pearson's
-    r of x and y. Both null if y never varies.
+    `coefficients`: of 1, x and x^2. `curve`: points along the observed range. `r_squared`: share of the variance of y that it
+    explains. `correlation`: Pearson's r of x and y. Both null if y never varies.
     """
 
-    constant: float
-    linear: float
-    square: float
+    coefficients: tuple[float, ...]
     r_squared: float | None
     correlation: float | None
     points: int
@@ -86,7 +84,8 @@ class Fit:
     @property
     def equation(self) -> str:
         """The parabola in figures, x and y named by letters."""
-        return f"y = {number(self.constant, 2)} {_term(self.linear, 3)} x {_term(self.square, 4)} x²"
+        constant, linear, square = self.coefficients
+        return f"y = {number(constant, 2)} {_term(linear, 3)} x {_term(square, 4)} x²"
 
 
 @dataclass(frozen=True)
@@ -190,27 +189,19 @@ def core_points(published: pl.DataFrame, blueprint: Blueprint) -> tuple[CorePoin
     return tuple(CorePoint(*row) for row in rows.iter_rows())
 
 
-def fit_parabola(points: Sequence[tuple[float, float]], steps: int = STEPS) -> Fit | None:
-    """Fit y over x; null with fewer than four different x.
-
-    Args:
-        points: (x, y) pairs.
-        steps: points of the curve, both ends included.
-    """
+def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:
+    """Fit y over x to pairs of x and y; null with fewer than four different x."""
     if len({x for x, _ in points}) < FEWEST_POINTS:
         return None
     xs, ys = np.array(points).T
     parabola = np.polynomial.Polynomial.fit(xs, ys, deg=2)
     spread, left = float(((ys - ys.mean()) ** 2).sum()), float(((ys - parabola(xs)) ** 2).sum())
-    constant, linear, square = (float(value) for value in np.pad(parabola.convert().coef, (0, 2))[:3])
     return Fit(
-        constant,
-        linear,
-        square,
+        tuple(map(float, np.pad(parabola.convert().coef, (0, 2))[:3])),
         r_squared=1 - left / spread if spread else None,
         correlation=float(np.corrcoef(xs, ys)[0, 1]) if spread else None,
         points=len(points),
-        curve=tuple((float(x), float(parabola(x))) for x in np.linspace(xs.min(), xs.max(), steps)),
+        curve=tuple((float(x), float(parabola(x))) for x in np.linspace(xs.min(), xs.max(), STEPS)),
     )
 
 
