@@ -127,8 +127,7 @@ class _Reader:
         try:
             return self._run.lake.read(ref, schema)
         except LakeError:
-            frame = self._read_older(schema, ref)
-            if frame is None:
+            if (frame := self._read_older(schema, ref)) is None:
                 raise
             return frame
 
