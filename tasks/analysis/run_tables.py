@@ -91,6 +91,12 @@ def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any
     return kind(**{name: value for name, value in row.items() if name in known} | others)
 
 
+def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return ranked models first, then by total, then by the total before the veto, then by name."""
+    keys = ["rank", "total", "total_before_veto", "model", "setting"]
+    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
+
+
 @dataclass(frozen=True, eq=False)
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
@@ -124,9 +130,7 @@ class ReportData:
 
     def systems(self) -> tuple[System, ...]:
         """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
-        keys = ["rank", "total", "total_before_veto", "model", "setting"]
-        ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
-        scored = [System(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]
+        scored = [System(row["model"], row["setting"]) for row in ordered(self.totals)]
         return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
 
     @cached_property

@@ -5,9 +5,9 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import RUN, LeaderboardData, ordered
+from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
-from tasks.analysis.run_tables import System, from_row
+from tasks.analysis.run_tables import System, from_row, ordered
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
 from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
