@@ -1,8 +1,8 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,8 +26,7 @@ ASKED = ("question", "context", "options", "gold_indices", "references", "option
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class SystemPair:
+class SystemPair(NamedTuple):
     """A model and setting before and after."""
 
     before: System
@@ -65,8 +64,8 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         "warnings": warnings(before, after),
         "differences": find_differences(before, after),
         "models": [compare_pair(before, after, pair, resampling, flips) for pair in pairs],
-        "only_before": [system._asdict() for system in _alone(before, pairs, "before")],
-        "only_after": [system._asdict() for system in _alone(after, pairs, "after")],
+        "only_before": _alone(before, [pair.before for pair in pairs]),
+        "only_after": _alone(after, [pair.after for pair in pairs]),
     }
 
 
@@ -96,9 +95,8 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     )
 
 
-def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[System]:
-    paired = {getattr(pair, side) for pair in pairs}
-    return [system for system in run.systems if system not in paired]
+def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
+    return [system._asdict() for system in run.systems if system not in paired]
 
 
 def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:

@@ -10,7 +10,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, from_row
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 
 WIDE_POINTS = 10.0
@@ -42,8 +42,7 @@ def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
         unparsed=(pl.col("status") == "unparsed").any(),
         judge_failed=(pl.col("status") == "judge_failed").any(),
     )
-    sums = per_item.sum()
-    return ReplyCounts(per_item.height, sums["read"].item(), sums["unparsed"].item(), sums["judge_failed"].item())
+    return from_row(ReplyCounts, per_item.sum().row(0, named=True), items=per_item.height)
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:

@@ -8,17 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from schemas.blueprint import (
-    Ability,
-    CentredNormalisation,
-    NoNormalisation,
-    Normalisation,
-    NumericNormalisation,
-    RatioNormalisation,
-)
+from schemas.blueprint import Ability, CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.analysis.run_tables import ReportData
-from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total
+from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores
@@ -170,21 +163,13 @@ def _with_rows(source: TreeSource, node: Node, finding: Weakness) -> Node:
 
 def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
     """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
-    if low is None or high is None:
+    if low is None or high is None or isinstance(normalisation, GradeNormalisation):
         return None
-    match normalisation:
-        case RatioNormalisation():
-            ends = (100 * low, 100 * high)
-        case NumericNormalisation(min=least, max=most):
-            ends = (100 * (low - least) / (most - least), 100 * (high - least) / (most - least))
-        case CentredNormalisation(best=best, span=span):
-            sides = [100 * (1 - abs(end - best) / span) for end in (low, high)]
-            ends = (min(sides), HIGHEST if low <= best <= high else max(sides))
-        case NoNormalisation():
-            ends = (low, high)
-        case _:
-            return None
-    return ScoreInterval(*ends, approximate=isinstance(normalisation, CentredNormalisation))
+    least, most = (normalise(end, normalisation) or 0.0 for end in (low, high))
+    if not isinstance(normalisation, CentredNormalisation):
+        return ScoreInterval(least, most, approximate=False)
+    top = HIGHEST if low <= normalisation.best <= high else max(least, most)
+    return ScoreInterval(min(least, most), top, approximate=True)
 
 
 def join_intervals(parts: Iterable[IntervalPart], *, same_items: bool = False) -> ScoreInterval | None:

@@ -161,19 +161,13 @@ def _say_unscored(row: dict[str, Any]) -> str:
 
 
 def _weakest(data: ReportData, system: System) -> str:
-    abilities = [row for row in system.rows(data.ability) if row["score_0_100"] is not None]
-    tasks = [row for row in system.rows(data.task) if row["score_0_100"] is not None]
+    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability) if row["score_0_100"] is not None}
+    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task) if row["score_0_100"] is not None}
     if not abilities or not tasks:
         return ""
-    ability = min(abilities, key=lambda row: row["score_0_100"])
-    paths = [path for path in task_paths(data.blueprint) if path.main.id == ability["ability"]]
-    scores = {row["task"]: row["score_0_100"] for row in tasks}
-    inside = [(scores[path.task.id], path.task.title) for path in paths if path.task.id in scores]
-    title = next(main.title for main in data.blueprint.abilities if main.id == ability["ability"])
-    said = f" It is weakest in {title} ({number(ability['score_0_100'])})"
-    if not inside:
-        return f"{said}."
-    score, task = min(inside)
-    if task == title:
-        return f"{said}."
-    return f"{said}, there in {task} ({number(score)})."
+    weakest = min(abilities, key=abilities.__getitem__)
+    title = next(main.title for main in data.blueprint.abilities if main.id == weakest)
+    paths = [path for path in task_paths(data.blueprint) if path.main.id == weakest and path.task.id in tasks]
+    score, task = min(((tasks[path.task.id], path.task.title) for path in paths), default=(0.0, title))
+    there = f", there in {task} ({number(score)})" if task != title else ""
+    return f" It is weakest in {title} ({number(abilities[weakest])}){there}."

@@ -4,14 +4,12 @@ Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import vl_convert
-from altair.utils import schemapi
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
 PUBLISHED, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
@@ -52,13 +50,6 @@ class KeyedFigure:
     svg: str
     keys: tuple[tuple[str, str], ...]
     left_out: int
-
-
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Return charts made within are not checked against the chart library's schema, which takes longer than to draw them."""
-    with schemapi.debug_mode(arg=False):
-        yield
 
 
 def chart(values: Values) -> alt.Chart:

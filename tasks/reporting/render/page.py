@@ -56,9 +56,11 @@ def _render_page(report: Report, data: ReportData) -> str:
 
 def _render(template: str, draw: Callable[[], dict[str, Any]], **content: object) -> str:
     # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
+    from altair.utils import schemapi  # noqa: PLC0415
 
-    with drawing():
+    from tasks.reporting.figures.drawing import COLOURS  # noqa: PLC0415
+
+    with schemapi.debug_mode(arg=False):  # to check charts against the library's schema takes longer than to draw them
         figures = draw()
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
@@ -143,15 +145,6 @@ def render_leaderboard(data: LeaderboardData) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
     leaderboard = build_leaderboard(data)
     return _render("leaderboard.html.jinja", partial(_draw_leaderboard, leaderboard, data), leaderboard=leaderboard)
-
-
-def write_leaderboard(data: LeaderboardData, path: Path) -> None:
-    """Write the page at once or not at all.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
-    write_text(path, render_leaderboard(data))
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[str, Any]:
