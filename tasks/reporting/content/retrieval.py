@@ -108,11 +108,9 @@ def _order(data: ReportData, row: dict[str, Any]) -> tuple[Any, ...]:
 
 def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
     """Return one row in place of several that differ in nothing but the model."""
-    groups: dict[tuple[str, str, str], list[RecallRow]] = {}
-    for row in rows:
-        groups.setdefault((row.dataset, row.setting, row.stage), []).append(row)
     merged: list[RecallRow] = []
-    for group in groups.values():
+    for _, rows_of_all in groupby(rows, key=lambda row: (row.dataset, row.setting, row.stage)):
+        group = list(rows_of_all)
         same = len({(row.recall, row.n_items, row.chunks) for row in group}) == 1
         merged += [replace(group[0], model=ALL_MODELS)] if same and len(group) > 1 else group
     return tuple(merged)
