@@ -58,7 +58,7 @@ class SystemReport:
     @property
     def levels(self) -> tuple[tuple[Node, Node], ...]:
         """Every ability that has tasks, behind the main ability it belongs to."""
-        parents = {path.parent.id for path in (row.path for row in self.tasks)}
+        parents = {row.path.parent.id for row in self.tasks}
         return tuple((main, node) for main in self.abilities for node in main.walk() if node.part.id in parents)
 
     @property
