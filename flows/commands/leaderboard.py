@@ -32,14 +32,15 @@ def leaderboard(
     _require_page(html)
     if published:
         _require_no_run(runs)
-        rows, data = leaderboards.published_rows(benchmark), leaderboards.published_leaderboard(benchmark) if html else None
+        paper = leaderboards.published_leaderboard(benchmark)
+        rows, data = paper.rows, paper if html else None
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, scored_as)
-        rows, data = ranked.rows, leaderboards.stored_leaderboard(benchmark, folder, ranked, html) if html else None
+        rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
     if html and data:
-        from tasks.reporting.render.page import write_leaderboard  # noqa: PLC0415
+        from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415
 
-        write_leaderboard(data, html)
+        write_text(html, render_leaderboard(data))
     document = {"models": rows} | ({"html": str(html)} if html else {})
     view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
     CommandResult(0, document, view).finish(as_json=as_json)

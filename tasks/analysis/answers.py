@@ -43,16 +43,14 @@ class ScoredItem:
 
 def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
     """Collect every item behind one raw score, by item and repetition."""
-    items = {row["item_id"]: row for row in data.items.filter(pl.col("dataset") == dataset).iter_rows(named=True)}
     of_dataset = pl.col("dataset") == dataset
+    items = {row["item_id"]: row for row in data.items.filter(of_dataset).iter_rows(named=True)}
     replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
     last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
-    ratings = _grouped(system.of(data.judgements).filter(of_dataset))
-    retrieved = _grouped(system.of(data.prompt_chunks).filter(of_dataset))
-    scores = system.of(data.item_scores).filter(
-        (pl.col("dataset") == dataset) & (pl.col("method") == method) & (pl.col("metric") == metric)
-    )
+    ratings = system.of(data.judgements).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
+    retrieved = system.of(data.prompt_chunks).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
+    scores = system.of(data.item_scores).filter(of_dataset, pl.col("method") == method, pl.col("metric") == metric)
     return tuple(
         ScoredItem(
             items[row["item_id"]],
@@ -79,13 +77,6 @@ def _last_turns(replies: pl.DataFrame, in_steps: set[str]) -> dict[_Place, dict[
             row["reply"] = f"{before}\n\n{said}" if before else said
         last[key] = row
     return last
-
-
-def _grouped(frame: pl.DataFrame) -> dict[_Place, list[dict[str, Any]]]:
-    found: dict[_Place, list[dict[str, Any]]] = {}
-    for row in frame.iter_rows(named=True):
-        found.setdefault((row["item_id"], row["repetition"]), []).append(row)
-    return found
 
 
 SHORT_LABEL = 80

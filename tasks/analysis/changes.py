@@ -11,7 +11,8 @@ from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.tables import scores as tables
+from schemas.tables.layers import LAYERS
+from schemas.tables.scores import ItemScores
 from tasks.analysis.comparable_runs import difference, systems_of
 from tasks.analysis.regression import SystemScores, find_regressions, find_warnings, score_changes
 from tasks.analysis.run_tables import System
@@ -141,13 +142,13 @@ class _Comparison:
         now, was = (_refs(manifest, "item_scores", system) for manifest in (self._run, previous))
         if _contents(now) == _contents(was):
             return tuple(self._unchanged(system))
-        before, after = self._layer(was, tables.ItemScores), self._layer(now, tables.ItemScores)
+        before, after = self._layer(was, ItemScores), self._layer(now, ItemScores)
         return score_changes(before, after, self._blueprint, self._resampling, _changed_items(self._run, previous))
 
     def _unchanged(self, system: System) -> Iterator[ScoreDifference]:
         """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
-        total = self._rows(self._run, tables.Totals, "totals", system).row(0, named=True)
-        abilities = self._rows(self._run, tables.AbilityScores, "ability_scores", system)
+        total = self._rows(self._run, "totals", system).row(0, named=True)
+        abilities = self._rows(self._run, "ability_scores", system)
         scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
         scores += abilities.select("ability", "score_0_100", "n_scored").rows()
         for what, score, items in scores:
@@ -155,17 +156,17 @@ class _Comparison:
                 yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
 
     def _read_scores(self, manifest: RunManifest, system: System) -> SystemScores:
-        row = self._rows(manifest, tables.Totals, "totals", system).row(0, named=True)
-        datasets = self._rows(manifest, tables.DatasetScores, "dataset_scores", system)
+        row = self._rows(manifest, "totals", system).row(0, named=True)
+        datasets = self._rows(manifest, "dataset_scores", system)
         scored = datasets.filter(pl.col("score_0_100").is_not_null())["dataset"]
         return SystemScores(row["vetoed"], row["coverage"], row["item_coverage"], frozenset(scored))
 
-    def _rows(self, manifest: RunManifest, schema: type[dy.Schema], layer: str, system: System) -> pl.DataFrame:
+    def _rows(self, manifest: RunManifest, layer: str, system: System) -> pl.DataFrame:
         """Return rows of one model and setting; a layer of a run is read once for all of them."""
         place = manifest.run, layer
         if place not in self._kept:
-            self._kept[place] = self._layer(_refs(manifest, layer), schema)
-        return self._kept[place].filter(pl.col("model") == system.model, pl.col("setting") == system.setting)
+            self._kept[place] = self._layer(_refs(manifest, layer), LAYERS[layer])
+        return system.of(self._kept[place])
 
     def _layer(self, refs: Sequence[PartitionRef], schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         frames = [self._lake.read(ref, schema) for ref in refs]

@@ -1,8 +1,8 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from tasks.analysis.compare_scores import Flips, compare_scores, find_flips
 from tasks.analysis.evidence import read_evidence
 from tasks.analysis.explain_rows import row_document
 from tasks.analysis.past_run import PastRun, reopen
+from tasks.analysis.run_tables import System
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
@@ -23,15 +24,13 @@ ASKED = ("question", "context", "options", "gold_indices", "references", "option
 """Columns of an item that say what is asked and what would be right."""
 
 Row = dict[str, Any]
-SystemKey = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class SystemPair:
+class SystemPair(NamedTuple):
     """A model and setting before and after."""
 
-    before: SystemKey
-    after: SystemKey
+    before: System
+    after: System
 
 
 def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
@@ -65,8 +64,8 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         "warnings": warnings(before, after),
         "differences": find_differences(before, after),
         "models": [compare_pair(before, after, pair, resampling, flips) for pair in pairs],
-        "only_before": [{"model": model, "setting": setting} for model, setting in _alone(before, pairs, "before")],
-        "only_after": [{"model": model, "setting": setting} for model, setting in _alone(after, pairs, "after")],
+        "only_before": _alone(before, [pair.before for pair in pairs]),
+        "only_after": _alone(after, [pair.after for pair in pairs]),
     }
 
 
@@ -84,9 +83,9 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     if len(models[0]) == len(models[1]) == 1:
         (old,), (new,) = models
         if len(settings[0]) == len(settings[1]) == 1:
-            return [SystemPair((old, settings[0][0]), (new, settings[1][0]))]
+            return [SystemPair(before.systems[0], after.systems[0])]
         if shared := [setting for setting in settings[1] if setting in settings[0]]:
-            return [SystemPair((old, setting), (new, setting)) for setting in shared]
+            return [SystemPair(System(old, setting), System(new, setting)) for setting in shared]
     raise UsageError(
         "the two runs have no model and setting in common",
         where="RUN RUN",
@@ -96,21 +95,20 @@ def pair_systems(before: PastRun, after: PastRun) -> list[SystemPair]:
     )
 
 
-def _alone(run: PastRun, pairs: Sequence[SystemPair], side: str) -> list[SystemKey]:
-    paired = {getattr(pair, side) for pair in pairs}
-    return [system for system in run.systems if system not in paired]
+def _alone(run: PastRun, paired: Sequence[System]) -> list[Row]:
+    return [system._asdict() for system in run.systems if system not in paired]
 
 
 def compare_pair(before: PastRun, after: PastRun, pair: SystemPair, resampling: Resampling, flips: int) -> Row:
     """Compare what changed for one model and setting."""
     changed = changed_items(before, after)
-    earlier, later = before.item_scores(*pair.before), after.item_scores(*pair.after)
+    earlier, later = before.item_scores(pair.before), after.item_scores(pair.after)
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
     changes = [asdict(change) | {"is_clear": change.is_clear} for change in compare_scores(was, now, after.blueprint, resampling)]
     found = find_flips(was, now)
     return {
-        "before": {"model": pair.before[0], "setting": pair.before[1], **_stored_total(before, pair.before)},
-        "after": {"model": pair.after[0], "setting": pair.after[1], **_stored_total(after, pair.after)},
+        "before": {**pair.before._asdict(), **_stored_total(before, pair.before)},
+        "after": {**pair.after._asdict(), **_stored_total(after, pair.after)},
         "common": changes,
         "stored": list(_stored_changes(before, after, pair)),
         "flips": [asdict(metric) for metric in found],
@@ -141,20 +139,12 @@ def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id")
 
 
-def _stored_total(run: PastRun, system: SystemKey) -> Row:
+def _stored_total(run: PastRun, system: System) -> Row:
     shown = (
-        "total",
-        "total_before_veto",
-        "ci_low",
-        "ci_high",
-        "vetoed",
-        "veto_reason",
-        "gate_score",
-        "rank",
-        "coverage",
-        "item_coverage",
+        *("total", "total_before_veto", "ci_low", "ci_high", "vetoed", "veto_reason", "gate_score"),
+        *("rank", "coverage", "item_coverage"),
     )
-    row = run.layers["totals"].row(by_predicate=(pl.col("model") == system[0]) & (pl.col("setting") == system[1]), named=True)
+    (row,) = system.rows(run.layers["totals"])
     return {name: row[name] for name in shown}
 
 
@@ -169,9 +159,8 @@ def _stored_changes(before: PastRun, after: PastRun, pair: SystemPair) -> Iterat
                 yield {"kind": kind, "id": name, "before": values[0], "after": values[1], "difference": difference}
 
 
-def _by_name(run: PastRun, layer: str, name: str, system: SystemKey) -> Mapping[str, float | None]:
-    rows = run.layers[layer].filter((pl.col("model") == system[0]) & (pl.col("setting") == system[1]))
-    return dict(rows.select(name, "score_0_100").iter_rows())
+def _by_name(run: PastRun, layer: str, name: str, system: System) -> Mapping[str, float | None]:
+    return dict(system.of(run.layers[layer]).select(name, "score_0_100").iter_rows())
 
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
@@ -200,18 +189,13 @@ def _flipped(before: PastRun, after: PastRun, pair: SystemPair, found: Sequence[
         unique = {(metric.dataset, item): metric for metric, item in reversed(moved)}
         for (dataset, item), metric in list(reversed(unique.items()))[:most]:
             rows = [_replies(run, dataset, item, system) for run, system in ((before, pair.before), (after, pair.after))]
-            named = {
-                "direction": direction,
-                "dataset": dataset,
-                "item_id": item,
-                "method": metric.method,
-                "metric": metric.metric,
-            }
-            yield {**named, "before": rows[0], "after": rows[1]}
+            named = {"direction": direction, "dataset": dataset, "item_id": item}
+            measured = {"method": metric.method, "metric": metric.metric}
+            yield {**named, **measured, "before": rows[0], "after": rows[1]}
 
 
-def _replies(run: PastRun, dataset: str, item: str, system: SystemKey) -> list[Row]:
-    evidence = read_evidence(run, dataset, *system)
+def _replies(run: PastRun, dataset: str, item: str, system: System) -> list[Row]:
+    evidence = read_evidence(run, dataset, system)
     times = sorted({row["repetition"] for row in evidence.item_scores.to_dicts() if row["item_id"] == item})
-    named = ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()
+    named = ("--model", system.model, "--setting", system.setting) if len(run.systems) > 1 else ()
     return [row_document(run, evidence, (item, repetition), named) for repetition in times]

@@ -1,6 +1,6 @@
 """Read the rows behind a dataset's score: items, replies, ratings and scores of one model and setting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import dataframely as dy
@@ -8,20 +8,22 @@ import polars as pl
 
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
-from schemas.tables import scores as tables
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.contexts import Chunks, Retrievals
+from schemas.tables.layers import LAYERS
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
-from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, join_prompt_chunks
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 Key = tuple[str, int]
 """Item and repetition."""
+
+SHOWN = ("items", "responses", "judgements", "item_scores", "contexts")
+OF_ALL = ("items", "contexts")
+"""Layers whose partitions are the same for all models and settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,28 +73,28 @@ class Evidence:
         )
 
 
-def read_evidence(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+def read_evidence(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows; texts that may not be passed on are taken out if the run is redacted.
 
     Raises:
         LakeError: a partition is gone or changed.
     """
-    return _without_withheld(run, read_unredacted(run, dataset, model, setting))
+    return _without_withheld(run, read_unredacted(run, dataset, system))
 
 
-def read_unredacted(run: PastRun, dataset: str, model: str, setting: str) -> Evidence:
+def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows as they are stored: to compute from, not to show."""
-    asked = {"dataset": dataset, "model": model, "setting": setting}
+    asked = {"dataset": dataset, **system._asdict()}
     reader = _Reader(run)
     retrievals = reader.read(Retrievals, run.partitions("retrievals", **asked))
     chunks = _chunks_of(run, asked)
     found = [join_prompt_chunks(reader.read(Chunks, [ref]), retrievals, dict(ref.place)) for ref in chunks]
+    rows = {
+        layer: reader.read(LAYERS[layer], run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked)))
+        for layer in SHOWN
+    }
     return Evidence(
-        items=reader.read(Items, run.partitions("items", dataset=dataset)),
-        responses=reader.read(Responses, run.partitions("responses", **asked)),
-        judgements=reader.read(Judgements, run.partitions("judgements", **asked)),
-        item_scores=reader.read(tables.ItemScores, run.partitions("item_scores", **asked)),
-        contexts=reader.read(Contexts, run.partitions("contexts", dataset=dataset)),
+        **rows,
         retrievals=retrievals,
         prompt_chunks=pl.concat(found) if found else pl.DataFrame(schema=PROMPT_CHUNKS),
         refs=tuple(reader.refs),
@@ -125,8 +127,7 @@ class _Reader:
         try:
             return self._run.lake.read(ref, schema)
         except LakeError:
-            frame = self._read_older(schema, ref)
-            if frame is None:
+            if (frame := self._read_older(schema, ref)) is None:
                 raise
             return frame
 
@@ -157,28 +158,13 @@ def _without_withheld(run: PastRun, found: Evidence) -> Evidence:
             got="; ".join(found.notes),
             next_step="look into it with the version that wrote it",
         )
-    data = ReportData(
-        manifest=run.manifest,
-        blueprint=run.blueprint,
-        item_scores=tables.ItemScores.validate(found.item_scores),
-        items=Items.validate(found.items),
-        responses=Responses.validate(found.responses),
-        judgements=Judgements.validate(found.judgements),
-        contexts=Contexts.validate(found.contexts),
-        retrievals=Retrievals.validate(found.retrievals),
-        prompt_chunks=found.prompt_chunks,
-    )
+    layers = (*SHOWN, "retrievals")
+    rows = {layer: LAYERS[layer].validate(getattr(found, layer)) for layer in layers}
+    data = ReportData(manifest=run.manifest, blueprint=run.blueprint, prompt_chunks=found.prompt_chunks, **rows)
     licences = [notice.licence for notice in restricted_notices(data)]
     safe = redact(data)
-    return Evidence(
-        items=safe.items,
-        responses=safe.responses,
-        judgements=safe.judgements,
-        item_scores=safe.item_scores,
-        contexts=safe.contexts,
-        retrievals=safe.retrievals,
-        prompt_chunks=safe.prompt_chunks,
-        refs=found.refs,
+    return replace(
+        found,
         withheld=licences[0] if licences else None,
-        notes=found.notes,
+        **{layer: getattr(safe, layer) for layer in (*layers, "prompt_chunks")},
     )

@@ -7,6 +7,7 @@ from typing import Any
 from schemas.blueprint import Ability
 from schemas.lineage import Missing
 from tasks.analysis.past_run import PastRun
+from tasks.analysis.run_tables import System
 from tasks.analysis.score_tree import (
     ScorePart,
     Scores,
@@ -38,9 +39,9 @@ class Explained:
     part: ScorePart
 
 
-def explain_places(run: PastRun, systems: Sequence[tuple[str, str]], place: BlueprintPath) -> list[Explained]:
+def explain_places(run: PastRun, systems: Sequence[System], place: BlueprintPath) -> list[Explained]:
     """Explain the place of each model and setting."""
-    found = [scores_of(run.layers, model, setting) for model, setting in systems]
+    found = [scores_of(run.layers, system) for system in systems]
     return [Explained(scores, _explain(scores, run, place)) for scores in found]
 
 
@@ -105,22 +106,23 @@ def places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
 
 def _path(ability: Ability, target: str) -> list[tuple[str, str]]:
     """Return names above the target, from this ability on; none if it does not lie below."""
+    here = [("ability", ability.id)]
     for task in ability.tasks:
-        if target == task.id:
-            return [("ability", ability.id)]
-        if target in [entry.id for entry in task.datasets]:
-            return [("ability", ability.id), ("task", task.id)]
+        if target == task.id or target in [entry.id for entry in task.datasets]:
+            return here if target == task.id else [*here, ("task", task.id)]
     for child in ability.children:
-        found = [("ability", ability.id)] if child.id == target else _path(child, target)
-        if found:
-            return found if child.id == target else [("ability", ability.id), *found]
+        if child.id == target:
+            return here
+        if below := _path(child, target):
+            return [*here, *below]
     return []
 
 
 def _system_document(run: PastRun, explained: Explained, *, single: bool) -> Row:
     scores, part = explained.scores, explained.part
-    named = ["--model", scores.model, "--setting", scores.setting] if not single or len(run.systems) > 1 else []
-    document: Row = {"model": scores.model, "setting": scores.setting}
+    model, setting = scores.system
+    named = ["--model", model, "--setting", setting] if not single or len(run.systems) > 1 else []
+    document: Row = {"model": model, "setting": setting}
     if part.kind == "total":
         document["total"] = {name: scores.total[name] for name in (*TOTAL, *COVERAGE)}
         document["gate"] = _gate_document(run, scores, named)
@@ -156,7 +158,7 @@ def part_document(run: PastRun, part: ScorePart, named: Sequence[str], last: str
 def missing_at(run: PastRun, explained: Sequence[Explained], place: BlueprintPath) -> list[Missing]:
     """Return what the run says is missing at or below a place, for these models and settings."""
     datasets = set(place.datasets(run.blueprint))
-    systems = {(one.scores.model, one.scores.setting) for one in explained}
+    systems = {one.scores.system for one in explained}
     return [
         gap
         for gap in run.manifest.missing

@@ -19,6 +19,7 @@ from tasks.analysis.breakdown import break_down
 from tasks.analysis.evidence import Evidence, Key, read_evidence, read_unredacted
 from tasks.analysis.past_run import PastRun, nearest_name
 from tasks.analysis.redaction import NO_MESSAGES
+from tasks.analysis.run_tables import System
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.prompt_check import RequestOptions, check_prompt
@@ -161,13 +162,13 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
     )
 
 
-def item_document(run: PastRun, dataset: str, system: tuple[str, str], item: str) -> Row:
+def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
     """Return everything about one item and how one model and setting answered it.
 
     Raises:
         LakeError: a partition is gone or changed, or the journal cannot be read.
     """
-    stored, readable = read_unredacted(run, dataset, *system), read_evidence(run, dataset, *system)
+    stored, readable = read_unredacted(run, dataset, system), read_evidence(run, dataset, system)
     keys = sorted({(row["item_id"], row["repetition"]) for row in stored.item_scores.to_dicts() if row["item_id"] == item})
     row = readable.item(item)
     context = readable.contexts.filter(readable.contexts["item_id"] == item).to_dicts()

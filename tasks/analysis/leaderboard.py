@@ -1,7 +1,7 @@
 """Rank the models of one run, of several, of the whole lake, or of a paper together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import environ
 from os.path import relpath
@@ -31,22 +31,26 @@ RUN = "run"
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardData:
-    """What a leaderboard shows.
+    """Models ranked together, and what a page shows besides: there the history, manifests and links are those of all runs.
 
     `totals`: rows of `totals`, ranked, with the run of each in column `run` unless they are a paper's. `abilities`: rows of
     `ability_scores` of the same models. `history`: rows of `totals` of every run of the benchmark, with column `run`.
-    `manifests`: of all these runs, newest first. `links`: address of a run's report, where there is one.
+    `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
     """
 
-    benchmark: str
     blueprint: Blueprint
     totals: pl.DataFrame
     abilities: pl.DataFrame
     history: pl.DataFrame
-    manifests: tuple[RunManifest, ...]
-    links: Mapping[str, str]
-    published: pl.DataFrame | None
+    manifests: tuple[RunManifest, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    published: pl.DataFrame | None = None
     is_published: bool = False
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One JSON object per model and setting, ranked ones first."""
+        return leaderboard_rows(self.totals, self.abilities)
 
     @cached_property
     def paper(self) -> PublishedTable:
@@ -54,27 +58,11 @@ class LeaderboardData:
         return read_table(self.published)
 
 
-@dataclass(frozen=True, eq=False)
-class RankedSystems:
-    """Models ranked together. `totals` has the run of each row in column `run`; `manifests` are those of these runs."""
-
-    blueprint: Blueprint
-    totals: pl.DataFrame
-    abilities: pl.DataFrame
-    manifests: tuple[RunManifest, ...]
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """One JSON object per model and setting, ranked ones first."""
-        runs = {(row["model"], row["setting"]): row[RUN] for row in self.totals.iter_rows(named=True)}
-        return [row | {RUN: runs[row["model"], row["setting"]]} for row in leaderboard_rows(self.totals, self.abilities)]
-
-
 def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict[str, Any]]:
     """Return one JSON object per (model, setting), ranked ones first.
 
     Args:
-        totals: rows of `totals`.
+        totals: rows of `totals`, with the run of each in column `run` where it is known.
         abilities: rows of `ability_scores`.
     """
     by_model: dict[tuple[str, str], dict[str, float | None]] = {}
@@ -86,35 +74,14 @@ def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame) -> list[dict
     ]
     ordered = totals.sort(["rank", "total", "model"], descending=[False, True, False], nulls_last=True)
     return [
-        {**{name: row[name] for name in shown}, "abilities": by_model.get((row["model"], row["setting"]), {})}
+        {name: row[name] for name in shown}
+        | {"abilities": by_model.get((row["model"], row["setting"]), {})}
+        | ({RUN: row[RUN]} if RUN in row else {})
         for row in ordered.iter_rows(named=True)
     ]
 
 
-def published_rows(benchmark: str) -> list[dict[str, Any]]:
-    """Return the paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
-
-    Raises:
-        UsageError: if no paper has published scores of the benchmark's abilities.
-    """
-    blueprint, published = _published(benchmark)
-    return leaderboard_rows(score_published(published, blueprint), published_abilities(published))
-
-
-def _published(benchmark: str) -> tuple[Blueprint, pl.DataFrame]:
-    blueprint = load_blueprint(benchmark)
-    published = published_of(blueprint)
-    if published is None:
-        raise UsageError(
-            f"there is no published table for {blueprint.name}",
-            expected="a benchmark of a paper, such as moodbench or longemotion",
-            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
-            next_step="leave out --published to see your own runs",
-        )
-    return blueprint, published
-
-
-def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> RankedSystems:
+def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
     """Return the newest result of each model and setting in these runs, or in all runs of the benchmark, ranked together.
 
     Runs scored in one profile and in the other are never ranked together.
@@ -143,11 +110,12 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     totals = every.unique(["model", "setting"], keep="first", maintain_order=True)
     abilities = [_of_models(manifest, lake, totals) for manifest in manifests]
     used = set(totals[RUN])
-    return RankedSystems(
+    return LeaderboardData(
         blueprint,
         rank_models(totals, blueprint),
         pl.concat(abilities),
-        tuple(manifest for manifest in manifests if manifest.run in used),
+        history=every.clear(),
+        manifests=tuple(manifest for manifest in manifests if manifest.run in used),
     )
 
 
@@ -190,45 +158,45 @@ def _of_models(manifest: RunManifest, lake: Lake, totals: pl.DataFrame) -> pl.Da
     return abilities.join(totals.filter(pl.col(RUN) == manifest.run), on=["model", "setting"], how="semi")
 
 
-def stored_leaderboard(benchmark: str, folder: Folder, ranked: RankedSystems, page: Path) -> LeaderboardData:
+def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
     """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
 
     Args:
-        benchmark: as given.
         folder: the lake.
         ranked: rows of the ranking.
         page: file it is written to; links to reports start there.
     """
-    blueprint = ranked.blueprint
-    manifests = tuple(read_manifest(folder, name) for name in _runs_of(blueprint, folder))
-    return LeaderboardData(
-        benchmark=benchmark,
-        blueprint=blueprint,
-        totals=ranked.totals,
-        abilities=ranked.abilities,
+    manifests = tuple(read_manifest(folder, name) for name in _runs_of(ranked.blueprint, folder))
+    return replace(
+        ranked,
         history=_all_totals(manifests, Lake(folder, read_code_version())),
         manifests=manifests,
         links=report_links(manifests, folder, page),
-        published=backdrop_of(blueprint),
+        published=backdrop_of(ranked.blueprint),
     )
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
-    """Return what the page of a paper's models shows.
+    """Return a paper's models through the aggregation and veto the runs use; rows of all settings are ranked together.
 
     Raises:
         UsageError: if no paper has published scores of the benchmark's abilities.
     """
-    blueprint, published = _published(benchmark)
+    blueprint = load_blueprint(benchmark)
+    published = published_of(blueprint)
+    if published is None:
+        raise UsageError(
+            f"there is no published table for {blueprint.name}",
+            expected="a benchmark of a paper, such as moodbench or longemotion",
+            got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
+            next_step="leave out --published to see your own runs",
+        )
     totals = score_published(published, blueprint)
     return LeaderboardData(
-        benchmark=benchmark,
         blueprint=blueprint,
         totals=totals,
         abilities=published_abilities(published),
         history=totals.clear(),
-        manifests=(),
-        links={},
         published=backdrop_of(blueprint),
         is_published=True,
     )
@@ -246,9 +214,3 @@ def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -
         elif isinstance(folder, Path):
             found[manifest.run] = Path(relpath(folder / manifest.report, page.resolve().parent)).as_posix()
     return found
-
-
-def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return ranked models first, then by total, then by the total before the veto, then by name."""
-    keys = ["rank", "total", "total_before_veto", "model", "setting"]
-    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()

@@ -14,6 +14,7 @@ from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import ItemScores
+from tasks.analysis.run_tables import System
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_code_version, read_manifest
 
@@ -37,10 +38,10 @@ class PastRun:
         return {layer: self.lake.read(self.only(layer), LAYERS[layer]) for layer in AGGREGATED}
 
     @property
-    def systems(self) -> list[tuple[str, str]]:
+    def systems(self) -> list[System]:
         """Models and settings with a total, in the order of the leaderboard."""
         ordered = self.layers["totals"].sort("rank", "total", "model", descending=[False, True, False], nulls_last=True)
-        return list(ordered.select("model", "setting").iter_rows())
+        return [System(*row) for row in ordered.select("model", "setting").iter_rows()]
 
     def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""
@@ -58,9 +59,9 @@ class PastRun:
             f"run {self.name} has no {layer}", where=str(self.lake.root), next_step=f"moodflow runs show {self.name}"
         )
 
-    def item_scores(self, model: str, setting: str) -> pl.DataFrame:
+    def item_scores(self, system: System) -> pl.DataFrame:
         """Return all item scores of a model and setting."""
-        refs = self.partitions("item_scores", model=model, setting=setting)
+        refs = self.partitions("item_scores", **system._asdict())
         frames = [self.lake.read(ref, ItemScores) for ref in refs]
         return pl.concat(frames) if frames else ItemScores.create_empty()
 

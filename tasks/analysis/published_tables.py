@@ -43,11 +43,6 @@ class PublishedTable:
         """Settings of the table, in its order."""
         return tuple(dict.fromkeys(self.totals["setting"]))
 
-    @cached_property
-    def abilities(self) -> frozenset[str]:
-        """Abilities with a number."""
-        return frozenset(self.scores.drop_nulls("score_0_100")["ability"])
-
     def ability(self, ability: str, setting: str) -> list[float]:
         """Return scores of all models in one setting; empty if it has none."""
         found = self.scores.filter((pl.col("ability") == ability) & (pl.col("setting") == setting))

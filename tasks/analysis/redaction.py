@@ -7,19 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
-import dataframely as dy
 import polars as pl
 
 from schemas.lineage import DatasetNotice
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
-from schemas.tables.scores import ItemScores
+from schemas.tables.layers import LAYERS
 from tasks.analysis.run_tables import ReportData
 
-SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 Changes = Mapping[str, Callable[[Any], Any]]
 """Column -> its new value from the old one."""
 
@@ -45,22 +40,16 @@ def redact(data: ReportData) -> ReportData:
     Ids, places, scores, counts and letters stay. An option becomes a number, the same one wherever its text stands in its
     dataset, so that labels can still be told apart.
     """
-    marks = {notice.id: withheld(notice.licence) for notice in restricted_notices(data)}
-    if not marks:
+    changes = {
+        notice.id: _changes(withheld(notice.licence), _option_names(data.items, notice.id)) for notice in restricted_notices(data)
+    }
+    if not changes:
         return data
-    names = {dataset: _option_names(data.items, dataset) for dataset in marks}
-    return replace(
-        data,
-        items=_change(Items, data.items, {name: _of_items(mark, names[name]) for name, mark in marks.items()}),
-        responses=_change(Responses, data.responses, {name: _of_responses(mark) for name, mark in marks.items()}),
-        item_scores=_change(
-            ItemScores, data.item_scores, {name: _of_item_scores(mark, names[name]) for name, mark in marks.items()}
-        ),
-        judgements=_change(Judgements, data.judgements, {name: _of_judgements(mark) for name, mark in marks.items()}),
-        contexts=_change(Contexts, data.contexts, {name: _of_contexts(mark) for name, mark in marks.items()}),
-        retrievals=_change(Retrievals, data.retrievals, {name: _of_retrievals(mark) for name, mark in marks.items()}),
-        prompt_chunks=_replace(data.prompt_chunks, {name: {"text": _mark(mark)} for name, mark in marks.items()}),
-    )
+    changed: dict[str, Any] = {}
+    for layer in next(iter(changes.values())):
+        frame = _replace(getattr(data, layer), {dataset: layers[layer] for dataset, layers in changes.items()})
+        changed[layer] = LAYERS[layer].validate(frame) if layer in LAYERS else frame
+    return replace(data, **changed)
 
 
 def _option_names(items: pl.DataFrame, dataset: str) -> dict[str, str]:
@@ -69,57 +58,43 @@ def _option_names(items: pl.DataFrame, dataset: str) -> dict[str, str]:
     return {text: f"option text {next(numbers)}, withheld" for text in dict.fromkeys(texts)}
 
 
-def _of_items(mark: str, names: Mapping[str, str]) -> Changes:
-    return {
-        "question": lambda _: mark,
-        "context": lambda _: None,
-        "options": lambda texts: None if texts is None else [names[text] for text in texts],
-        "references": lambda texts: None if texts is None else [mark],
-        "wrong_references": lambda _: None,
-    }
+def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:
+    """Return what becomes of the texts of a dataset, by layer; where there is none, none is made up."""
 
+    def hide(text: str | None) -> str | None:
+        return None if text is None else mark
 
-def _of_responses(mark: str) -> Changes:
-    return {
-        "messages": lambda _: NO_MESSAGES,
-        "reply": lambda text: mark if text and text.strip() else text,  # that a reply is empty is a result, not a text
-        "reasoning": lambda _: None,
-        "token_logprobs": lambda _: None,
-        "error": lambda text: None if text is None else mark,
-    }
+    def reply(text: str | None) -> str | None:
+        return mark if text and text.strip() else text  # that a reply is empty is a result, not a text
 
-
-def _of_item_scores(mark: str, names: Mapping[str, str]) -> Changes:
     def labels(texts: list[str] | None) -> list[str] | None:
         return None if texts is None else list(dict.fromkeys(names.get(text, mark) for text in texts))
 
     def reading(text: str | None) -> str | None:
         return text if text is None or _LETTERS.fullmatch(text) else names.get(text, mark)
 
-    return {"predicted": labels, "gold": labels, "parsed_answer": reading}
-
-
-def _mark(mark: str) -> Callable[[str | None], str | None]:
-    """Return a function that puts the mark in place of a text; where there is none, none is made up."""
-    return lambda text: None if text is None else mark
-
-
-def _of_judgements(mark: str) -> Changes:
-    return {"raw_reply": _mark(mark), "error": _mark(mark)}
-
-
-def _of_contexts(mark: str) -> Changes:
-    # `haystack` names a source and a span; the names that were changed are words of the text.
-    return {"query": _mark(mark), "needle": _mark(mark), "renamed": lambda _: []}
-
-
-def _of_retrievals(mark: str) -> Changes:
-    return {"query": _mark(mark), "enriched": _mark(mark)}
-
-
-def _change(schema: type[SchemaT], frame: dy.DataFrame[SchemaT], changes: Mapping[str, Changes]) -> dy.DataFrame[SchemaT]:
-    """Return the frame with the columns of these datasets changed."""
-    return schema.validate(_replace(frame, changes))
+    return {
+        "items": {
+            "question": hide,
+            "context": lambda _: None,
+            "options": lambda texts: None if texts is None else [names[text] for text in texts],
+            "references": lambda texts: None if texts is None else [mark],
+            "wrong_references": lambda _: None,
+        },
+        "responses": {
+            "messages": lambda _: NO_MESSAGES,
+            "reply": reply,
+            "reasoning": lambda _: None,
+            "token_logprobs": lambda _: None,
+            "error": hide,
+        },
+        "item_scores": {"predicted": labels, "gold": labels, "parsed_answer": reading},
+        "judgements": {"raw_reply": hide, "error": hide},
+        # `haystack` names a source and a span; the names that were changed are words of the text.
+        "contexts": {"query": hide, "needle": hide, "renamed": lambda _: []},
+        "retrievals": {"query": hide, "enriched": hide},
+        "prompt_chunks": {"text": hide},
+    }
 
 
 def _replace(frame: pl.DataFrame, changes: Mapping[str, Changes]) -> pl.DataFrame:

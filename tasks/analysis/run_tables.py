@@ -1,9 +1,10 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from inspect import signature
+from typing import Any, NamedTuple, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -12,7 +13,7 @@ from schemas.blueprint import Blueprint
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables import scores as tables
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
@@ -21,18 +22,12 @@ from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING, PublishedTable, read_table
 
+ResultT = TypeVar("ResultT")
+
 PROMPT_CHUNKS = pl.Schema(
-    {
-        "dataset": pl.String,
-        "item_id": pl.String,
-        "model": pl.String,
-        "setting": pl.String,
-        "repetition": pl.Int64,
-        "query_number": pl.Int64,
-        "rank": pl.Int64,
-        "text": pl.String,
-        "holds_needle": pl.Boolean,
-    }
+    dict.fromkeys(("dataset", "item_id", "model", "setting"), pl.String)
+    | dict.fromkeys(("repetition", "query_number", "rank"), pl.Int64)
+    | {"text": pl.String, "holds_needle": pl.Boolean}
 )
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
@@ -64,29 +59,7 @@ def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Ma
     return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
 
 
-NEEDLES = pl.Schema(
-    {
-        "model": pl.String,
-        "setting": pl.String,
-        "dataset": pl.String,
-        "method": pl.String,
-        "metric": pl.String,
-        "length_bin": pl.String,
-        "length_tokens": pl.Int64,
-        "depth_bin": pl.String,
-        "depth_percent": pl.Float64,
-        "value": pl.Float64,
-        "n": pl.Int64,
-    }
-)
-"""Columns of a grid of needles: mean value in [0, 1] by length and depth (null = nothing scored), and the items scored.
-
-`length_bin` and `depth_bin` are labels, `length_tokens` and `depth_percent` say where they stand.
-"""
-
-
-@dataclass(frozen=True, order=True)
-class System:
+class System(NamedTuple):
     """Who is scored: a model in one setting."""
 
     model: str
@@ -106,12 +79,30 @@ class System:
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
+def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any) -> ResultT:
+    """Return a row of a table as an object.
+
+    Args:
+        kind: takes columns of the row by name; those that it does not know are left out.
+        row: of any table.
+        others: what is no column of the row, or has another value than there.
+    """
+    known = signature(kind).parameters
+    return kind(**{name: value for name, value in row.items() if name in known} | others)
+
+
+def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return ranked models first, then by total, then by the total before the veto, then by name."""
+    keys = ["rank", "total", "total_before_veto", "model", "setting"]
+    return totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True).to_dicts()
+
+
 @dataclass(frozen=True, eq=False)
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
     `published` is the paper's table, in one of the forms that `published_tables.read_table` reads; null or empty: nothing is
-    compared with it. `needles` has the columns NEEDLES; `prompt_chunks`, the chunks that went into prompts, has PROMPT_CHUNKS.
+    compared with it. `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS.
     A layer is empty where a run has no such thing.
     """
 
@@ -134,14 +125,12 @@ class ReportData:
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
     gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
-    needles: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEEDLES))
+    needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def systems(self) -> tuple[System, ...]:
         """Return ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
-        keys = ["rank", "total", "total_before_veto", "model", "setting"]
-        ordered = self.totals.sort(keys, descending=[False, True, True, False, False], nulls_last=True)
-        scored = [System(row["model"], row["setting"]) for row in ordered.iter_rows(named=True)]
+        scored = [System(row["model"], row["setting"]) for row in ordered(self.totals)]
         return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
 
     @cached_property
@@ -167,11 +156,16 @@ class ReportData:
         """Settings of the systems, in the order in which they are shown."""
         return tuple(sorted({system.setting for system in self.systems()}, key=setting_order))
 
-    @property
+    @cached_property
     def titles(self) -> dict[str, str]:
         """Titles of the blueprint's datasets by id, in its order."""
         ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
         return {name: self.blueprint.datasets[name].title for name in ids}
+
+    def dataset_order(self, dataset: str) -> tuple[int, str]:
+        """Return sort key: datasets in the blueprint's order, others last by name."""
+        known = list(self.titles)
+        return (known.index(dataset) if dataset in known else len(known), dataset)
 
     @property
     def sample(self) -> int | None:

@@ -23,6 +23,7 @@ from schemas.blueprint import (
     Task,
 )
 from schemas.vocabulary import LEVELS, Level
+from tasks.analysis.run_tables import System
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 Row = dict[str, Any]
@@ -91,8 +92,7 @@ class ScorePart:
 class Scores:
     """Rows of one model and setting, by what they are about; `layers` by the layer's name."""
 
-    model: str
-    setting: str
+    system: System
     total: Row
     layers: Mapping[str, Mapping[tuple[str, ...], Row]]
 
@@ -113,20 +113,13 @@ NAMED = {
 """Layers an explanation reads, besides `totals`, and the columns that name a row of a model and setting."""
 
 
-def scores_of(layers: Mapping[str, pl.DataFrame], model: str, setting: str) -> Scores:
-    """Return the rows of one model and setting.
-
-    Args:
-        layers: rows of `totals` and of every layer of NAMED, by name.
-        model: name of the model.
-        setting: its setting.
-    """
-    mine = (pl.col("model") == model) & (pl.col("setting") == setting)
+def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
+    """Return the rows of one model and setting from `totals` and every layer of NAMED, by name."""
     found = {
-        layer: {tuple(str(row[name]) for name in names): row for row in layers[layer].filter(mine).iter_rows(named=True)}
+        layer: {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
         for layer, names in NAMED.items()
     }
-    return Scores(model, setting, next(layers["totals"].filter(mine).iter_rows(named=True), {}), found)
+    return Scores(system, next(iter(system.rows(layers["totals"])), {}), found)
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:

@@ -7,8 +7,11 @@ from typing import Any, Literal
 from schemas.blueprint import Ability, Blueprint, Task
 from schemas.errors import UsageError
 from tasks.analysis.past_run import PastRun, nearest_name
+from tasks.analysis.run_tables import System
 
 Tier = Literal["total", "ability", "task", "dataset", "item"]
+MOST_LISTED = 12
+"""More names of a blueprint are counted in a message and not listed."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class BlueprintPath:
         return tuple(self.ability.dataset_ids) if self.ability is not None else tuple(blueprint.datasets)
 
 
-def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
+def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
     """Choose the models and settings that are meant; all of the run if none is named.
 
     Raises:
@@ -67,7 +70,7 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[tuple[str, str]]:
     return chosen
 
 
-def require_one(run: PastRun, systems: Sequence[tuple[str, str]], why: str) -> tuple[str, str]:
+def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
     """Return the one model and setting that is left.
 
     Raises:
@@ -95,7 +98,7 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
     for kind, known in kinds.items():
-        _require_in_blueprint(kind, getattr(wanted, kind), known, kinds, blueprint)
+        _require(kind, getattr(wanted, kind), known, blueprint.name, kinds)
     ability = abilities[wanted.ability] if wanted.ability else None
     task = tasks[wanted.task] if wanted.task else None
     if ability and not any(node.tasks for _, node in ability.walk()):
@@ -114,31 +117,18 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     return BlueprintPath(ability, task, wanted.dataset)
 
 
-def _require(kind: str, name: str | None, known: Iterable[str], where: str) -> None:
+def _require(kind: str, name: str | None, known: Iterable[str], where: str, kinds: Mapping[str, Any] | None = None) -> None:
+    """Raise UsageError unless the name is null or known; `kinds`: names of all kinds, where another one may be meant."""
     names = list(known)
     if name is None or name in names:
         return
+    other = next((other for other, found in (kinds or {}).items() if name in found), None)
     raise UsageError(
         f"{where} has no {kind} {name}",
         where=f"--{kind}",
-        expected=f"one of {', '.join(names)}",
+        expected=f"one of its {len(names)}" if kinds and len(names) > MOST_LISTED else f"one of {', '.join(names)}",
         got=name,
-        next_step=nearest_name(name, names),
-    )
-
-
-def _require_in_blueprint(
-    kind: str, name: str | None, known: Mapping[str, Any], kinds: Mapping[str, Mapping[str, Any]], blueprint: Blueprint
-) -> None:
-    if name is None or name in known:
-        return
-    other = next((other for other, names in kinds.items() if name in names), None)
-    raise UsageError(
-        f"{blueprint.name} has no {kind} {name}",
-        where=f"--{kind}",
-        expected=f"one of {', '.join(known)}" if len(known) <= 12 else f"one of its {len(known)}",  # noqa: PLR2004
-        got=name,
-        next_step=f"it is a {other}: --{other} {name}" if other else nearest_name(name, known),
+        next_step=f"it is a {other}: --{other} {name}" if other else nearest_name(name, names),
     )
 
 

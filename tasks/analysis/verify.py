@@ -45,7 +45,11 @@ class Findings:
 
     def file(self, path: str, expected: str | None, got: str | None, message: str) -> None:
         """Note that a file is not the run's."""
-        self.differences.append(Difference(kind="file", where=path, expected=expected, got=got, message=message))
+        self.differ("file", path, expected, got, message)
+
+    def differ(self, kind: DifferenceKind, where: str, expected: str | None, got: str | None, message: str) -> None:
+        """Note a difference."""
+        self.differences.append(Difference(kind=kind, where=where, expected=expected, got=got, message=message))
 
     @property
     def damaged(self) -> set[str]:
@@ -170,14 +174,13 @@ def read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | Non
     got = hash_settings(manifest.blueprint)
     if got != manifest.blueprint_sha256:
         message = "the blueprint in the manifest is not the one whose hash the manifest names"
-        found = Difference(kind="blueprint", where="manifest", expected=manifest.blueprint_sha256, got=got, message=message)
-        findings.differences.append(found)
+        findings.differ("blueprint", "manifest", manifest.blueprint_sha256, got, message)
     try:
         return Blueprint.model_validate(manifest.blueprint)
     except ValidationError as error:
         reason = str(error).splitlines()[0]
         message = f"this version cannot read the blueprint in the manifest: {reason}"
-        findings.differences.append(Difference(kind="code", where="blueprint", got=reason, message=message))
+        findings.differ("code", "blueprint", None, reason, message)
         return None
 
 
@@ -233,7 +236,7 @@ def _say_refused(findings: Findings) -> None:
     for (layer, reason), paths in findings.refused.items():
         first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
         message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
-        findings.differences.append(Difference(kind="code", where=paths[0], got=reason, message=message))
+        findings.differ("code", paths[0], None, reason, message)
 
 
 def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
@@ -246,14 +249,14 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
         cell = first_difference(lake.read(ref, schema), rows, schema)
     except LakeError as error:
         message = f"{ref.path} comes out differently, and its stored rows no longer fit the layer: {error.got}"
-        findings.differences.append(Difference(kind="content", where=ref.path, got=got, message=message))
+        findings.differ("content", ref.path, None, got, message)
         return
     if cell is None:
         message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
     else:
         said = f"stored {cell.stored}, recomputed {cell.recomputed}"
         message, pair = f"{ref.path}: {cell.row}, column {cell.column}: {said}", (cell.stored, cell.recomputed)
-    findings.differences.append(Difference(kind="content", where=ref.path, expected=pair[0], got=pair[1], message=message))
+    findings.differ("content", ref.path, *pair, message)
 
 
 def _say_what_would_differ(findings: Findings, stored: StoredRun, blueprint: Blueprint) -> None:

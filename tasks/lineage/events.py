@@ -80,8 +80,7 @@ class StepEvents:
 
     def start(self, now: datetime | None = None) -> RunEvent:
         """Return the event of its start: inputs, and names of the outputs that are to be."""
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
-        return self._event(RunState.START, {}, outputs, now)
+        return self._event(RunState.START, {}, self._named_outputs(), now)
 
     def complete(self, written: JobOutputs, *, up_to_date: bool = False, now: datetime | None = None) -> RunEvent:
         """Return the event of its completion.
@@ -111,8 +110,8 @@ class StepEvents:
             now: time of the event; None: the present.
         """
         error = error_message_run.ErrorMessageRunFacet(message=message, programmingLanguage="Python", producer=self.by)
-        outputs = [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
-        return self._event(RunState.ABORT if interrupted else RunState.FAIL, {"errorMessage": error}, outputs, now)
+        state = RunState.ABORT if interrupted else RunState.FAIL
+        return self._event(state, {"errorMessage": error}, self._named_outputs(), now)
 
     @property
     def by(self) -> str:
@@ -144,6 +143,9 @@ class StepEvents:
             outputs=list(outputs),
             producer=self.by,
         )
+
+    def _named_outputs(self) -> list[OutputDataset]:
+        return [OutputDataset(self.namespace, dataset_name(key)) for key in self.inputs.outputs]
 
     def _run_facets(self) -> dict[str, RunFacet]:
         engine = processing_engine_run.ProcessingEngineRunFacet(

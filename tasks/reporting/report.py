@@ -1,12 +1,15 @@
 """Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
+from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
+from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark import has_levels, paper_of
+from tasks.analysis.score_tree import scores_of
+from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, SideBySide, model_gains, side_by_side
 from tasks.reporting.content.judges import JudgeReport, describe_judges
@@ -27,9 +30,11 @@ from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import AbilityRow, LevelRow, RawRow, TaskRow, ability_rows, level_rows, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, TaskRow, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
+
+SCORES = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
 
 
 @dataclass(frozen=True)
@@ -38,18 +43,23 @@ class SystemReport:
 
     anchor: str
     verdict: TotalVerdict
-    abilities: tuple[AbilityRow, ...]
-    levels: tuple[LevelRow, ...]
     weak: tuple[Weakness, ...]
     tree: Node
+    published: Mapping[str, PublishedRange | None]
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None
 
     @property
-    def raw_by_ability(self) -> tuple[tuple[str, tuple[RawRow, ...]], ...]:
-        """The raw rows under the ability they belong to, in the blueprint's order."""
-        return tuple((path, tuple(rows)) for path, rows in groupby(self.raw, key=lambda row: row.path))
+    def abilities(self) -> tuple[Node, ...]:
+        """Main abilities with datasets, the gate included."""
+        return tuple(node for node in self.tree.children if node.part.datasets_total)
+
+    @property
+    def levels(self) -> tuple[tuple[Node, Node], ...]:
+        """Every ability that has tasks, behind the main ability it belongs to."""
+        parents = {row.path.parent.id for row in self.tasks}
+        return tuple((main, node) for main in self.abilities for node in main.walk() if node.part.id in parents)
 
     @property
     def label(self) -> str:
@@ -61,8 +71,7 @@ class SystemReport:
 class Report:
     """Everything a report says. What a run does not have is null or empty."""
 
-    title: str
-    source: str
+    blueprint: Blueprint
     manifest: RunManifest
     systems: tuple[SystemReport, ...]
     failures: tuple[FailureRow, ...]
@@ -79,20 +88,16 @@ class Report:
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
     method: MethodNotes
-    has_gate: bool
-    has_levels: bool
-    has_targets: bool
-    """Whether the benchmark's paper says how many tasks and datasets there should be."""
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether tasks stand at several levels."""
+        return has_levels(self.blueprint)
 
     @property
     def has_parts(self) -> bool:
         """Whether scores below the abilities say more than the abilities and tasks do."""
-        return self.has_levels or any(row.ability != row.sub_ability for entry in self.systems for row in entry.levels)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Models of the run."""
-        return tuple(dict.fromkeys(entry.verdict.system.model for entry in self.systems))
+        return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -115,8 +120,7 @@ def build_report(data: ReportData) -> Report:
     missing = find_missing_scores(data)
     verdicts = judge_systems(data)
     return Report(
-        title=data.blueprint.title,
-        source=data.blueprint.source,
+        blueprint=data.blueprint,
         manifest=data.manifest,
         systems=tuple(
             _describe(data, system, verdict, missing, f"m{number}")
@@ -136,22 +140,21 @@ def build_report(data: ReportData) -> Report:
         needles=needle_grids(data),
         judges=describe_judges(data),
         method=describe_method(data),
-        has_gate=data.blueprint.gate is not None,
-        has_levels=has_levels(data.blueprint),
-        has_targets=paper_of(data.blueprint).design_targets,
     )
 
 
 def _describe(data: ReportData, system: System, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
-    tasks, raw = task_rows(data, system, missing), raw_rows(data, system, missing)
+    layers = {f"{name}_scores": getattr(data, name) for name in SCORES}
+    scores = scores_of(layers | {"totals": data.totals}, system)
+    tasks, raw = task_rows(data, system, scores, missing), raw_rows(data, system, missing)
     findings = find_reasons(data, system, tasks, raw)
+    tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(
         anchor=anchor,
         verdict=verdict,
-        abilities=ability_rows(data, system, missing),
-        levels=level_rows(data, system, missing),
-        weak=tuple(findings[task.id] for task in weakest_tasks(tasks)),
-        tree=build_tree(TreeSource(data, system, anchor, missing, findings), verdict),
+        weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
+        tree=tree,
+        published={node.part.id: data.paper.range_of(node.part.id, system.setting, node.part.score) for node in tree.children},
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),

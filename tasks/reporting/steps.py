@@ -14,7 +14,7 @@ from schemas.tables.comparisons import Ablations
 from schemas.tables.contexts import Chunks
 from schemas.tables.layers import LAYERS
 from tasks.analysis.redaction import redact
-from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData, join_prompt_chunks
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, join_prompt_chunks
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
@@ -64,7 +64,7 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         blueprint=job.blueprint,
         published=job.published,
         gains=layer("setting_gains"),
-        needles=layer("needle_scores").select(*NEEDLES).cast(NEEDLES),
+        needles=layer("needle_scores"),
         prompt_chunks=read_prompt_chunks(job.manifest, tables["retrievals"], lake),
         **tables,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 IS_REQUIRED = os.environ.get("CI_BROWSER") == "1"
@@ -30,14 +30,10 @@ class Opened:
     messages: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def hear(self, message: ConsoleMessage) -> None:
-        self.messages.append(message.text)
-
-    def fail(self, error: Exception) -> None:
-        self.messages.append(str(error))
-
-    def ask(self, request: Request) -> None:
-        self.requests.append(request.url)
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
 
 
 Open = Callable[..., Opened]
@@ -63,9 +59,6 @@ def open_page(browser: Browser) -> Iterator[Open]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
         contexts.append(context)
         opened = Opened(context.new_page())
-        opened.page.on("console", opened.hear)
-        opened.page.on("pageerror", opened.fail)
-        opened.page.on("request", opened.ask)
         opened.page.goto(f"{path.as_uri()}{anchor}")
         return opened
 

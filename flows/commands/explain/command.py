@@ -15,6 +15,7 @@ from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
     from tasks.analysis.past_run import PastRun
+    from tasks.analysis.run_tables import System
     from tasks.analysis.selection import BlueprintPath, Selection
 
 Row = dict[str, Any]
@@ -82,13 +83,13 @@ def explain_run(folder: Folder, name: str, wanted: "Selection") -> CommandResult
     return CommandResult(int(not document["adds_up"]), document, view)
 
 
-def _rows(run: "PastRun", system: tuple[str, str], dataset: str, worst: int | None) -> Row:
+def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> Row:
     from tasks.analysis.evidence import read_evidence  # noqa: PLC0415
     from tasks.analysis.explain_rows import metrics_document, rows_document  # noqa: PLC0415
 
-    if not run.partitions("item_scores", dataset=dataset, model=system[0], setting=system[1]):
+    if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
         return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
-    evidence = read_evidence(run, dataset, *system)
+    evidence = read_evidence(run, dataset, system)
     named = _named(run, system)
     return {
         "metrics": metrics_document(evidence),
@@ -98,7 +99,7 @@ def _rows(run: "PastRun", system: tuple[str, str], dataset: str, worst: int | No
     }
 
 
-def _item(run: "PastRun", wanted: "Selection", systems: Sequence[tuple[str, str]], place: "BlueprintPath") -> CommandResult:
+def _item(run: "PastRun", wanted: "Selection", systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
     from flows.commands.explain.rows_view import item_view  # noqa: PLC0415
     from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
     from tasks.analysis.selection import require_one  # noqa: PLC0415
@@ -112,14 +113,13 @@ def _item(run: "PastRun", wanted: "Selection", systems: Sequence[tuple[str, str]
         "benchmark": run.manifest.benchmark,
         "level": "item",
         "dataset": dataset,
-        "model": system[0],
-        "setting": system[1],
+        **system._asdict(),
         "redacted": run.manifest.redacted,
         **item_document(run, dataset, system, item),
         "above": run.command("explain", "--dataset", dataset, *_named(run, system)),
     }
     view: list[RenderableType] = [
-        f"[bold]{escape(system[0])}[/bold], setting {system[1]}, run {run.name}",
+        f"[bold]{escape(system.model)}[/bold], setting {system.setting}, run {run.name}",
         *item_view(document),
     ]
     view.append(f"Go up: {escape(document['above'])}")
@@ -128,5 +128,5 @@ def _item(run: "PastRun", wanted: "Selection", systems: Sequence[tuple[str, str]
     return CommandResult(int(broken), document, view)
 
 
-def _named(run: "PastRun", system: tuple[str, str]) -> tuple[str, ...]:
-    return ("--model", system[0], "--setting", system[1]) if len(run.systems) > 1 else ()
+def _named(run: "PastRun", system: "System") -> tuple[str, ...]:
+    return ("--model", system.model, "--setting", system.setting) if len(run.systems) > 1 else ()

@@ -83,7 +83,7 @@ def _on_format(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
     if share is None or share < UNPARSED_SHARE:
         return
     cut_off = sum(answer.was_cut_off for answer in diagnosis.answers if answer.score["status"] == "unparsed")
-    seen = f"{raw.title}: unreadable replies: {count(raw.n_unparsed)} of {count(raw.n_scored)} ({percent(share)})"
+    seen = f"{raw.path.title}: unreadable replies: {count(raw.n_unparsed)} of {count(raw.n_scored)} ({percent(share)})"
     if 2 * cut_off >= raw.n_unparsed:
         limit = f"Raise max_tokens (now {count(asked.max_tokens)})." if asked.max_tokens else "Compare the replies below."
         step = f", {count(cut_off)} of them cut off at the token limit. {limit}"
@@ -95,15 +95,15 @@ def _on_format(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
 def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
     raw = diagnosis.raw
     readable = raw.n_scored - raw.n_unparsed
-    if raw.metric != "accuracy" or raw.constant is None or raw.value is None or not readable:
+    if raw.path.spec.metric != "accuracy" or raw.baselines.constant is None or raw.value is None or not readable:
         return
-    to_beat, always = raw.constant.share, f"always answering {raw.constant.letter}"
-    if raw.majority and raw.majority.share > to_beat:
-        to_beat, always = raw.majority.share, f"always choosing {shorten(raw.majority.label, LABEL_LENGTH)}"
+    to_beat, always = raw.baselines.constant.share, f"always answering {raw.baselines.constant.letter}"
+    if raw.baselines.majority and raw.baselines.majority.share > to_beat:
+        to_beat, always = raw.baselines.majority.share, f"always choosing {shorten(raw.baselines.majority.label, LABEL_LENGTH)}"
     # Unreadable replies count as wrong; whether the others beat a constant answer is another question.
     accuracy = raw.value * raw.n_scored / readable
     among = f" among the {counted(readable, 'readable reply', 'readable replies')}" if raw.n_unparsed else ""
-    seen = f"{raw.title}: an accuracy of {number(accuracy, 3)}{among}"
+    seen = f"{raw.path.title}: an accuracy of {number(accuracy, 3)}{among}"
     always = f"{always} ({number(to_beat, 3)})"
     if accuracy <= to_beat:
         yield Advice(
@@ -123,7 +123,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
     raw = diagnosis.raw
     readable = [answer for answer in diagnosis.answers if answer.score["parsed_answer"] is not None]
     read = [_letter(answer) for answer in readable]
-    if raw.constant is None or len(read) < MIN_GROUP:
+    if raw.baselines.constant is None or len(read) < MIN_GROUP:
         return
     favourite, times = Counter(read).most_common(1)[0]
     share = times / len(read)
@@ -131,7 +131,7 @@ def _on_favourite(diagnosis: Diagnosis) -> Iterator[Advice]:
     if share >= FAVOURITE_SHARE and share - right >= FAVOURITE_EXCESS:
         yield Advice(
             "favourite",
-            f"{raw.title}: the model gives {favourite} in {percent(share)} of its readable replies and is right in "
+            f"{raw.path.title}: the model gives {favourite} in {percent(share)} of its readable replies and is right in "
             f"{percent(right)} of those. Run with --set permute=4 to see whether it reads the options.",
         )
 
@@ -154,7 +154,7 @@ def _on_languages(diagnosis: Diagnosis) -> Iterator[Advice]:
     if means[high] - means[low] >= LANGUAGE_GAP:
         yield Advice(
             "language",
-            f"{diagnosis.raw.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 2)} "
+            f"{diagnosis.raw.path.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 2)} "
             f"against {number(means[high], 2)} per item). Look at the {LANGUAGES[low]} replies first.",
         )
 
@@ -171,7 +171,7 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
     gold, predicted = (shorten(name, LABEL_LENGTH) for name in names)
     if times >= MIN_CONFUSIONS:
         yield Advice(
-            "confusion", f"{diagnosis.raw.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
+            "confusion", f"{diagnosis.raw.path.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
         )
 
 
@@ -181,7 +181,7 @@ def _on_precision(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice
         return
     # An interval narrows with the square root of the number of items.
     needed = math.ceil(raw.n_scored * (raw.spread_0_100 / 2 / AIM_HALF_WIDTH) ** 2)
-    seen = f"{raw.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
+    seen = f"{raw.path.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
     if asked.sample is not None and raw.n_total < asked.sample:
         step = "The dataset has no more items; add a second dataset to the task."
     else:
@@ -194,15 +194,16 @@ def _on_coverage(diagnosis: Diagnosis) -> Iterator[Advice]:
     if raw.n_scored < raw.n_total:
         lost = raw.n_total - raw.n_scored
         yield Advice(
-            "coverage", f"{raw.title}: items without a score: {count(lost)} of {count(raw.n_total)}; run again to fill them."
+            "coverage", f"{raw.path.title}: items without a score: {count(lost)} of {count(raw.n_total)}; run again to fill them."
         )
 
 
 def _on_content(task: TaskRow, found: list[Advice], asked: AdviceOptions) -> Advice:
-    where = f"measured at the {task.level} level of {task.path}" if asked.has_levels else f"part of {task.path}"
-    about = f"{task.title} is {where}." if asked.has_levels or task.path != task.title else ""
+    path, title = task.path.path, task.part.title
+    where = f"measured at the {task.path.task.level} level of {path}" if asked.has_levels else f"part of {path}"
+    about = f"{title} is {where}." if asked.has_levels or path != title else ""
     if any(advice.kind in {"format", "guessing", "favourite", "precision"} for advice in found):
-        return Advice("content", f"{about} Settle the points above before reading {number(task.score)} as ability.".strip())
+        return Advice("content", f"{about} Settle the points above before reading {number(task.part.score)} as ability.".strip())
     return Advice(
         "content",
         (

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
+from schemas.vocabulary import Metric
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class MetricPath:
     weight: float
 
     @property
+    def key(self) -> tuple[str, str, Metric]:
+        """What names its rows: dataset, method and metric."""
+        return self.dataset, self.method.id, self.spec.metric
+
+    @property
     def metric_label(self) -> str:
         """Name of the metric, with its cut-off where it has one, and whether it counts."""
         name = self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
@@ -49,12 +55,8 @@ def has_levels(blueprint: Blueprint) -> bool:
     return len({task.level for _, task in blueprint.tasks()}) > 1
 
 
-def metric_paths(blueprint: Blueprint) -> tuple[MetricPath, ...]:
-    """Return every number the blueprint expects, in the order of its tasks."""
-    return tuple(_metrics(blueprint))
-
-
-def _metrics(blueprint: Blueprint) -> Iterator[MetricPath]:
+def metric_paths(blueprint: Blueprint) -> Iterator[MetricPath]:
+    """Yield every number the blueprint expects, in the order of its tasks."""
     for path in task_paths(blueprint):
         for entry in path.task.datasets:
             dataset = blueprint.datasets[entry.id]

@@ -10,7 +10,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, from_row
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
 
 WIDE_POINTS = 10.0
@@ -34,11 +34,6 @@ class ReplyCounts:
     unparsed: int
     judge_failed: int
 
-    @property
-    def unparsed_share(self) -> float | None:
-        """Unparsed / answered items."""
-        return share_of(self.unparsed, self.read)
-
 
 def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
     """Count items by how they ended; an item that several methods score is unparsed if one of them could not read it."""
@@ -47,8 +42,7 @@ def count_replies(item_scores: pl.DataFrame) -> ReplyCounts:
         unparsed=(pl.col("status") == "unparsed").any(),
         judge_failed=(pl.col("status") == "judge_failed").any(),
     )
-    sums = per_item.sum()
-    return ReplyCounts(per_item.height, sums["read"].item(), sums["unparsed"].item(), sums["judge_failed"].item())
+    return from_row(ReplyCounts, per_item.sum().row(0, named=True), items=per_item.height)
 
 
 def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
@@ -104,7 +98,7 @@ def _about_coverage(blueprint: Blueprint, totals: dict[str, Any]) -> Iterator[Ca
 def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
     replies = count_replies(system.of(data.item_scores))
     if replies.unparsed:
-        share = percent(replies.unparsed_share)
+        share = percent(share_of(replies.unparsed, replies.read))
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "
@@ -180,7 +174,6 @@ def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
         yield Caveat("wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset narrow it.")
 
 
-NO_TASKS = "no tasks at this level"
 NOT_SELECTED = "not selected for this run"
 NO_REPLIES = "no replies in this run"
 MAX_NAMES = 3

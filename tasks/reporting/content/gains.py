@@ -1,5 +1,6 @@
 """Set settings beside each other: scores of each model per setting, and what a setting gains over base."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,41 +8,26 @@ import polars as pl
 
 from schemas.tables.comparisons import OF_ALL
 from tasks.analysis.number_format import counted, number, setting_order, setting_title, signed, signed_interval
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, from_row
 
 TOTAL_TITLE = "Total"
 
 
 @dataclass(frozen=True)
-class SideCell:
-    """A score on 0-100 in one setting; `gain` over base is known of totals only."""
-
-    score: float | None
-    gain: float | None = None
-
-
-@dataclass(frozen=True)
 class SideRow:
-    """The total or one main ability of a model, a cell per setting."""
+    """The total or one main ability of a model by setting: scores on 0-100, and what the total gains over base."""
 
     title: str
-    cells: tuple[SideCell, ...]
-
-
-@dataclass(frozen=True)
-class SideModel:
-    """A model, its total first."""
-
-    model: str
-    rows: tuple[SideRow, ...]
+    scores: tuple[float | None, ...]
+    gains: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """All models of a run in each of its settings, named as in the columns."""
+    """All models of a run in each of its settings, named as in the columns; of each model the total first."""
 
     settings: tuple[str, ...]
-    models: tuple[SideModel, ...]
+    models: Mapping[str, tuple[SideRow, ...]]
 
 
 @dataclass(frozen=True)
@@ -51,8 +37,8 @@ class GainRow:
     title: str
     is_total: bool
     setting: str
-    base: float
-    value: float
+    base_0_100: float
+    setting_0_100: float
     gain: float
     ci_low: float | None
     ci_high: float | None
@@ -91,53 +77,40 @@ def side_by_side(data: ReportData) -> SideBySide | None:
     scores = {
         (System(row["model"], row["setting"]), row["ability"]): row["score_0_100"] for row in data.ability.iter_rows(named=True)
     }
-    gains = {(row["model"], row["setting"]): row["gain"] for row in _of_totals(data.gains)}
-    models = []
+    of_totals = data.gains.filter(pl.col("scope") == OF_ALL)
+    gains = {System(row["model"], row["setting"]): row["gain"] for row in of_totals.iter_rows(named=True)}
+    none, models = (None,) * len(data.settings), {}
     for model in dict.fromkeys(system.model for system in data.systems()):
         systems = [System(model, setting) for setting in data.settings]
-        first = SideRow(TOTAL_TITLE, tuple(SideCell(totals.get(s), gains.get((s.model, s.setting))) for s in systems))
+        first = SideRow(TOTAL_TITLE, tuple(map(totals.get, systems)), tuple(map(gains.get, systems)))
         others = [
-            SideRow(main.title, tuple(SideCell(scores.get((system, main.id))) for system in systems))
+            SideRow(main.title, tuple(scores.get((system, main.id)) for system in systems), none)
             for main in data.blueprint.abilities
             if main.evaluated
         ]
-        models.append(SideModel(model, (first, *others)))
-    return SideBySide(tuple(setting_title(setting) for setting in data.settings), tuple(models))
-
-
-def _of_totals(gains: pl.DataFrame) -> list[dict[str, Any]]:
-    return gains.filter(pl.col("scope") == OF_ALL).to_dicts()
+        models[model] = (first, *others)
+    return SideBySide(tuple(setting_title(setting) for setting in data.settings), models)
 
 
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     """Return gains by model, in the order of the report; models without any are left out."""
-    titles = {OF_ALL: TOTAL_TITLE, **data.titles}
-    places = {scope: place for place, scope in enumerate(titles)}
     found = []
     for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems()), start=1):
         rows = data.gains.filter(pl.col("model") == model).to_dicts()
-        rows.sort(key=lambda row: (places.get(row["scope"], len(places)), row["scope"], setting_order(row["setting"])))
+        rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         if rows:
-            found.append(ModelGains(f"gains-{number_}", model, tuple(_row(row, titles) for row in rows)))
+            found.append(ModelGains(f"gains-{number_}", model, tuple(_row(row, data.titles) for row in rows)))
     return tuple(found)
 
 
 def _row(row: dict[str, Any], titles: dict[str, str]) -> GainRow:
-    return GainRow(
-        title=titles.get(row["scope"], row["scope"]),
-        is_total=row["scope"] == OF_ALL,
-        setting=setting_title(row["setting"]),
-        base=row["base_0_100"],
-        value=row["setting_0_100"],
-        gain=row["gain"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-        n_items=row["n_items"],
-    )
+    is_total = row["scope"] == OF_ALL
+    title = TOTAL_TITLE if is_total else titles.get(row["scope"], row["scope"])
+    return from_row(GainRow, row, title=title, is_total=is_total, setting=setting_title(row["setting"]))
 
 
 def _say(model: str, row: GainRow) -> str:
-    seen = f"With {row.setting} {model} scores {number(row.value)} in total, with Base {number(row.base)}"
+    seen = f"With {row.setting} {model} scores {number(row.setting_0_100)} in total, with Base {number(row.base_0_100)}"
     seen += f": a gain of {signed(row.gain)} points over {counted(row.n_items, 'item')}"
     if row.ci_low is None:
         return f"{seen}. No interval was computed, so it is open whether chance explains it."

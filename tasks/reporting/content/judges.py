@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.number_format import listed, number, setting_order, signed
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, from_row
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""
@@ -49,26 +49,22 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
     if data.agreements.is_empty():
         return None
-    places = {name: place for place, name in enumerate(data.titles)}
     rows = sorted(
         data.agreements.with_columns(pl.col("judges").list.sort()).to_dicts(),
-        key=lambda row: (places.get(row["dataset"], len(places)), row["dataset"], row["model"], setting_order(row["setting"])),
+        key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])),
     )
     shown = tuple(_row(row, data.titles) for row in rows)
     return JudgeReport(shown, _warnings(shown))
 
 
 def _row(row: dict[str, Any], titles: dict[str, str]) -> AgreementRow:
-    return AgreementRow(
+    return from_row(
+        AgreementRow,
+        row,
         title=titles.get(row["dataset"], row["dataset"]),
         system=System(row["model"], row["setting"]).label,
         dimension=row["dimension"].replace("_", " "),
         judges=tuple(row["judges"]),
-        n_answers=row["n_answers"],
-        n_ratings=row["n_ratings"],
-        alpha=row["alpha"],
-        length_correlation=row["length_correlation"],
-        place_effect=row["place_effect"],
         doubts=_doubts(row["alpha"], row["length_correlation"]),
     )
 

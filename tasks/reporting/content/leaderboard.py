@@ -1,49 +1,25 @@
 """Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
-from tasks.analysis.leaderboard import RUN, LeaderboardData, ordered
+from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
-from tasks.analysis.run_tables import System
+from tasks.analysis.run_tables import System, from_row, ordered
 from tasks.reporting.content.benchmark import paper_of
 from tasks.reporting.content.published_models import PublishedModels, describe_published_models
-from tasks.reporting.content.verdicts import State, say_state, state_of
+from tasks.reporting.content.verdicts import SystemTotal, say_state, state_of
 
 
-@dataclass(frozen=True)
-class LeaderboardEntry:
-    """One model in one setting. `scores`: of the abilities that are measured, in the blueprint's order."""
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardEntry(SystemTotal):
+    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order."""
 
-    system: System
-    rank: int | None
-    state: State
-    state_word: str
-    total: float | None
-    before_veto: float | None
-    ci_low: float | None
-    ci_high: float | None
-    veto_reason: str | None
-    coverage: float | None
-    scores: tuple[float | None, ...]
-    run: str | None
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A total of one run. `before_veto` is what the model would have; `total` is 0 where it was vetoed."""
-
-    run: str
-    started_at: str
-    total: float | None
-    before_veto: float | None
-    ci_low: float | None
-    ci_high: float | None
-    vetoed: bool
-    coverage: float
+    scores: tuple[float | None, ...] = ()
+    run: str | None = None
+    started_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,24 +27,20 @@ class History:
     """The totals of one model in one setting, oldest first."""
 
     system: System
-    moments: tuple[Moment, ...]
+    moments: tuple[LeaderboardEntry, ...]
 
 
 @dataclass(frozen=True)
 class Leaderboard:
     """Everything a leaderboard page says. `warnings`: why its rows may not be compared."""
 
-    title: str
-    source: str
-    benchmark: str
+    data: LeaderboardData
     titles: tuple[str, ...]
     entries: tuple[LeaderboardEntry, ...]
     histories: tuple[History, ...]
     runs: tuple[RunManifest, ...]
-    links: Mapping[str, str]
     published: PublishedModels | None
     warnings: tuple[str, ...]
-    has_gate: bool
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
@@ -86,40 +58,23 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     rows = ordered(data.totals)
     used = [manifest for manifest in data.manifests if manifest.run in {row.get(RUN) for row in rows}]
     return Leaderboard(
-        title=data.blueprint.title,
-        source=data.blueprint.source,
-        benchmark=data.benchmark,
+        data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(
-            _entry(row, data.blueprint, tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
+            _entry(row, data.blueprint, scores=tuple(scores.get((row["model"], row["setting"], main.id)) for main in measured))
             for row in rows
         ),
         histories=_histories(data, rows),
         runs=tuple(used),
-        links=data.links,
         published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=_warnings(used),
-        has_gate=data.blueprint.gate is not None,
         paper=paper_of(data.blueprint).title if data.is_published else None,
     )
 
 
-def _entry(row: dict[str, Any], blueprint: Blueprint, scores: tuple[float | None, ...]) -> LeaderboardEntry:
-    state = state_of(row, blueprint)
-    return LeaderboardEntry(
-        system=System(row["model"], row["setting"]),
-        rank=row["rank"],
-        state=state,
-        state_word=say_state(state, has_gate=blueprint.gate is not None),
-        total=row["total"],
-        before_veto=row["total_before_veto"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-        veto_reason=row["veto_reason"],
-        coverage=row["coverage"],
-        scores=scores,
-        run=row.get(RUN),
-    )
+def _entry(row: dict[str, Any], blueprint: Blueprint, **more: object) -> LeaderboardEntry:
+    system, state = System(row["model"], row["setting"]), state_of(row, blueprint)
+    return from_row(LeaderboardEntry, row, system=system, state=state, state_word=say_state(state, blueprint), **more)
 
 
 def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[History, ...]:
@@ -127,23 +82,11 @@ def _histories(data: LeaderboardData, rows: list[dict[str, Any]]) -> tuple[Histo
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     found = []
     for system in dict.fromkeys(System(row["model"], row["setting"]) for row in rows):
-        moments = sorted((_moment(row, started) for row in system.rows(data.history)), key=lambda moment: moment.started_at)
+        history = sorted(system.rows(data.history), key=lambda row: started[row[RUN]])
+        moments = [_entry(row, data.blueprint, started_at=started[row[RUN]]) for row in history]
         if len(moments) > 1:
             found.append(History(system, tuple(moments)))
     return tuple(found)
-
-
-def _moment(row: dict[str, Any], started: Mapping[str, str]) -> Moment:
-    return Moment(
-        run=row[RUN],
-        started_at=started[row[RUN]],
-        total=row["total"],
-        before_veto=row["total_before_veto"],
-        ci_low=row["ci_low"],
-        ci_high=row["ci_high"],
-        vetoed=bool(row["vetoed"]),
-        coverage=row["coverage"],
-    )
 
 
 def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:

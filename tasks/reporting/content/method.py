@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import polars as pl
 
-from schemas.blueprint import Blueprint
+from schemas.blueprint import Blueprint, Gate
+from schemas.lineage import DatasetNotice
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData
-from tasks.reporting.content.benchmark import has_levels, metric_paths, task_paths
+from tasks.reporting.content.benchmark import has_levels, metric_paths, paper_of, task_paths
 
 PROFILES = {
     "corrected": "Scored by the corrected profile: replies are read in the forms models write, errors of the gold are mended.",
@@ -24,80 +26,52 @@ MISSING_TOO_LONG = "An item longer than the model's context is missing, not shor
 
 
 @dataclass(frozen=True)
-class MethodNote:
-    """A step of the computation: its name, and what it does."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """A dataset and where it is asked or scored otherwise than in its paper."""
-
-    dataset: str
-    differences: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class MethodNotes:
-    """What a reader must know to understand the numbers. `deviations` is empty for manifests that do not record them."""
+    """What a reader must know to understand the numbers. `formulas` and `metrics`: what is said of each step, of each metric.
 
-    formulas: tuple[MethodNote, ...]
-    metrics: tuple[MethodNote, ...]
+    `deviations`: datasets that are asked or scored otherwise than in their papers; empty for manifests that do not record them.
+    """
+
+    formulas: Mapping[str, str]
+    metrics: Mapping[Metric, str]
     decisions: tuple[str, ...]
-    deviations: tuple[Deviation, ...]
+    deviations: tuple[DatasetNotice, ...]
 
 
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
     return MethodNotes(
-        formulas=tuple(_formulas(data.blueprint)),
-        metrics=tuple(_metrics(data.blueprint)),
+        formulas=_formulas(data.blueprint),
+        metrics={path.spec.metric: METRIC_WORDS[path.spec.metric] for path in metric_paths(data.blueprint)},
         decisions=tuple(_decisions(data.manifest.plan, data.blueprint)),
-        deviations=tuple(Deviation(notice.title, notice.differences) for notice in data.manifest.datasets if notice.differences),
+        deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
 
 
-def _metrics(blueprint: Blueprint) -> Iterator[MethodNote]:
-    used: dict[Metric, None] = dict.fromkeys(path.spec.metric for path in metric_paths(blueprint))
-    for metric in used:
-        yield MethodNote(metric, METRIC_WORDS[metric])
+def _formulas(blueprint: Blueprint) -> dict[str, str]:
+    return {
+        "On 0–100": "A raw value is put on 0–100 by the theoretical bounds of its metric, never by what was observed, so a new "
+        "model moves no other one. A value out of bounds is an error, not a clamp.",
+        "Dataset and task": "A dataset is the weighted mean of its metrics, a task that of its datasets. A metric of weight 0 is "
+        "shown and does not count.",
+        **({"Levels": _level_words(blueprint)} if has_levels(blueprint) else {}),
+        "Ability": "The weighted mean of what is scored below it.",
+        "Total": _total_words(blueprint),
+        **({"Veto": _veto_words(blueprint, blueprint.gate)} if blueprint.gate else {}),
+        "Missing is never zero": "A mean is taken over what has a score and carries its coverage: datasets scored of those of "
+        "the benchmark. Ranked are models with all datasets scored and at least "
+        f"{percent(blueprint.rank_item_coverage)} of the items. An unreadable reply is wrong; a failed call is missing.",
+        "Intervals": "95 % percentile intervals from a seeded bootstrap over items; the total's is carried through the whole "
+        "tree. Those marked ≈ are put together from the intervals of their parts (MOVER; Zou and Donner 2008). They tell how far "
+        "the choice of items moves a number, not how much a model varies when asked again.",
+    }
 
 
-def _formulas(blueprint: Blueprint) -> Iterator[MethodNote]:
-    yield MethodNote(
-        "On 0–100",
-        "A raw value is put on 0–100 by the theoretical bounds of its metric, never by what was observed, so a new model moves "
-        "no other one. A value out of bounds is an error, not a clamp.",
-    )
-    yield MethodNote(
-        "Dataset and task",
-        "A dataset is the weighted mean of its metrics, a task that of its datasets. A metric of weight 0 is shown and does not "
-        "count.",
-    )
-    if has_levels(blueprint):
-        yield MethodNote("Levels", _level_words(blueprint))
-    yield MethodNote("Ability", "The weighted mean of what is scored below it.")
-    yield MethodNote("Total", _total_words(blueprint))
-    if blueprint.gate:
-        title = next(main.title for main in blueprint.abilities if main.id == blueprint.gate.ability)
-        yield MethodNote(
-            "Veto",
-            f"Below {number(blueprint.gate.threshold, 0)} in {title} the total is 0 and there is no rank; the total before the "
-            "veto stays beside it. Without a score there, the veto is open.",
-        )
-    yield MethodNote(
-        "Missing is never zero",
-        "A mean is taken over what has a score and carries its coverage: datasets scored of those of the benchmark. Ranked are "
-        f"models with all datasets scored and at least {percent(blueprint.rank_item_coverage)} of the items. An unreadable reply "
-        "is wrong; a failed call is missing.",
-    )
-    yield MethodNote(
-        "Intervals",
-        "95 % percentile intervals from a seeded bootstrap over items; the total's is carried through the whole tree. Those "
-        "marked ≈ are put together from the intervals of their parts (MOVER; Zou and Donner 2008). They tell how far the "
-        "choice of items moves a number, not how much a model varies when asked again.",
+def _veto_words(blueprint: Blueprint, gate: Gate) -> str:
+    title = next(main.title for main in blueprint.abilities if main.id == gate.ability)
+    return (
+        f"Below {number(gate.threshold, 0)} in {title} the total is 0 and there is no rank; the total before the veto stays "
+        "beside it. Without a score there, the veto is open."
     )
 
 
@@ -209,6 +183,7 @@ class Design:
     english: int
     chinese: int
     bilingual: int
+    has_targets: bool
 
     @property
     def tasks(self) -> int:
@@ -227,7 +202,9 @@ class Design:
 
     @property
     def ratios(self) -> tuple[tuple[str, float | None, float], ...]:
-        """Name, how many of the second come on one of the first, and the paper's target."""
+        """Name, how many of the second come on one of the first, and the paper's target; empty where the paper has none."""
+        if not self.has_targets:
+            return ()
         return (
             ("sub-ability : task", share_of(self.tasks, len(self.rows)), 3.0),
             ("task : dataset", share_of(self.datasets, self.tasks), 2.0),
@@ -237,14 +214,13 @@ class Design:
 
 def describe_design(data: ReportData) -> Design:
     """Count what the blueprint names and which languages the built items are in."""
-    rows: dict[str, DesignRow] = {}
-    for path in task_paths(data.blueprint):
-        old = rows.get(path.parent.id, DesignRow(path.main.title, path.parent.title, 0, 0, 0))
-        names = [entry.id for entry in path.task.datasets]
+    rows = []
+    for _, group in groupby(task_paths(data.blueprint), key=lambda path: path.parent.id):
+        paths = list(group)
+        names = [entry.id for path in paths for entry in path.task.datasets]
         methods = sum(len(data.blueprint.datasets[name].methods) for name in names)
-        rows[path.parent.id] = DesignRow(
-            old.ability, old.sub_ability, old.tasks + 1, old.datasets + len(names), old.methods + methods
-        )
+        rows.append(DesignRow(paths[0].main.title, paths[0].parent.title, len(paths), len(names), methods))
+    has_targets = paper_of(data.blueprint).design_targets
     languages = data.items.group_by("dataset").agg(pl.col("language").cast(pl.String).unique().sort())
     spoken = [tuple(found) for found in languages["language"]]
-    return Design(tuple(rows.values()), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")))
+    return Design(tuple(rows), len(spoken), spoken.count(("en",)), spoken.count(("zh",)), spoken.count(("en", "zh")), has_targets)

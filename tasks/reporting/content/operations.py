@@ -1,6 +1,5 @@
 """Describe the calls, failures, tokens, cost, latency and partitions of a run."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ import polars as pl
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
 from tasks.analysis.number_format import NONE, count, counted, listed, shorten
-from tasks.analysis.run_tables import ReportData, System
+from tasks.analysis.run_tables import ReportData, System, from_row
 
 ERROR_LENGTH = 160
 
@@ -70,12 +69,11 @@ def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
         .sort(["model", "setting", "calls", "failure"], descending=[False, False, True, False])
     )
     return tuple(
-        FailureRow(
-            System(row["model"], row["setting"]).label,
-            row["failure"],
-            row["calls"],
-            row["datasets"],
-            None if row["example"] is None else shorten(row["example"], ERROR_LENGTH),
+        from_row(
+            FailureRow,
+            row,
+            system=System(row["model"], row["setting"]).label,
+            example=None if row["example"] is None else shorten(row["example"], ERROR_LENGTH),
         )
         for row in grouped.iter_rows(named=True)
     )
@@ -119,12 +117,13 @@ def _usage(label: str, responses: pl.DataFrame) -> UsageRow:
 
 def layer_rows(manifest: RunManifest) -> tuple[LayerRow, ...]:
     """Return the run's partitions by layer, in the manifest's order."""
-    counts = Counter(ref.layer for ref in manifest.partitions)
-    return tuple(_layer(layer, tuple(ref for ref in manifest.partitions if ref.layer == layer)) for layer in counts)
-
-
-def _layer(layer: str, refs: tuple[PartitionRef, ...]) -> LayerRow:
-    return LayerRow(layer, refs, sum(ref.rows for ref in refs), sum(not ref.complete for ref in refs))
+    layers: dict[str, list[PartitionRef]] = {}
+    for ref in manifest.partitions:
+        layers.setdefault(ref.layer, []).append(ref)
+    return tuple(
+        LayerRow(layer, tuple(refs), sum(ref.rows for ref in refs), sum(not ref.complete for ref in refs))
+        for layer, refs in layers.items()
+    )
 
 
 HEADS = (

@@ -11,7 +11,6 @@ import polars as pl
 from schemas.letters import option_letters
 from tasks.analysis.number_format import count, counted, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System
-from tasks.reporting.content.benchmark import metric_paths
 
 HOW_TO_TELL = (
     "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
@@ -79,23 +78,17 @@ class Stability:
 
 
 @dataclass(frozen=True)
-class DatasetPositions:
-    """The single choices of one dataset by place. `stability` is null if no item was asked in several orders."""
-
-    dataset: str
-    title: str
-    places: tuple[PositionRow, ...]
-    stability: Stability | None
-
-
-@dataclass(frozen=True)
 class Positions:
-    """The same over all datasets and for each of them. `shared`: places that every item has, the only ones to be compared."""
+    """The single choices of one dataset, or of all and each of these `datasets`, by place.
 
+    `shared`: places that every item has, the only ones to be compared. `stability`: null if no item was asked in several orders.
+    """
+
+    title: str
     places: tuple[PositionRow, ...]
     shared: int
     stability: Stability | None
-    datasets: tuple[DatasetPositions, ...]
+    datasets: tuple["Positions", ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -113,15 +106,13 @@ def describe_positions(data: ReportData, system: System) -> Positions | None:
     )
     if answers.is_empty():
         return None
-    titles = {place.dataset: place.title for place in metric_paths(data.blueprint)}
     present = set(answers["dataset"].unique())
-    parts = {dataset: answers.filter(pl.col("dataset") == dataset) for dataset in titles if dataset in present}
-    return Positions(
-        position_rows(answers),
-        answers.select(pl.col("n_options").min()).item(),
-        find_stability(answers),
-        tuple(DatasetPositions(name, titles[name], position_rows(part), find_stability(part)) for name, part in parts.items()),
-    )
+    parts = [_positions(data.titles[name], answers.filter(dataset=name)) for name in data.titles if name in present]
+    return _positions("", answers, tuple(parts))
+
+
+def _positions(title: str, answers: pl.DataFrame, datasets: tuple[Positions, ...] = ()) -> Positions:
+    return Positions(title, position_rows(answers), min(answers["n_options"]), find_stability(answers), datasets)
 
 
 def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:

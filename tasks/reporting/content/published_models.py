@@ -1,7 +1,7 @@
 """Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.analysis.number_format import number, setting_title
+from tasks.analysis.number_format import number
 from tasks.analysis.published_tables import TOTAL, PublishedTable
 
 FOUNDATIONAL = "foundational"
@@ -35,24 +35,16 @@ class ScoreQuartiles:
 
 
 @dataclass(frozen=True)
-class SettingScores:
-    """The published models asked in one setting: a row per ability, the last one for the total."""
-
-    setting: str
-    title: str
-    rows: tuple[ScoreQuartiles, ...]
-
-
-@dataclass(frozen=True)
 class OpennessRow:
-    """Open-weight or closed models of the published table; `totals` are before the veto."""
+    """Open-weight or closed models of the published table; `totals` are before the veto, in ascending order."""
 
     kind: str
-    models: int
-    low: float
-    middle: float
-    high: float
     totals: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        """Their median."""
+        return median(self.totals)
 
 
 @dataclass(frozen=True)
@@ -77,15 +69,13 @@ class CorePoint:
 
 @dataclass(frozen=True)
 class Fit:
-    """A least-squares parabola y = constant + linear x + square x^2.
+    """A least-squares parabola.
 
-    `curve`: points of it along the observed range. `r_squared`: share of the variance of y it explains. `correlation`: Pearson's
-    r of x and y. Both null if y never varies.
+    `coefficients`: of 1, x and x^2. `curve`: points along the observed range. `r_squared`: share of the variance of y that it
+    explains. `correlation`: Pearson's r of x and y. Both null if y never varies.
     """
 
-    constant: float
-    linear: float
-    square: float
+    coefficients: tuple[float, ...]
     r_squared: float | None
     correlation: float | None
     points: int
@@ -94,17 +84,19 @@ class Fit:
     @property
     def equation(self) -> str:
         """The parabola in figures, x and y named by letters."""
-        return f"y = {number(self.constant, 2)} {_term(self.linear, 3)} x {_term(self.square, 4)} x²"
+        constant, linear, square = self.coefficients
+        return f"y = {number(constant, 2)} {_term(linear, 3)} x {_term(square, 4)} x²"
 
 
 @dataclass(frozen=True)
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `unsized`: models without a known size. `vetoed`: models without a rank; totals are those before the veto, theirs too.
+    `settings`: a row per ability, the last one for the total. `unsized`: models without a known size. `vetoed`: models without a
+    rank; totals are those before the veto, theirs too.
     """
 
-    settings: tuple[SettingScores, ...]
+    settings: Mapping[str, tuple[ScoreQuartiles, ...]]
     openness: tuple[OpennessRow, ...]
     sizes: tuple[SizedModel, ...]
     unsized: int
@@ -122,7 +114,7 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     """
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
     return PublishedModels(
-        settings=tuple(_setting_scores(paper, blueprint, setting) for setting in paper.settings),
+        settings={setting: tuple(_setting_scores(paper, blueprint, setting)) for setting in paper.settings},
         openness=openness_rows(paper.wide),
         sizes=sizes,
         unsized=paper.wide.height - len(sizes),
@@ -132,11 +124,10 @@ def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> Pu
     )
 
 
-def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> SettingScores:
+def _setting_scores(paper: PublishedTable, blueprint: Blueprint, setting: str) -> Iterator[ScoreQuartiles]:
     total = "Total, before the veto" if blueprint.gate else "Total"
     scores = [(main.title, paper.ability(main.id, setting)) for main in blueprint.abilities]
-    rows = (_quartiles(title, values) for title, values in [*scores, (total, paper.total(setting))] if values)
-    return SettingScores(setting, setting_title(setting), tuple(rows))
+    return (_quartiles(title, values) for title, values in [*scores, (total, paper.total(setting))] if values)
 
 
 def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
@@ -145,16 +136,13 @@ def _quartiles(title: str, values: list[float]) -> ScoreQuartiles:
 
 
 def openness_rows(published: pl.DataFrame) -> tuple[OpennessRow, ...]:
-    """Return totals of open and closed models, each group's in ascending order."""
+    """Return totals of open and closed models."""
     if not {"type", TOTAL} <= set(published.columns):
         return ()
     groups: dict[str, list[float]] = {}
     for kind, total in published.select("type", TOTAL).drop_nulls().iter_rows():
         groups.setdefault(kind, []).append(total)
-    return tuple(
-        OpennessRow(kind, len(totals), min(totals), median(totals), max(totals), tuple(sorted(totals)))
-        for kind, totals in sorted(groups.items())
-    )
+    return tuple(OpennessRow(kind, tuple(sorted(totals))) for kind, totals in sorted(groups.items()))
 
 
 def parse_size(text: str) -> float | None:
@@ -201,27 +189,19 @@ def core_points(published: pl.DataFrame, blueprint: Blueprint) -> tuple[CorePoin
     return tuple(CorePoint(*row) for row in rows.iter_rows())
 
 
-def fit_parabola(points: Sequence[tuple[float, float]], steps: int = STEPS) -> Fit | None:
-    """Fit y over x; null with fewer than four different x.
-
-    Args:
-        points: (x, y) pairs.
-        steps: points of the curve, both ends included.
-    """
+def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:
+    """Fit y over x to pairs of x and y; null with fewer than four different x."""
     if len({x for x, _ in points}) < FEWEST_POINTS:
         return None
     xs, ys = np.array(points).T
     parabola = np.polynomial.Polynomial.fit(xs, ys, deg=2)
     spread, left = float(((ys - ys.mean()) ** 2).sum()), float(((ys - parabola(xs)) ** 2).sum())
-    constant, linear, square = (float(value) for value in np.pad(parabola.convert().coef, (0, 2))[:3])
     return Fit(
-        constant,
-        linear,
-        square,
+        tuple(map(float, np.pad(parabola.convert().coef, (0, 2))[:3])),
         r_squared=1 - left / spread if spread else None,
         correlation=float(np.corrcoef(xs, ys)[0, 1]) if spread else None,
         points=len(points),
-        curve=tuple((float(x), float(parabola(x))) for x in np.linspace(xs.min(), xs.max(), steps)),
+        curve=tuple((float(x), float(parabola(x))) for x in np.linspace(xs.min(), xs.max(), STEPS)),
     )
 
 

@@ -1,14 +1,14 @@
 """Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import polars as pl
 
 from tasks.analysis.number_format import counted, number, setting_order, setting_title
-from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, last_stage
+from tasks.analysis.run_tables import ASKED, STAGES, ReportData, System, from_row, last_stage
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"
@@ -88,41 +88,32 @@ def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[RecallRow]:
         .group_by("dataset", "setting", "stage", "model")
         .agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     )
-    places = {name: place for place, name in enumerate(data.titles)}
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_place(row, places), STAGES.index(row["stage"]), row["model"]))
+    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
-        RecallRow(
-            dataset=row["dataset"],
+        from_row(
+            RecallRow,
+            row,
             title=data.titles.get(row["dataset"], row["dataset"]),
             setting=setting_title(row["setting"]),
             stage=STAGE_TITLES[row["stage"]],
-            model=row["model"],
             recall=tuple(row[f"recall_{k}"] for k in CUTOFFS),
-            n_items=row["n_items"],
-            chunks=row["chunks"],
         )
         for row in rows
     ]
 
 
-def _place(row: dict[str, Any], places: dict[str, int]) -> tuple[int, str, tuple[int, str]]:
-    return places.get(row["dataset"], len(places)), row["dataset"], setting_order(row["setting"])
+def _order(data: ReportData, row: dict[str, Any]) -> tuple[Any, ...]:
+    return data.dataset_order(row["dataset"]), setting_order(row["setting"])
 
 
 def _merge_models(rows: list[RecallRow]) -> tuple[RecallRow, ...]:
     """Return one row in place of several that differ in nothing but the model."""
-    groups: dict[tuple[str, str, str], list[RecallRow]] = {}
-    for row in rows:
-        groups.setdefault((row.dataset, row.setting, row.stage), []).append(row)
     merged: list[RecallRow] = []
-    for group in groups.values():
+    for _, rows_of_all in groupby(rows, key=lambda row: (row.dataset, row.setting, row.stage)):
+        group = list(rows_of_all)
         same = len({(row.recall, row.n_items, row.chunks) for row in group}) == 1
-        merged += [_for_all(group[0])] if same and len(group) > 1 else group
+        merged += [replace(group[0], model=ALL_MODELS)] if same and len(group) > 1 else group
     return tuple(merged)
-
-
-def _for_all(row: RecallRow) -> RecallRow:
-    return RecallRow(row.dataset, row.title, row.setting, row.stage, ALL_MODELS, row.recall, row.n_items, row.chunks)
 
 
 def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
@@ -134,18 +125,9 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> tuple[KeptRow, ...]:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    places = {name: place for place, name in enumerate(data.titles)}
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_place(row, places), row["model"]))
+    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
     return tuple(
-        KeptRow(
-            title=data.titles.get(row["dataset"], row["dataset"]),
-            model=row["model"],
-            setting=setting_title(row["setting"]),
-            kept=row["kept"],
-            n_kept=row["n_kept"],
-            lost=row["lost"],
-            n_lost=row["n_lost"],
-        )
+        from_row(KeptRow, row, title=data.titles.get(row["dataset"], row["dataset"]), setting=setting_title(row["setting"]))
         for row in rows
     )
 
@@ -208,7 +190,6 @@ def _where(entry: tuple[float, NeedleCell]) -> str:
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
     """Return one grid per dataset, model and setting, by the first metric of the dataset."""
-    places = {name: place for place, name in enumerate(data.titles)}
     main = {
         (name, dataset.methods[0].id, dataset.methods[0].metrics[0].metric) for name, dataset in data.blueprint.datasets.items()
     }
@@ -217,7 +198,7 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
         for row in data.needles.sort("length_tokens", "depth_percent").to_dicts()
         if (row["dataset"], row["method"], row["metric"]) in main
     ]
-    rows.sort(key=lambda row: (places[row["dataset"]], row["model"], setting_order(row["setting"])))
+    rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     return tuple(
         _grid(f"needle-{place}", data.titles[key[0]], key[1], list(group)) for place, (key, group) in enumerate(groups, 1)

@@ -8,22 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
 
-import polars as pl
-
-from schemas.blueprint import (
-    Ability,
-    CentredNormalisation,
-    NoNormalisation,
-    Normalisation,
-    NumericNormalisation,
-    RatioNormalisation,
-)
-from tasks.analysis.run_tables import ReportData, System
-from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, scores_of
+from schemas.blueprint import Ability, CentredNormalisation, GradeNormalisation, Normalisation
+from schemas.vocabulary import Level
+from tasks.analysis.run_tables import ReportData
+from tasks.analysis.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.benchmark import has_levels
 from tasks.reporting.content.caveats import MissingScores
-from tasks.reporting.content.tables import NOT_EVALUATED, RawRow
+from tasks.reporting.content.tables import RawRow
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 
@@ -31,6 +23,7 @@ LETTERS = {"ability": "a", "sub_ability": "a", "level": "l", "task": "t", "datas
 """What the anchor of each kind of part begins with."""
 
 LOWEST, HIGHEST = 0.0, 100.0
+NOT_EVALUATED = "not evaluated in this version"
 
 
 @dataclass(frozen=True)
@@ -77,28 +70,25 @@ class Node:
         for child in self.children:
             yield from child.walk()
 
+    def level(self, name: Level) -> "Node | None":
+        """Return the level of this name right below; null if it has no tasks there."""
+        return next((child for child in self.children if child.kind == "level" and child.part.id == name), None)
+
 
 @dataclass(frozen=True)
 class TreeSource:
-    """What a tree is built from: a system, where it stands in the page, and what is known about its tasks."""
+    """What a tree is built from: a system, its scores, where it stands in the page, and what is known about its tasks."""
 
     data: ReportData
-    system: System
+    scores: Scores
     anchor: str
     missing: MissingScores
     findings: Mapping[str, Weakness]
 
-    @property
-    def layers(self) -> dict[str, pl.DataFrame]:
-        """Layers of the run by name."""
-        names = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
-        return {f"{name}_scores": getattr(self.data, name) for name in names} | {"totals": self.data.totals}
-
 
 def build_tree(source: TreeSource, verdict: TotalVerdict) -> Node:
     """Build the tree of one system: total, abilities, sub-abilities, levels (where tasks have several), tasks, datasets."""
-    scores = scores_of(source.layers, source.system.model, source.system.setting)
-    total = explain_total(scores, source.data.blueprint)
+    total = explain_total(source.scores, source.data.blueprint)
     counted = {part.id: part for part in total.parts}
     bounds = None
     if verdict.ci_low is not None and verdict.ci_high is not None:
@@ -111,26 +101,19 @@ def build_tree(source: TreeSource, verdict: TotalVerdict) -> Node:
         interval=bounds,
         in_total=total.score,
         reason=None,
-        children=tuple(_main_ability(source, scores, main, counted) for main in source.data.blueprint.abilities),
+        children=tuple(_main_ability(source, main, counted) for main in source.data.blueprint.abilities),
     )
 
 
-def _main_ability(source: TreeSource, scores: Scores, main: Ability, counted: Mapping[str, ScorePart]) -> Node:
+def _main_ability(source: TreeSource, main: Ability, counted: Mapping[str, ScorePart]) -> Node:
     if main.id in counted:
         return _node(source, counted[main.id], 1.0)
-    node = _node(source, replace(explain_ability(scores, main, source.data.blueprint), weight=0.0), None)
+    node = _node(source, replace(explain_ability(source.scores, main, source.data.blueprint), weight=0.0), None)
     return replace(node, kind="gate") if main.evaluated else replace(node, reason=NOT_EVALUATED)
 
 
 def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str = "") -> Node:
-    """Build a part's node.
-
-    Args:
-        source: of the tree.
-        part: what the node is about.
-        factor: share of the part above in the total; null where it adds nothing.
-        above: id of the part above.
-    """
+    """Build a part's node. `factor`: share of the part above in the total, null where it adds nothing. `above`: its id."""
     inner = None if factor is None or part.share is None else factor * part.share
     names = [below.id for below in part.walk() if below.kind == "dataset"]
     children = tuple(_node(source, child, inner, part.id) for child in _parts_shown(source, part))
@@ -141,7 +124,7 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
         part=part,
         interval=None if part.score is None else join_intervals(map(_interval_part, children)),
         in_total=None if inner is None or part.score is None else inner * part.score,
-        reason=source.missing.reasons(source.system, names) if part.score is None and names else None,
+        reason=source.missing.reasons(source.scores.system, names) if part.score is None and names else None,
         children=children,
     )
     if part.kind == "task":
@@ -173,28 +156,20 @@ def _with_rows(source: TreeSource, node: Node, finding: Weakness) -> Node:
     return replace(
         node,
         interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
-        numbers=tuple(row for row in finding.numbers if row.dataset == dataset),
+        numbers=tuple(row for row in finding.numbers if row.path.dataset == dataset),
         examples=tuple(example for example in finding.shown if example.dataset == dataset),
     )
 
 
 def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
     """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
-    if low is None or high is None:
+    if low is None or high is None or isinstance(normalisation, GradeNormalisation):
         return None
-    match normalisation:
-        case RatioNormalisation():
-            ends = (100 * low, 100 * high)
-        case NumericNormalisation(min=least, max=most):
-            ends = (100 * (low - least) / (most - least), 100 * (high - least) / (most - least))
-        case CentredNormalisation(best=best, span=span):
-            sides = [100 * (1 - abs(end - best) / span) for end in (low, high)]
-            ends = (min(sides), HIGHEST if low <= best <= high else max(sides))
-        case NoNormalisation():
-            ends = (low, high)
-        case _:
-            return None
-    return ScoreInterval(*ends, approximate=isinstance(normalisation, CentredNormalisation))
+    least, most = (normalise(end, normalisation) or 0.0 for end in (low, high))
+    if not isinstance(normalisation, CentredNormalisation):
+        return ScoreInterval(least, most, approximate=False)
+    top = HIGHEST if low <= normalisation.best <= high else max(least, most)
+    return ScoreInterval(min(least, most), top, approximate=True)
 
 
 def join_intervals(parts: Iterable[IntervalPart], *, same_items: bool = False) -> ScoreInterval | None:

@@ -195,17 +195,22 @@ class Weakness:
 
 def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
     """Find one finding per task, by its id, in the blueprint's order."""
-    weakest = {task.id for task in weakest_tasks(tasks)}
+    weakest = {task.part.id for task in weakest_tasks(tasks)}
     return {
-        task.id: _find(data, system, task, tuple(row for row in raw if row.task == task.id), is_weak=task.id in weakest)
+        name: _find(data, system, task, tuple(row for row in raw if row.path.task.id == name), is_weak=name in weakest)
         for task in tasks
+        for name in [task.part.id]
     }
 
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
     """Return the five tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
-    scored = [(task.score, task.id, task) for task in tasks if task.score is not None and task.score < FULL_SCORE]
+    scored = [(task.part.score, task.part.id, task) for task in tasks if _is_short(task)]
     return tuple(task for _, _, task in sorted(scored, key=lambda entry: entry[:2])[:WEAKEST])
+
+
+def _is_short(task: TaskRow) -> bool:
+    return task.part.score is not None and task.part.score < FULL_SCORE
 
 
 def text_limit(systems: int) -> int:
@@ -220,17 +225,17 @@ def examples_of_others(systems: int, datasets: int) -> int:
 
 
 def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow, ...], *, is_weak: bool) -> Weakness:
-    first_of_each = {row.dataset: row for row in reversed(numbers) if row.value is not None}
-    main = [row for row in numbers if first_of_each.get(row.dataset) is row]
-    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, row.dataset, row.method, row.metric)) for row in main)
+    first_of_each = {row.path.dataset: row for row in reversed(numbers) if row.value is not None}
+    main = [row for row in numbers if first_of_each.get(row.path.dataset) is row]
+    diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
     asked = AdviceOptions(data.sample, _max_tokens(data, system), has_levels(data.blueprint))
     systems = len(data.systems())
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
-    others = [row for d in diagnoses if d.raw.dataset not in told for row in islice(pick_rows(d), each)]
-    is_short = task.score is not None and task.score < FULL_SCORE
-    return Weakness(task, numbers, advise(task, diagnoses, asked) if is_short else (), examples, tuple(others))
+    others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
+    advice = advise(task, diagnoses, asked) if _is_short(task) else ()
+    return Weakness(task, numbers, advice, examples, tuple(others))
 
 
 def _max_tokens(data: ReportData, system: System) -> int | None:

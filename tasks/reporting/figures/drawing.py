@@ -4,13 +4,12 @@ Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import vl_convert
-from altair.utils import schemapi
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
 PUBLISHED, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
@@ -44,11 +43,13 @@ Values = list[dict[str, Any]]
 _PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Return charts made within are not checked against the chart library's schema, which takes longer than to draw them."""
-    with schemapi.debug_mode(arg=False):
-        yield
+@dataclass(frozen=True)
+class KeyedFigure:
+    """A drawing of several models, and its key: label and colour of each. `left_out`: models that are not drawn."""
+
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
 
 
 def chart(values: Values) -> alt.Chart:

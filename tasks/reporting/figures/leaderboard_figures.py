@@ -2,14 +2,26 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from tasks.reporting.content.leaderboard import History
-from tasks.reporting.content.published_models import PublishedModels, SettingScores
-from tasks.reporting.figures.drawing import INK, MUTED, PUBLISHED, ROW, SERIES, SMALL, Values, chart, draw, row_names, score_axis
+from tasks.reporting.content.published_models import PublishedModels, ScoreQuartiles
+from tasks.reporting.figures.drawing import (
+    INK,
+    MUTED,
+    PUBLISHED,
+    ROW,
+    SERIES,
+    SMALL,
+    KeyedFigure,
+    Values,
+    chart,
+    draw,
+    row_names,
+    score_axis,
+)
 
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260
@@ -20,16 +32,7 @@ _LABEL_DECADES = 0.8
 """Width of a label on the logarithmic axis of sizes."""
 
 
-@dataclass(frozen=True)
-class HistoryFigure:
-    """The drawing and its key: label and colour of each line. `left_out`: models without a line."""
-
-    svg: str
-    keys: tuple[tuple[str, str], ...]
-    left_out: int
-
-
-def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
+def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
     """Draw totals before the veto by the time of the run, with their intervals; null if no model has two runs."""
     drawn = list(zip(histories, SERIES, strict=False))
     if not drawn:
@@ -39,9 +42,9 @@ def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
     layers = []
     for history, colour in drawn:
         points: Values = [
-            {"at": moment.started_at, "total": moment.before_veto, "low": moment.ci_low, "high": moment.ci_high}
+            {"at": moment.started_at, "total": moment.total_before_veto, "low": moment.ci_low, "high": moment.ci_high}
             for moment in history.moments
-            if moment.before_veto is not None
+            if moment.total_before_veto is not None
         ]
         ranges = [point for point in points if point["low"] is not None]
         layers += [
@@ -50,17 +53,17 @@ def draw_histories(histories: Sequence[History]) -> HistoryFigure | None:
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
     keys = tuple((history.system.label, colour) for history, colour in drawn)
-    return HistoryFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
+    return KeyedFigure(draw(layers, _TALL_HISTORY, _WIDE_HISTORY), keys, left_out=len(histories) - len(drawn))
 
 
-def draw_boxes(scores: SettingScores) -> str:
+def draw_boxes(scores: Sequence[ScoreQuartiles]) -> str:
     """Draw a box plot per ability over the published models of a setting."""
-    titles = [row.title for row in scores.rows]
+    titles = [row.title for row in scores]
     y = alt.Y("row:N", sort=titles, axis=None)
     boxes: Values = [
         {"row": row.title, "low": row.low, "quarter": row.quarter, "middle": row.middle}
         | {"three_quarters": row.three_quarters, "high": row.high}
-        for row in scores.rows
+        for row in scores
     ]
     base = chart(boxes)
     layers = [

@@ -7,9 +7,8 @@ from html import escape
 
 from tasks.analysis.number_format import shorten
 from tasks.analysis.published_tables import PublishedTable
-from tasks.analysis.run_tables import System
-from tasks.reporting.content.tables import AbilityRow
-from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL
+from tasks.reporting.figures.drawing import GRID, INK, MUTED, PUBLISHED, SERIES, SMALL, KeyedFigure
+from tasks.reporting.report import SystemReport
 
 FEWEST_AXES = 3
 """Two axes are a line."""
@@ -45,15 +44,6 @@ class RadarBand:
     high: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
-class Overlay:
-    """A radar of several models, and its key: label and colour of each. `left_out`: models without a score or a colour."""
-
-    svg: str
-    keys: tuple[tuple[str, str], ...]
-    left_out: int
-
-
 def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -> RadarBand:
     """Return the published models of one setting on the axes of these abilities, given by id."""
     ranges = [published.range_of(ability, setting, None) for ability in abilities]
@@ -64,14 +54,13 @@ def band_of(abilities: Sequence[str], published: PublishedTable, setting: str) -
     )
 
 
-def draw_system(abilities: Sequence[AbilityRow], system: System, published: PublishedTable) -> str | None:
+def draw_system(entry: SystemReport, published: PublishedTable) -> str | None:
     """Draw one system over the published models of its setting; null if that is no radar."""
-    shown = [row for row in abilities if row.datasets_total]
-    shape = Shape(system.label, tuple(row.score for row in shown))
-    return draw_radar([row.title for row in shown], [shape], band_of([row.id for row in shown], published, system.setting))
+    band = band_of([node.part.id for node in entry.abilities], published, entry.verdict.system.setting)
+    return draw_radar([node.title for node in entry.abilities], [_shape_of(entry)], band)
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> Overlay | None:
+def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand | None = None) -> KeyedFigure | None:
     """Draw several models over each other, as many as there are colours; null if that is no radar, or of one model only.
 
     Args:
@@ -85,14 +74,17 @@ def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: RadarBand
     if svg is None or len(drawn) == 1:
         return None
     keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
-    return Overlay(svg, keys, left_out=len(shapes) - len(drawn))
+    return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
 
 
-def overlay_systems(systems: Sequence[tuple[str, Sequence[AbilityRow]]]) -> Overlay | None:
+def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Return the systems of a run over each other."""
-    titles = [row.title for _, abilities in systems[:1] for row in abilities if row.datasets_total]
-    shapes = [Shape(label, tuple(row.score for row in abilities if row.datasets_total)) for label, abilities in systems]
-    return draw_overlay(titles, shapes)
+    titles = [node.title for entry in systems[:1] for node in entry.abilities]
+    return draw_overlay(titles, [_shape_of(entry) for entry in systems])
+
+
+def _shape_of(entry: SystemReport) -> Shape:
+    return Shape(entry.label, tuple(node.part.score for node in entry.abilities))
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:

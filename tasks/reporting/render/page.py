@@ -1,7 +1,7 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from tasks.analysis.leaderboard import LeaderboardData
 from tasks.analysis.run_tables import ReportData, ReportPaths
 from tasks.lake.files import replace_file
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.caveats import NO_TASKS
 from tasks.reporting.content.judges import HOW_TO_READ
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
 from tasks.reporting.content.operations import HEADS, amount_cells
@@ -52,33 +51,32 @@ def write_report(data: ReportData, folder: Folder) -> ReportPaths:
 
 
 def _render_page(report: Report, data: ReportData) -> str:
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
+    return _render("page.html.jinja", partial(_draw, report, data), report=report)
 
-    with drawing():
-        figures = _draw(report, data)
-    template = make_environment().get_template("page.html.jinja")
-    return template.render(report=report, figures=figures, colours=COLOURS)
+
+def _render(template: str, draw: Callable[[], dict[str, Any]], **content: object) -> str:
+    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
+    from altair.utils import schemapi  # noqa: PLC0415
+
+    from tasks.reporting.figures.drawing import COLOURS  # noqa: PLC0415
+
+    with schemapi.debug_mode(arg=False):  # to check charts against the library's schema takes longer than to draw them
+        figures = draw()
+    return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
 def _draw(report: Report, data: ReportData) -> dict[str, Any]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
-    from tasks.reporting.figures import abilities, radar  # noqa: PLC0415
-    from tasks.reporting.figures import comparison_figures as comparing  # noqa: PLC0415
+    from tasks.reporting.figures import radar, run_figures  # noqa: PLC0415
 
     found = report.retrieval.by_dataset if report.retrieval else {}
     return {
-        "abilities": {
-            entry.anchor: abilities.draw_abilities(entry.abilities, entry.verdict, data.paper, entry.anchor)
-            for entry in report.systems
-        },
-        "radars": {
-            entry.anchor: radar.draw_system(entry.abilities, entry.verdict.system, data.paper) for entry in report.systems
-        },
-        "overlay": radar.overlay_systems([(entry.label, entry.abilities) for entry in report.systems]),
-        "gains": {entry.anchor: comparing.draw_gains(entry) for entry in report.gains},
-        "recall": {dataset: comparing.draw_recall(rows) for dataset, rows in found.items()},
-        "needles": {grid.anchor: comparing.draw_needles(grid) for grid in report.needles},
+        "abilities": {entry.anchor: run_figures.draw_abilities(entry, data.paper) for entry in report.systems},
+        "radars": {entry.anchor: radar.draw_system(entry, data.paper) for entry in report.systems},
+        "overlay": radar.overlay_systems(report.systems),
+        "gains": {entry.anchor: run_figures.draw_gains(entry) for entry in report.gains},
+        "recall": {dataset: run_figures.draw_recall(rows) for dataset, rows in found.items()},
+        "needles": {grid.anchor: run_figures.draw_needles(grid) for grid in report.needles},
     }
 
 
@@ -112,7 +110,6 @@ def make_environment() -> Environment:
         "raw_heads": RAW_HEADS,
         "share_of": formats.share_of,
         "languages": LANGUAGES,
-        "no_tasks": NO_TASKS,
         "level_names": LEVELS,
         "cost_heads": HEADS,
         "max_partitions": MAX_PARTITIONS,
@@ -147,23 +144,8 @@ def write_text(path: Folder, text: str) -> None:
 
 def render_leaderboard(data: LeaderboardData) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
-    # The drawing libraries take half a second to load; commands that draw nothing do not pay for it.
-    from tasks.reporting.figures.drawing import COLOURS, drawing  # noqa: PLC0415
-
     leaderboard = build_leaderboard(data)
-    with drawing():
-        figures = _draw_leaderboard(leaderboard, data)
-    template = make_environment().get_template("leaderboard.html.jinja")
-    return template.render(leaderboard=leaderboard, figures=figures, colours=COLOURS)
-
-
-def write_leaderboard(data: LeaderboardData, path: Path) -> None:
-    """Write the page at once or not at all.
-
-    Raises:
-        LakeError: if the disk refuses the file.
-    """
-    write_text(path, render_leaderboard(data))
+    return _render("leaderboard.html.jinja", partial(_draw_leaderboard, leaderboard, data), leaderboard=leaderboard)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[str, Any]:
@@ -178,7 +160,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData) -> dict[s
     return {
         "overlay": radar.draw_overlay(leaderboard.titles, shapes, radar.band_of(measured, data.paper, setting)),
         "history": leaderboard_figures.draw_histories(leaderboard.histories),
-        "boxes": {scores.setting: leaderboard_figures.draw_boxes(scores) for scores in models.settings} if models else {},
+        "boxes": {name: leaderboard_figures.draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
         "openness": leaderboard_figures.draw_openness(models) if models else None,
         "sizes": leaderboard_figures.draw_sizes(models) if models else None,
         "core": leaderboard_figures.draw_core(models) if models else None,

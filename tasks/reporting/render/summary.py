@@ -15,7 +15,7 @@ FULL_REPORT = "The full report, with figures, every task and example items, is t
 def write_summary(report: Report) -> str:
     """Return a run's summary as GitHub-flavoured markdown."""
     blocks = [
-        f"# {escape(report.title)}",
+        f"# {escape(report.blueprint.title)}",
         f"Run `{report.manifest.run}`, {report.manifest.started_at} to {report.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_results(report),
@@ -36,7 +36,7 @@ def _results(report: Report) -> Iterator[str]:
 
 
 def _result(verdict: TotalVerdict) -> list[str]:
-    totals = {"vetoed": f"0 ({number(verdict.before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
+    totals = {"vetoed": f"0 ({number(verdict.total_before_veto, 2)} before the veto)", "unscored": f"{NONE} (no score)"}
     return [
         escape(verdict.system.model),
         escape(verdict.system.setting),
@@ -50,19 +50,17 @@ def _result(verdict: TotalVerdict) -> list[str]:
 
 
 def _abilities(report: Report) -> Iterator[str]:
-    titles = [row.title for entry in report.systems[:1] for row in entry.abilities if row.datasets_total]
+    titles = [node.title for entry in report.systems[:1] for node in entry.abilities]
     if not titles:
         return
     yield "## Abilities"
-    rows = (
-        [escape(entry.label), *(number(row.score) for row in entry.abilities if row.datasets_total)] for entry in report.systems
-    )
+    rows = ([escape(entry.label), *(number(node.part.score) for node in entry.abilities)] for entry in report.systems)
     yield table(["Model", *map(escape, titles)], rows)
 
 
 def _weakest(report: Report) -> Iterator[str]:
     rows = [
-        [escape(entry.label), escape(weak.task.title), escape(weak.task.path), number(weak.task.score)]
+        [escape(entry.label), escape(weak.task.part.title), escape(weak.task.path.path), number(weak.task.part.score)]
         for entry in report.systems
         for weak in entry.weak
     ]

@@ -10,7 +10,7 @@ from flows.commands.run_view import leaderboard_table
 from schemas.addresses import REPORTS_URL
 from schemas.errors import UsageError
 from schemas.lineage import CallCounts, RunManifest
-from tasks.analysis.leaderboard import published_rows, report_links
+from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.manifest import write_manifest
 
 
@@ -70,7 +70,7 @@ def test_reports_are_linked_from_where_the_page_is(tmp_path: Path, monkeypatch: 
 
 
 def test_rows_carry_their_setting_and_abilities() -> None:
-    rows = published_rows("longemotion")
+    rows = published_leaderboard("longemotion").rows
     assert len(rows) == 18
     assert (rows[0]["model"], rows[0]["setting"], rows[0]["rank"]) == ("GPT-5", "base", 1)
     assert rows[1]["setting"] == "coem"
@@ -80,13 +80,13 @@ def test_rows_carry_their_setting_and_abilities() -> None:
 
 @pytest.mark.parametrize(("benchmark", "veto"), [("longemotion", []), ("moodbench", ["passed"] * 3)])
 def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: list[str]) -> None:
-    table = leaderboard_table(benchmark, published_rows(benchmark)[:3])
+    table = leaderboard_table(benchmark, published_leaderboard(benchmark).rows[:3])
     first, *models = (list(column.cells) for column in table.columns)
     assert [column[first.index("Veto")] for column in models if "Veto" in first] == veto
 
 
 def test_moodbench_is_as_it_was() -> None:
-    rows = published_rows("moodbench")
+    rows = published_leaderboard("moodbench").rows
     assert (len(rows), rows[0]["model"], rows[0]["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
     assert {row["setting"] for row in rows} == {"base"}
 
@@ -100,5 +100,5 @@ def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(UsageError, match="no published table for own") as caught:
-        published_rows(str(file))
+        published_leaderboard(str(file))
     assert "patience" in str(caught.value)

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from schemas.lineage import CallCounts, PartitionRef, RunManifest
+from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import FIELD_KINDS, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
 from tasks.analysis.comparable_runs import NOT_COMPARED, difference, systems_of
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import write_manifest
+from tests.tasks.reporting import example_run
 
 CORE = System("core", "base")
 ENTRY = {"name": "core", "base_url": "http://one/v1"}
@@ -24,21 +25,9 @@ def scored(model: str = "core", setting: str = "base") -> PartitionRef:
 
 def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **changed: Any) -> RunManifest:
     given = {"benchmark": "tiny", "models": [ENTRY], **changed.pop("plan", {})}
-    fields: dict[str, Any] = {
-        "run": run,
-        "benchmark": "tiny",
-        "blueprint": {},
-        "blueprint_sha256": "0",
-        "plan": Plan.model_validate(given).model_dump(mode="json"),
-        "package_version": "1",
-        "git_commit": None,
-        "started_at": "",
-        "finished_at": "",
-        "partitions": tuple(scored(system.model, system.setting) for system in systems),
-        "missing": (),
-        "calls": CallCounts(),
-    }
-    return RunManifest(**{**fields, **changed})
+    plan = Plan.model_validate(given).model_dump(mode="json")
+    fields = {"run": run, "benchmark": "tiny", "blueprint_sha256": "0", "plan": plan, "missing": ()}
+    return example_run.manifest(**fields | {"partitions": tuple(scored(*system) for system in systems)} | changed)
 
 
 @pytest.mark.parametrize(

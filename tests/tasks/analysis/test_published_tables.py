@@ -23,7 +23,6 @@ def test_columns_per_ability_with_a_setting() -> None:
     assert table.range_of("summary", "base", 41.0) == PublishedRange(2, 40.0, 60.0, 80.0, 1)
     assert table.range_of("summary", "coem", 41.0) is None
     assert table.vetoed == 0
-    assert table.abilities == {"summary", "detection"}
     assert table.total("rag", ranked=True) == [55.0]
 
 
@@ -32,13 +31,12 @@ def test_columns_per_ability_without_a_setting_are_of_base_and_keep_who_is_ranke
     assert table.settings == ("base",)
     assert (table.total("base"), table.total("base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
     assert table.vetoed == 1
-    assert table.abilities == {"values_safety", "emotional"}
 
 
 @pytest.mark.parametrize("nothing", [None, pl.DataFrame(), published().clear()])
 def test_no_table(nothing: pl.DataFrame | None) -> None:
     table = read_table(nothing)
-    assert (table.settings, table.abilities, table.total("base")) == ((), frozenset(), [])
+    assert (table.settings, table.total("base")) == ((), [])
 
 
 @pytest.mark.parametrize(

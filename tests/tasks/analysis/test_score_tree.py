@@ -18,6 +18,7 @@ from schemas.blueprint import (
     RatioNormalisation,
 )
 from tasks.analysis.breakdown import break_down
+from tasks.analysis.run_tables import System
 from tasks.analysis.score_tree import (
     NAMED,
     ScorePart,
@@ -41,7 +42,7 @@ LEVELLED = blueprint(
 def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, ScorePart]:
     tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings(bootstrap=0))
     layers = {name: tables.layer(name) for name in (*NAMED, "totals")}
-    scores = scores_of(layers, "m", setting)
+    scores = scores_of(layers, System("m", setting))
     return scores, explain_total(scores, design)
 
 
@@ -97,7 +98,7 @@ def test_the_gate_is_beside_the_total_and_not_in_it() -> None:
 def test_a_stored_score_that_does_not_add_up_is_found() -> None:
     scores, _ = explained(gated(), items("safety", [1.0]), items("mind", [1, 1]), items("heart", [0, 1]))
     changed = {**scores.layers, "ability_scores": {**scores.layers["ability_scores"], ("able",): {"score_0_100": 90.0}}}
-    total = explain_total(Scores("m", "base", scores.total, changed), gated())
+    total = explain_total(Scores(System("m", "base"), scores.total, changed), gated())
     assert not part(total, "able").adds_up
     assert not total.adds_up  # 0.3 x 90 + 0.7 x 50 is not 65
     assert part(total, "kind").adds_up

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.graph import LineageGraph, SourceName
-from schemas.lineage import CallCounts, PartitionKey, PartitionRef, RunManifest
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
 from tasks.lake.finding import Holdings, located
 from tasks.lake.fingerprint import partition_key
@@ -15,6 +15,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
 from tasks.lineage.graph import diagram_of_graph, diagram_of_run, graph_of_file, graph_of_run
 from tests.tasks.lineage.traced_steps import CODE, make_frame
+from tests.tasks.reporting.example_run import manifest
 
 HASHES = ["b" * 64, "c" * 64]
 
@@ -41,20 +42,8 @@ class Small:
             for reply, item in zip(self.replies, self.items, strict=True)
         ]
         self.totals = self.write(key("totals", "all", self.scores))
-        self.manifest = RunManifest(
-            run="r1",
-            benchmark="small",
-            blueprint={},
-            blueprint_sha256="0" * 64,
-            plan={"seed": 0},
-            package_version="1.2.3",
-            git_commit=None,
-            started_at="",
-            finished_at="",
-            partitions=(*self.items, *self.replies, *self.scores, self.totals),
-            missing=(),
-            calls=CallCounts(),
-        )
+        partitions = (*self.items, *self.replies, *self.scores, self.totals)
+        self.manifest = manifest(run="r1", benchmark="small", package_version="1.2.3", git_commit=None, partitions=partitions)
         write_manifest(root, self.manifest)
 
     def write(self, at: PartitionKey, *, complete: bool = True) -> PartitionRef:

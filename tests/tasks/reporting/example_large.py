@@ -5,13 +5,14 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.tables import scores as tables
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from schemas.tables.scores import ItemScores
 from tasks.analysis.run_tables import ReportData
-from tests.tasks.reporting import example_items, example_scores
+from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import BLUEPRINT, example_data
+from tests.tasks.reporting.example_scores import score_layers
 
 DATASETS, MODELS = 60, ("alpha", "beta", "gamma")
 CHINESE, ENGLISH = "她今天很难过，因为朋友没有来。" * 60, "She waited for her friend the whole evening. " * 60
@@ -25,27 +26,24 @@ def large_data() -> ReportData:
         {"id": f"more{n}", "title": f"Task {n}", "level": "low", "weight": 1.0, "datasets": [{"id": f"mood{n}"}]}
         for n in range(DATASETS)
     ]
+    blueprint = BLUEPRINT.model_validate(fields)
+    scores = _repeated(ItemScores, example_items.item_scores())
     return example_data(
-        blueprint=BLUEPRINT.model_validate(fields),
+        blueprint=blueprint,
         items=_repeated(Items, example_items.items(), context=CHINESE, question=ENGLISH),
-        item_scores=_repeated(tables.ItemScores, example_items.item_scores()),
+        item_scores=scores,
         responses=_repeated(Responses, example_items.responses(), reply=ENGLISH + CHINESE),
-        raw=_repeated(tables.RawScores, example_scores.raw()),
-        normalized=_repeated(tables.NormalizedScores, example_scores.normalized()),
-        dataset=_repeated(tables.DatasetScores, example_scores.dataset()),
-        task=_repeated(tables.TaskScores, example_scores.task(), key="task", old="moods", new="more"),
+        **score_layers(scores, blueprint),
     )
 
 
-def _repeated(
-    schema: type[dy.Schema], frame: pl.DataFrame, *, key: str = "dataset", old: str = "mood", new: str = "mood", **texts: str
-) -> dy.DataFrame[Any]:
+def _repeated(schema: type[dy.Schema], frame: pl.DataFrame, **texts: str) -> dy.DataFrame[Any]:
     """The frame, and alpha's rows about one dataset again for each of the others and each model, with other texts."""
     rows = frame.to_dicts()
-    template = [row for row in rows if row[key] == old and row.get("model", "alpha") == "alpha"]
+    template = [row for row in rows if row["dataset"] == "mood" and row.get("model", "alpha") == "alpha"]
     owners = MODELS if "model" in frame.columns else (None,)
     more = [
-        row | {key: f"{new}{n}"} | texts | ({"model": owner} if owner else {})
+        row | {"dataset": f"mood{n}"} | texts | ({"model": owner} if owner else {})
         for n in range(DATASETS)
         for owner in owners
         for row in template

@@ -1,6 +1,6 @@
 """A run of LongEmotion written out by rule: two models, three settings, two items per dataset, all layers that long runs have.
 
-`alpha` enriches and judges itself. Scores follow from `share`; CoEM is above RAG and RAG above base.
+`alpha` enriches and judges itself. Scores follow from `share`; CoEM is above RAG and RAG above base. Of two choices one is right.
 """
 
 from typing import Any
@@ -10,15 +10,16 @@ import polars as pl
 
 from schemas.context import ASPECTS
 from schemas.tables import scores as tables
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.analysis.run_tables import NEEDLES, PROMPT_CHUNKS, ReportData
+from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import published_of
 from tests.tasks.reporting.example_items import digest, make_table
 from tests.tasks.reporting.example_run import example_data, manifest, partition
+from tests.tasks.reporting.example_scores import score_layers
 
 BLUEPRINT = load_blueprint("longemotion")
 PREFIX = "longemotion_"
@@ -47,7 +48,7 @@ PLAN: dict[str, Any] = {
 
 
 def share(model: str, setting: str, task: str) -> float:
-    """Mean score in [0, 1] of a model in a setting and task."""
+    """Score in [0, 1] of a model in a setting and task that is rated or compared with a reference."""
     return 0.3 + 0.1 * SETTINGS.index(setting) + 0.05 * MODELS.index(model) + 0.02 * TASKS.index(task)
 
 
@@ -260,11 +261,17 @@ def agreements() -> dy.DataFrame[Agreements]:
     )
 
 
-def needles() -> pl.DataFrame:
+def needles() -> dy.DataFrame[NeedleScores]:
     """Lengths 8000 and 16000, two depths; nothing was scored at the longest and deepest."""
     rows = [
         {"model": model, "setting": setting, "dataset": PREFIX + "ec_emobench", "method": "label", "metric": metric}
-        | {"length_bin": str(length), "length_tokens": length, "depth_bin": f"{depth} to {depth + 20} %", "depth_percent": depth}
+        | {
+            "n_total": 5,
+            "length_bin": str(length),
+            "length_tokens": length,
+            "depth_bin": f"{depth} to {depth + 20} %",
+            "depth_percent": depth,
+        }
         | {
             "value": None if (length, depth) == (16000, 80) else value - depth / 200,
             "n": 0 if (length, depth) == (16000, 80) else 5,
@@ -274,59 +281,15 @@ def needles() -> pl.DataFrame:
         for length, value in ((8000, 0.9), (16000, 0.5))
         for depth in (0, 80)
     ]
-    return pl.DataFrame(rows, schema_overrides=NEEDLES).select(*NEEDLES)
+    return make_table(NeedleScores, rows)
 
 
-def _aggregates(schema: type[Any], level: str) -> Any:
-    rows = []
-    for model in MODELS:
-        for setting in SETTINGS:
-            for name, tasks in _groups(level).items():
-                score = 100 * sum(share(model, setting, task) for task in tasks) / len(tasks)
-                counts = {"datasets_scored": len(tasks), "datasets_total": len(tasks), "n_scored": 2, "n_total": 2}
-                row = {"model": model, "setting": setting, "score_0_100": score} | counts
-                keys = {"sub_ability": name, "level": "high"} if level == "level" else {level: name}
-                rows.append(row | keys)
-    return make_table(schema, rows)
-
-
-def _groups(level: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for node, task in BLUEPRINT.tasks():
-        for entry in task.datasets:
-            name = {"dataset": entry.id, "task": task.id}.get(level, node.id)
-            found.setdefault(name, []).append(entry.id.removeprefix(PREFIX))
-    return found
-
-
-def totals() -> dy.DataFrame[tables.Totals]:
-    rows = []
-    for setting in SETTINGS:
-        for rank, model in ((1, "beta"), (2, "alpha")):
-            total = 100 * share(model, setting, "qa")
-            rows.append(
-                dict.fromkeys(tables.Totals.column_names())
-                | {"model": model, "setting": setting, "total": total, "total_before_veto": total, "rank": rank}
-                | {"ci_low": total - 3, "ci_high": total + 3, "vetoed": False, "datasets_scored": 10, "datasets_total": 10}
-                | {"n_scored": 20, "n_total": 20, "coverage": 1.0, "item_coverage": 1.0}
-            )
-    return make_table(tables.Totals, rows)
-
-
-def raw() -> dy.DataFrame[tables.RawScores]:
-    rows = []
-    for model, setting, task in _cells():
-        value = share(model, setting, task)
-        method = BLUEPRINT.datasets[PREFIX + task].methods[0]
-        row = {"model": model, "setting": setting, "dataset": PREFIX + task, "method": method.id, "value": value}
-        row |= {"ci_low": value - 0.05, "ci_high": value + 0.05, "n_scored": 2, "n_unparsed": 0, "n_total": 2}
-        rows += [row | {"metric": spec.metric} for spec in method.metrics]
-    return make_table(tables.RawScores, rows)
-
-
-def normalized() -> dy.DataFrame[tables.NormalizedScores]:
-    frame = raw().with_columns(normalized_0_100=pl.col("value") * 100)
-    return tables.NormalizedScores.validate(frame.select(tables.NormalizedScores.column_names()))
+def layers() -> dict[str, dy.DataFrame[Any]]:
+    """Every score layer, named as in ReportData, with intervals of 10 points around raw scores and of 6 around totals."""
+    found = score_layers(item_scores(), BLUEPRINT)
+    raw = found["raw"].with_columns(ci_low=pl.col("value") - 0.05, ci_high=pl.col("value") + 0.05)
+    totals = found["totals"].with_columns(ci_low=pl.col("total") - 3, ci_high=pl.col("total") + 3)
+    return found | {"raw": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}
 
 
 def long_data(**changes: Any) -> ReportData:
@@ -334,14 +297,7 @@ def long_data(**changes: Any) -> ReportData:
     fields: dict[str, Any] = {
         "manifest": manifest(plan=PLAN, benchmark="longemotion", missing=(), partitions=(partition("items", ()),)),
         "blueprint": BLUEPRINT,
-        "raw": raw(),
-        "normalized": normalized(),
-        "dataset": _aggregates(tables.DatasetScores, "dataset"),
-        "task": _aggregates(tables.TaskScores, "task"),
-        "level": _aggregates(tables.LevelScores, "level"),
-        "sub_ability": tables.SubAbilityScores.create_empty(),
-        "ability": _aggregates(tables.AbilityScores, "ability"),
-        "totals": totals(),
+        **layers(),
         "item_scores": item_scores(),
         "items": items(),
         "responses": responses(),

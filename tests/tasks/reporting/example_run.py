@@ -11,8 +11,9 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from tasks.analysis.run_tables import ReportData, System
-from tests.tasks.reporting import example_items, example_scores
+from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import digest
+from tests.tasks.reporting.example_scores import score_layers
 
 ALPHA, BETA, GAMMA = (System(name, "base") for name in ("alpha", "beta", "gamma"))
 BLUEPRINT = Blueprint.model_validate(
@@ -118,14 +119,7 @@ def example_data(**changes: Any) -> ReportData:
     fields: dict[str, Any] = {
         "manifest": manifest(),
         "blueprint": BLUEPRINT,
-        "raw": example_scores.raw(),
-        "normalized": example_scores.normalized(),
-        "dataset": example_scores.dataset(),
-        "task": example_scores.task(),
-        "level": example_scores.level(),
-        "sub_ability": example_scores.sub_ability(),
-        "ability": example_scores.ability(),
-        "totals": example_scores.all_totals(),
+        **score_layers(example_items.item_scores(), BLUEPRINT),
         "item_scores": example_items.item_scores(),
         "items": example_items.items(),
         "responses": example_items.responses(),

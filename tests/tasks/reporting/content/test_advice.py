@@ -1,40 +1,30 @@
 """Each rule fires on the numbers it is about, and on no others."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from schemas.blueprint import MetricSpec
+from schemas.vocabulary import Metric
 from tasks.analysis.answers import ScoredItem
 from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
-from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.reporting.content.benchmark import metric_paths
+from tasks.reporting.content.tables import RawRow
+from tasks.reporting.report import build_report
+from tests.tasks.reporting.example_run import BLUEPRINT, example_data
 
 ASKED = AdviceOptions(sample=300, max_tokens=64)
-TASK = TaskRow("moods", "Moods", "Emotional Ability › Recognition", "low", 40.0, 1, 1, 40, 40, None)
+TASK = next(row for row in build_report(example_data()).systems[0].tasks if row.part.id == "moods")
+MOOD = next(path for path in metric_paths(BLUEPRINT) if path.dataset == "mood")
 
 
-def raw_row(**changes: Any) -> RawRow:
-    fields: dict[str, Any] = {
-        "dataset": "mood",
-        "title": "Mood",
-        "task": "moods",
-        "task_title": "Moods",
-        "method": "choice",
-        "metric": "accuracy",
-        "metric_label": "accuracy",
-        "value": 0.6,
-        "ci_low": 0.55,
-        "ci_high": 0.65,
-        "spread_0_100": 10.0,
-        "normalized_0_100": 60.0,
-        "n_scored": 40,
-        "n_unparsed": 0,
-        "n_total": 40,
-        "baselines": Baselines(ConstantAnswer("B", 0.5)),
-        "path": "Emotional Ability",
-        "reason": None,
-    }
-    return RawRow(**(fields | changes))
+def raw_row(metric: Metric = "accuracy", **changes: Any) -> RawRow:
+    path = replace(MOOD, spec=MetricSpec(metric=metric))
+    fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "spread_0_100": 10.0, "normalized_0_100": 60.0}
+    fields |= {"n_scored": 40, "n_unparsed": 0, "n_total": 40, "baselines": Baselines(ConstantAnswer("B", 0.5)), "reason": None}
+    return RawRow(path, **(fields | changes))
 
 
 def answer(
@@ -52,8 +42,8 @@ def advice_of(raw: RawRow, *answers: ScoredItem, asked: AdviceOptions = ASKED) -
 
 def test_a_weakness_by_content_names_what_the_task_measures() -> None:
     assert advice_of(raw_row()) == {
-        "content": "Moods is measured at the low level of Emotional Ability › Recognition. None of the rules on format, guessing "
-        "and interval width applies, so the weakness seems to lie in the content: read the rows below and look "
+        "content": "Moods is measured at the low level of Emotional Ability › Emotion Recognition. None of the rules on format, "
+        "guessing and interval width applies, so the weakness seems to lie in the content: read the rows below and look "
         "for what they share."
     }
 

@@ -1,20 +1,17 @@
 """The leaderboard's content and page."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 
-from schemas.errors import LakeError
 from schemas.lineage import RunManifest
 from tasks.analysis.leaderboard import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.render.page import render_leaderboard, write_leaderboard
-from tests.tasks.reporting import example_scores
+from tasks.reporting.render.page import render_leaderboard
+from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, PLAN, manifest, published
-from tests.tasks.reporting.example_scores import totals_row
+from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
 
 OLD, NEW = "20260101-old", "20260102-new"
 
@@ -25,14 +22,14 @@ def runs(**changes: Any) -> tuple[RunManifest, ...]:
 
 
 def data(**changes: Any) -> LeaderboardData:
-    totals = example_scores.all_totals().with_columns(pl.lit(NEW).alias("run"))
-    before = example_scores.totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
+    layers = score_layers(item_scores(), BLUEPRINT)
+    newest = layers["totals"].with_columns(pl.lit(NEW).alias("run"))
+    before = totals(totals_row(total=20.0, total_before_veto=20.0, ci_low=12.0, ci_high=28.0))
     fields: dict[str, Any] = {
-        "benchmark": "moodbench",
         "blueprint": BLUEPRINT,
-        "totals": totals,
-        "abilities": example_scores.ability(),
-        "history": pl.concat([totals, before.with_columns(pl.lit(OLD).alias("run"))]),
+        "totals": newest,
+        "abilities": layers["ability"],
+        "history": pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
         "published": published(),
@@ -49,7 +46,7 @@ def test_rows_say_what_became_of_each_model() -> None:
         (100.0, 25.0),
         NEW,
     )
-    assert (beta.state_word, beta.total, beta.before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
+    assert (beta.state_word, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
     assert (gamma.state_word, gamma.total, gamma.scores) == ("no score", None, (None, None))
 
 
@@ -107,11 +104,3 @@ def test_the_published_models_stand_on_the_papers_page_alone() -> None:
     for title in ("Scores per ability", "Open and closed models", "Total and size"):
         assert title in html
         assert title not in render_leaderboard(data())
-
-
-def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    with pytest.raises(LakeError, match="the report cannot be written") as caught:
-        write_leaderboard(data(), blocked / "leaderboard.html")
-    assert str(blocked) in str(caught.value)

@@ -13,7 +13,7 @@ def test_every_metric_has_words() -> None:
 
 
 def test_formulas_name_the_weights_of_this_blueprint() -> None:
-    notes = {note.title: note.text for note in describe_method(example_data()).formulas}
+    notes = describe_method(example_data()).formulas
     assert notes["Levels"].endswith("which of them are there: low 0.4, medium 0.6; one alone counts fully.")
     assert notes["Total"] == "1 × Emotional Ability, divided by the weights of those that have a score."
     assert notes["Veto"].startswith("Below 60 in Values & Safety the total is 0")
@@ -21,7 +21,7 @@ def test_formulas_name_the_weights_of_this_blueprint() -> None:
 
 
 def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
-    assert [note.title for note in describe_method(example_data()).metrics] == ["accuracy", "judged_rating"]
+    assert list(describe_method(example_data()).metrics) == ["accuracy", "judged_rating"]
 
 
 def test_decisions_follow_the_plan() -> None:
@@ -51,7 +51,7 @@ def test_deviations_are_those_the_manifest_records() -> None:
     )
     silent = told.model_copy(update={"id": "kind", "title": "Kind", "differences": ()})
     found = describe_method(example_data(manifest=manifest(datasets=(told, silent)))).deviations
-    assert [(entry.dataset, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
+    assert [(entry.title, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
 
 
 def test_design_counts() -> None:

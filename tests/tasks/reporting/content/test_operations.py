@@ -21,7 +21,7 @@ from tasks.reporting.content.operations import (
     usage_rows,
 )
 from tasks.reporting.render.page import render_html
-from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+from tests.tasks.reporting.example_run import example_data, manifest
 from tests.tasks.reporting.pages import section
 
 
@@ -49,12 +49,6 @@ def test_layers_with_their_rows_and_incomplete_partitions() -> None:
         ("items", 1, 3, 0),
         ("responses", 2, 6, 1),
     ]
-
-
-def test_a_run_without_calls() -> None:
-    data = empty_data()
-    assert failure_rows(data) == ()
-    assert [row.calls for row in usage_rows(data)] == [0, 0, 0]
 
 
 TESTED = Usage(

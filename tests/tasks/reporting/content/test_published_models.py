@@ -41,14 +41,15 @@ def test_family_of_a_model(model: str, family: str) -> None:
 
 def test_the_published_models_of_the_example() -> None:
     found = describe_published_models(read_table(published()), BLUEPRINT)
-    (scores,) = found.settings
+    scores = found.settings["base"]
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
-    assert scores.rows[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
-    assert [row.title for row in scores.rows] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
+    assert scores[-1] == ScoreQuartiles("Total, before the veto", 10.0, 15.0, 20.0, 45.0, 70.0)
+    assert [row.title for row in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
     assert found.openness == (
-        OpennessRow("Closed-source", 2, 20.0, 45.0, 70.0, (20.0, 70.0)),
-        OpennessRow("Open-source", 1, 10.0, 10.0, 10.0, (10.0,)),
+        OpennessRow("Closed-source", (20.0, 70.0)),
+        OpennessRow("Open-source", (10.0,)),
     )
+    assert [row.middle for row in found.openness] == [45.0, 10.0]
     assert [(model.model, model.billions, model.estimated) for model in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),
@@ -86,12 +87,11 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
 
 def test_the_curve_is_the_parabola_the_points_lie_on() -> None:
     points = tuple((float(x), 1.0 + 2.0 * x - 0.5 * x * x) for x in range(5))
-    fit = fit_parabola(points, steps=3)
+    fit = fit_parabola(points)
     assert fit is not None
-    # At 0, 2 and 4: 1, 1 + 4 - 2 and 1 + 8 - 8.
-    assert [at for at, _ in fit.curve] == [0.0, 2.0, 4.0]
-    assert [value for _, value in fit.curve] == pytest.approx([1.0, 3.0, 1.0])
-    assert (fit.constant, fit.linear, fit.square) == pytest.approx((1.0, 2.0, -0.5))
+    assert (fit.curve[0][0], fit.curve[-1][0]) == (0.0, 4.0)
+    assert [value for _, value in fit.curve] == pytest.approx([1.0 + 2.0 * at - 0.5 * at * at for at, _ in fit.curve])
+    assert fit.coefficients == pytest.approx((1.0, 2.0, -0.5))
     assert fit.r_squared == pytest.approx(1.0)
     # The points are symmetric around x = 2: no linear relation at all.
     assert fit.correlation == pytest.approx(0.0, abs=1e-9)

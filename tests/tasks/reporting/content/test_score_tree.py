@@ -146,5 +146,5 @@ def test_examples_outside_the_weakest_tasks_are_bounded() -> None:
 
 def test_full_scores_and_missing_ones_are_not_weak() -> None:
     alpha, beta, _ = build_report(example_data()).systems
-    assert [task.id for task in weakest_tasks(alpha.tasks)] == ["moods", "tales"]
-    assert [task.id for task in weakest_tasks(beta.tasks)] == ["kindness"]
+    assert [task.part.id for task in weakest_tasks(alpha.tasks)] == ["moods", "tales"]
+    assert [task.part.id for task in weakest_tasks(beta.tasks)] == ["kindness"]

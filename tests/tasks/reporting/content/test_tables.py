@@ -4,113 +4,82 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from schemas.vocabulary import LEVELS
 from tasks.analysis.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.analysis.published_tables import PublishedRange
 from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import find_missing_scores
-from tasks.reporting.content.tables import (
-    AbilityRow,
-    LevelCell,
-    LevelRow,
-    RawRow,
-    TaskRow,
-    ability_rows,
-    level_rows,
-    raw_rows,
-    task_rows,
-)
-from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
+from tasks.reporting.content.score_tree import Node
+from tasks.reporting.content.tables import raw_rows
+from tasks.reporting.report import build_report
+from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, PLAN, example_data, manifest
 
 LOST = "its data is not published"
 
 
+def shown(node: Node | None) -> tuple[str, float | None, int, int, str | None] | None:
+    if node is None:
+        return None
+    return node.title, node.part.score, node.part.datasets_scored, node.part.datasets_total, node.reason
+
+
 def test_abilities_with_their_published_range() -> None:
-    data = example_data()
+    alpha, _, gamma = build_report(example_data()).systems
+    assert [shown(node) for node in alpha.tree.children] == [
+        ("Values & Safety", 100.0, 1, 1, None),
+        ("Emotional Ability", 25.0, 2, 3, None),
+        ("Supporting Ability", None, 0, 0, "not evaluated in this version"),
+    ]
+    assert [node.title for node in alpha.abilities] == ["Values & Safety", "Emotional Ability"]
     # Published: values_safety 95, 90, 40; emotional 70, 20, 10. alpha has 100 and 25, so it is above 3 and 2 of them.
-    assert ability_rows(data, ALPHA, find_missing_scores(data)) == (
-        AbilityRow("values_safety", "Values & Safety", True, 100.0, 1, 1, None, PublishedRange(3, 40.0, 90.0, 95.0, 3)),
-        AbilityRow("emotional", "Emotional Ability", False, 25.0, 2, 3, None, PublishedRange(3, 10.0, 20.0, 70.0, 2)),
-        AbilityRow("supporting", "Supporting Ability", False, None, 0, 0, "not evaluated in this version", None),
-    )
-
-
-def test_an_ability_without_score_says_why_and_is_above_nobody() -> None:
-    data = example_data()
-    row = ability_rows(data, GAMMA, find_missing_scores(data))[1]
-    assert row.score is None
-    assert row.published == PublishedRange(3, 10.0, 20.0, 70.0, None)
-    assert row.reason == "nothing scored: 4 failed calls (mood); its data is not published (lost); no replies in this run (tale)"
+    assert alpha.published == {
+        "values_safety": PublishedRange(3, 40.0, 90.0, 95.0, 3),
+        "emotional": PublishedRange(3, 10.0, 20.0, 70.0, 2),
+        "supporting": None,
+    }
+    # Without a score it is above none of them.
+    assert gamma.published["emotional"] == PublishedRange(3, 10.0, 20.0, 70.0, None)
+    reason = "nothing scored: 4 failed calls (mood); its data is not published (lost); no replies in this run (tale)"
+    assert shown(gamma.abilities[1]) == ("Emotional Ability", None, 0, 3, reason)
 
 
 def test_levels_distinguish_no_tasks_from_no_score() -> None:
-    data = example_data()
-    assert level_rows(data, BETA, find_missing_scores(data)) == (
-        LevelRow(
-            "values_safety",
-            "Values & Safety",
-            "Values & Safety",
-            (
-                LevelCell(0.0, 1, 1, None),
-                LevelCell(None, 0, 0, "no tasks at this level"),
-                LevelCell(None, 0, 0, "no tasks at this level"),
-            ),
-            0.0,
-            1,
-            1,
-        ),
-        LevelRow(
-            "recognition",
-            "Emotional Ability",
-            "Emotion Recognition",
-            (
-                LevelCell(100.0, 1, 2, None),
-                LevelCell(None, 0, 1, "nothing scored: 1 judge failure"),
-                LevelCell(None, 0, 0, "no tasks at this level"),
-            ),
-            100.0,
-            1,
-            3,
-        ),
-    )
+    _, beta, _ = build_report(example_data()).systems
+    (gate, safety), (main, recognition) = beta.levels
+    assert (gate, main.title) == (safety, "Emotional Ability")
+    assert [shown(safety.level(name)) for name in LEVELS] == [("Low level", 0.0, 1, 1, None), None, None]
+    assert [shown(recognition.level(name)) for name in LEVELS] == [
+        ("Low level", 100.0, 1, 2, None),
+        ("Medium level", None, 0, 1, "nothing scored: 1 judge failure"),
+        None,
+    ]
+    assert shown(recognition) == ("Emotion Recognition", 100.0, 1, 3, None)
 
 
 def test_tasks_in_the_order_of_the_blueprint() -> None:
-    data = example_data()
-    assert task_rows(data, ALPHA, find_missing_scores(data)) == (
-        TaskRow("kindness", "Kindness", "Values & Safety", "low", 100.0, 1, 1, 1, 1, None),
-        TaskRow("moods", "Moods", "Emotional Ability › Emotion Recognition", "low", 25.0, 1, 2, 4, 4, LOST),
-        TaskRow("tales", "Tales", "Emotional Ability › Emotion Recognition", "medium", 25.0, 1, 1, 1, 1, None),
-    )
+    rows = build_report(example_data()).systems[0].tasks
+    assert [(row.part.title, row.path.path, row.path.task.level, row.reason) for row in rows] == [
+        ("Kindness", "Values & Safety", "low", None),
+        ("Moods", "Emotional Ability › Emotion Recognition", "low", LOST),
+        ("Tales", "Emotional Ability › Emotion Recognition", "medium", None),
+    ]
+    part = rows[1].part
+    assert (part.score, part.datasets_scored, part.datasets_total, part.n_scored, part.n_total) == (25.0, 1, 2, 4, 4)
 
 
 def test_raw_scores_with_the_constant_answer() -> None:
     data = example_data()
     kind, mood, lost, tale = raw_rows(data, ALPHA, find_missing_scores(data))
+    assert (mood.path.key, mood.path.title, mood.path.task.title) == (("mood", "choice", "accuracy"), "Mood", "Moods")
+    assert (mood.path.path, mood.path.metric_label) == ("Emotional Ability › Emotion Recognition", "accuracy")
     # The interval 0.1 to 0.6 of a ratio is 50 points wide.
-    assert mood == RawRow(
-        dataset="mood",
-        title="Mood",
-        task="moods",
-        task_title="Moods",
-        method="choice",
-        metric="accuracy",
-        metric_label="accuracy",
-        value=0.25,
-        ci_low=0.1,
-        ci_high=0.6,
-        spread_0_100=50.0,
-        normalized_0_100=25.0,
-        n_scored=4,
-        n_unparsed=1,
-        n_total=4,
-        # B is right in 3 of 4 items, always as "angry".
-        baselines=Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75)),
-        path="Emotional Ability › Emotion Recognition",
-        reason=None,
-    )
-    assert (kind.constant, kind.spread_0_100) == (ConstantAnswer("A", 1.0), None)
+    assert (mood.value, mood.ci_low, mood.ci_high, mood.spread_0_100, mood.normalized_0_100) == (0.25, 0.1, 0.6, 50.0, 25.0)
+    assert (mood.n_scored, mood.n_unparsed, mood.n_total, mood.reason) == (4, 1, 4, None)
+    # B is right in 3 of 4 items, always as "angry".
+    assert mood.baselines == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
+    assert (kind.baselines.constant, kind.spread_0_100) == (ConstantAnswer("A", 1.0), None)
     assert (lost.value, lost.normalized_0_100, lost.n_total, lost.reason) == (None, None, 0, LOST)
-    assert (tale.method, tale.constant) == ("judge", None)
+    assert (tale.path.method.id, tale.baselines.constant) == ("judge", None)
 
 
 def test_spread_follows_the_theoretical_bounds() -> None:
@@ -143,5 +112,4 @@ def test_datasets_left_out_by_the_plan_are_not_called_lost() -> None:
 
 
 def test_rows_without_a_published_table() -> None:
-    data = example_data(published=pl.DataFrame())
-    assert [row.published for row in ability_rows(data, ALPHA, find_missing_scores(data))] == [None, None, None]
+    assert set(build_report(example_data(published=pl.DataFrame())).systems[0].published.values()) == {None}

@@ -10,7 +10,7 @@ from tasks.analysis.run_tables import System
 from tasks.reporting.content.caveats import ReplyCounts, count_replies
 from tasks.reporting.content.verdicts import judge_systems
 from tests.tasks.reporting import example_items
-from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, empty_data, example_data, manifest
+from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
 
 COMPLETE = totals_row(datasets_scored=4, coverage=1.0, rank=1, ci_low=24.0, ci_high=26.0)
@@ -40,13 +40,13 @@ def test_sentence_of_a_vetoed_model() -> None:
         "beta is vetoed: its total is 0, because the gate score of 0.00 is below the required 60; before the veto it would "
         "be 100.00. It is weakest in Values & Safety (0.0), there in Kindness (0.0)."
     )
-    assert (verdict.total, verdict.before_veto, verdict.rank_note) == (0.0, 100.0, "not ranked: vetoed")
+    assert (verdict.total, verdict.total_before_veto, verdict.rank_note) == (0.0, 100.0, "not ranked: vetoed")
 
 
 def test_a_model_without_result_has_no_score_rather_than_zero() -> None:
     verdict = judge_systems(example_data())[2]
     assert verdict.sentence == "gamma has no score: none of the 4 datasets gave a result."
-    assert (verdict.total, verdict.before_veto) == (None, None)
+    assert (verdict.total, verdict.total_before_veto) == (None, None)
     assert verdict.caveats[0].text == "None of the 4 datasets gave a score."
 
 
@@ -121,12 +121,6 @@ def test_items_are_counted_once_however_many_methods_score_them() -> None:
     twice = pl.concat([scores, scores.with_columns(method=pl.lit("second"))])
     assert count_replies(ALPHA.of(twice)) == ReplyCounts(items=6, read=6, unparsed=1, judge_failed=0)
     assert count_replies(System("beta", "base").of(twice)) == ReplyCounts(items=3, read=2, unparsed=0, judge_failed=1)
-
-
-def test_models_of_the_plan_that_left_no_trace_are_listed() -> None:
-    data = empty_data()
-    assert [verdict.state for verdict in judge_systems(data)] == ["unscored"] * 3
-    assert judge_systems(data)[0].sentence.startswith("alpha has no score: none of the 4 datasets gave a result.")
 
 
 def test_settings_are_systems_of_their_own() -> None:

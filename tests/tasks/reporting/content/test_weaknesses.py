@@ -19,7 +19,7 @@ from tests.tasks.reporting.example_run import ALPHA, example_data
 def diagnoses() -> dict[str, Diagnosis]:
     data = example_data()
     return {
-        row.dataset: Diagnosis(row, collect_answers(data, ALPHA, row.dataset, row.method, row.metric))
+        row.path.dataset: Diagnosis(row, collect_answers(data, ALPHA, *row.path.key))
         for row in raw_rows(data, ALPHA, find_missing_scores(data))
     }
 
@@ -125,6 +125,6 @@ def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
         item_scores=make_table(ItemScores, [row | {"repetition": n} for row in scores for n in range(3)]),
         responses=make_table(Responses, replies),
     )
-    mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.dataset == "mood")
-    found = collect_answers(repeated, ALPHA, mood.dataset, mood.method, mood.metric)
+    mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.path.dataset == "mood")
+    found = collect_answers(repeated, ALPHA, *mood.path.key)
     assert [answer.response and answer.response["reply"] for answer in found] == ["second", "third", None]

@@ -5,18 +5,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Retrievals
-from tasks.analysis.run_tables import NEEDLES
-from tasks.reporting.content.gains import model_gains, side_by_side
+from tasks.reporting.content.gains import model_gains
 from tasks.reporting.content.judges import describe_judges
 from tasks.reporting.content.request import describe_request
 from tasks.reporting.content.retrieval import describe_retrieval, needle_grids
-from tasks.reporting.figures.comparison_figures import draw_gains, draw_needles, draw_recall
 from tasks.reporting.figures.drawing import GATE, HEAT, OURS
+from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
-from tests.tasks.reporting.example_run import empty_data, example_data, manifest
+from tests.tasks.reporting.example_run import manifest
 
 
 def test_gains_stand_in_order_and_say_whether_chance_explains_them() -> None:
@@ -63,15 +62,6 @@ def test_the_figure_of_gains_has_a_dot_and_a_line_per_row() -> None:
         assert svg.count(f'stroke="{colour}"') >= 11
         assert svg.count(f'fill="{colour}"') == 12
     assert svg.count("Emotion Detection<") == 1
-
-
-def test_one_setting_has_no_other_beside_it() -> None:
-    assert side_by_side(example_data()) is None
-    assert model_gains(example_data()) == ()
-    assert describe_retrieval(example_data()) is None
-    assert describe_judges(example_data()) is None
-    assert describe_request(example_data()) is None
-    assert side_by_side(empty_data()) is None
 
 
 def test_recall_is_the_share_of_items_whose_needle_is_among_the_first() -> None:
@@ -141,7 +131,7 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
 def test_a_grid_that_does_not_differ_has_nothing_to_say() -> None:
     row: dict[str, Any] = {"model": "alpha", "setting": "base", "dataset": "longemotion_ec_emobench", "method": "label"}
     row |= {"metric": "accuracy", "length_bin": "2000 to 4000", "length_tokens": 2000, "depth_bin": "5 %", "depth_percent": 5.0}
-    (grid,) = needle_grids(long_data(needles=pl.DataFrame([row | {"value": 0.5, "n": 1}], schema=NEEDLES)))
+    (grid,) = needle_grids(long_data(needles=make_table(NeedleScores, [row | {"value": 0.5, "n": 1, "n_total": 1}])))
     assert grid.sentence is None
     assert grid.lengths == ("2k to 4k",)
 

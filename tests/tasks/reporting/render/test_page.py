@@ -9,12 +9,11 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
 from tasks.analysis.number_format import heat_step
 from tasks.reporting.figures import drawing
 from tasks.reporting.render.page import render_html, write_report
-from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import LONG, make_table
+from tests.tasks.reporting.example_large import large_data
 from tests.tasks.reporting.example_run import BLUEPRINT, empty_data, example_data, manifest
 from tests.tasks.reporting.pages import ATTACK, Page, section
 
@@ -78,7 +77,7 @@ def test_each_model_shows_its_state(example_html: str) -> None:
     assert "15.00 to 35.50" in alpha
     assert "not ranked: coverage is 75 %" in alpha.replace("\u00a0", " ")
     assert beta.startswith("beta 0 vetoed before the veto 100.00 beta is vetoed: its total is 0")
-    assert "Why vetoed values_safety scored 0, below the threshold of 60" in beta
+    assert "Why vetoed values_safety scored 0.0, below the threshold of 60" in beta
     assert "Gate: Values & Safety 0.00, required 60" in beta
     assert gamma.startswith("gamma – no score gamma has no score: none of the 4 datasets gave a result.")
     assert "Gate: Values & Safety not scored, required 60" in gamma
@@ -146,21 +145,8 @@ def test_another_blueprint_is_not_passed_off_as_a_comparison(example_html: str) 
 
 
 def test_sixty_datasets_stay_below_two_megabytes() -> None:
-    fields = BLUEPRINT.model_dump(mode="json")
-    base = fields["datasets"]["mood"]
-    fields["datasets"] |= {f"mood{n}": base for n in range(60)}
-    tasks = [
-        {"id": f"more{n}", "title": f"Task {n}", "level": "low", "weight": 1.0, "datasets": [{"id": f"mood{n}"}]}
-        for n in range(60)
-    ]
-    fields["abilities"][1]["children"][0]["tasks"] += tasks
-    long = "很长的故事<&>。" * 5000
-    items = [row | {"context": long} for row in example_items.items().to_dicts()]
-    replies = [row | ({"reply": long} if row["reply"] else {}) for row in example_items.responses().to_dicts()]
-    data = example_data(
-        blueprint=BLUEPRINT.model_validate(fields), items=make_table(Items, items), responses=make_table(Responses, replies)
-    )
-    assert len(render_html(data).encode()) < 2_000_000
+    size = len(render_html(large_data()).encode())
+    assert 500_000 < size < 2_000_000
 
 
 def test_heat_has_ten_steps() -> None:
