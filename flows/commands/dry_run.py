@@ -26,7 +26,7 @@ from flows.planning.jobs import (
 )
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
+from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
@@ -69,8 +69,6 @@ def run_dry(plan: Plan) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run(plan))
 
 

@@ -25,7 +25,7 @@ from flows.refresh import refresh
 from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, log, on_server, run_to_end, silence_console
+from flows.runtime.prefect_flows import log, on_server, run_to_end
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest
@@ -48,8 +48,6 @@ def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run_all(stage, (plan, *more)))
 
 
@@ -75,8 +73,6 @@ def run_ablation(request: AblationRequest) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run_ablation(request))
 
 
