@@ -31,18 +31,10 @@ def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) ->
     models = summarise(file)
     size, replies = file.stat().st_size, sum(row["replies"] for row in models)
     document = {"journal": str(file), "file_bytes": size, "replies": replies, "models": models}
-    rows = (
-        (
-            escape(row["identity"]),
-            escape(row["model"] or "?"),
-            f"{row['replies']:,}",
-            f"{row['bytes'] / KIB:,.0f}",
-            row["first"],
-            row["last"],
-        )
-        for row in models
-    )
-    table = text_table(folded("Endpoint"), "Model", *numbers("Replies", "KiB"), "First", "Last", rows=rows)
+    table = text_table(folded("Endpoint"), "Model", *numbers("Replies", "KiB"), "First", "Last")
+    for row in models:
+        amounts = (f"{row['replies']:,}", f"{row['bytes'] / KIB:,.0f}")
+        table.add_row(escape(row["identity"]), escape(row["model"] or "?"), *amounts, row["first"], row["last"])
     said = escape(f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB")
     CommandResult(0, document, [table, said]).finish(as_json=as_json)
 
