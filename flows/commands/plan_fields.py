@@ -11,12 +11,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, folded, text_table, unbroken
 from flows.commands.model_entries import parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
@@ -265,7 +263,7 @@ def list_options(as_json: opt.AsJson = False) -> None:
         {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
         for one in plan_fields().values()
     ]
-    table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
+    table = text_table(unbroken("Path"), "Type", "Default", folded("Description"))
     for row in rows:
         role, _, field = row["path"].partition(".")
         if not (role in ROLES and field):
