@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
+from prefect.states import Completed
 
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import announce, publish_run, run_state
+from flows.runtime.artifacts import announce, publish_run, state_message
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
@@ -43,7 +44,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
-    return run_state(changes, manifest)
+    return Completed(name=changes.state, message=state_message(changes), data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:

@@ -12,7 +12,6 @@ import pytest
 from prefect.artifacts import Artifact
 
 from flows.planning.usage import UsageCounter
-from flows.runtime.artifacts import COSTS_KEY
 from schemas.chat import ChatReply
 from tests.flows.command import Ended, moodflow
 from tests.flows.priced import DATASETS, ask
@@ -98,7 +97,7 @@ def assert_shown_everywhere(capsys: pytest.CaptureFixture[str], made: dict[str, 
     shown = moodflow(capsys, "runs", "show", made["run"], "--lake", lake, "--json").document
     assert (shown["usage"], shown["cost"]) == (made["usage"], made["cost"])
     assert "0.000864" in moodflow(capsys, "runs", "show", made["run"], "--lake", lake).out
-    artifact = asyncio.run(Artifact.aget(COSTS_KEY))
+    artifact = asyncio.run(Artifact.aget("cost"))
     assert artifact is not None
     rows = json.loads(str(artifact.data))
     # The sum, 2 rows by model, and 3 by dataset.

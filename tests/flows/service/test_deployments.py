@@ -201,16 +201,16 @@ def test_a_port_in_use_names_its_option() -> None:
 
 def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "password"
-    made, is_new = keep_auth(path)
-    assert is_new
-    assert made.startswith("moodflow:")
-    assert len(made) > 30
+    made = keep_auth(path)
+    assert made.is_new
+    assert made.auth.startswith("moodflow:")
+    assert len(made.auth) > 30
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert keep_auth(path) == (made, False)
+    assert keep_auth(path) == (made.auth, False, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_text("", encoding="utf-8")
-    assert keep_auth(path)[1]
+    assert keep_auth(path).is_new
 
 
 def test_the_server_answers_pages_of_its_own_origin_only() -> None:
