@@ -118,9 +118,9 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None) -> ModelProbe:
     resolve_api_key(entry, os.environ)
     await check_endpoint(entry)
     if entry.base_url is not None:
-        return await probe_model(entry, os.environ, quirks)
+        return await probe_model(entry, quirks, entry.base_url)
     async with serve_embedded(log) as server:
-        return await probe_model(entry, os.environ, quirks, base_url=server.base_url)
+        return await probe_model(entry, quirks, server.base_url)
 
 
 def _check_document(checked: ModelCheckResult) -> dict[str, Any]:

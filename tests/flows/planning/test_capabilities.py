@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -17,6 +16,7 @@ from schemas.chat import ModelEntry
 from schemas.plan import Plan
 from tasks.models.capabilities.probe import QUESTION
 from tasks.models.capabilities.probe_records import list_probes
+from tasks.models.cost.budget import Budget
 from tests.flows.command import Ended, moodflow
 from tests.flows.scripted import policy
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
@@ -25,7 +25,6 @@ from tests.tasks.models.making_calls import closed_port
 DATASETS = ("mini_user_safety", "mini_text_matching")
 ITEMS = 16
 THOUGHT = "The answer is Z. Or is it Y? No, Z."
-KEYLESS: Mapping[str, str] = {}
 
 
 def command(capsys: pytest.CaptureFixture[str], stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
@@ -143,8 +142,8 @@ def capabilities_of(resolved: Plan) -> ApiCapabilities:
 async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, judged=True)
-        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) for _ in range(2)))
-        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), Budget()) for _ in range(2)))
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
     assert found == [True, True]
     assert len(server.bodies) == 2
     resolved = with_capabilities(wanted)
@@ -157,20 +156,20 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
 async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, dialect=ApiCapabilities(reasoning_effort="low"), require_same_model=True)
-        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS)
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget())
     assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
 
 
 async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
     wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+    assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
     assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
     assert list_probes(tmp_path) == []
 
 
 async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
     wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+    assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
     assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
 
 
