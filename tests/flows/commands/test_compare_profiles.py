@@ -25,13 +25,21 @@ ASKED = (*RIGHT, "record", "lcsts")
 
 def plan_for(server: ModelServer, lake: Path, **fields: Any) -> Plan:
     entry = ModelEntry(name="scripted", base_url=server.base_url, concurrency=16)
-    return Plan.model_validate({"benchmark": "moodbench", "models": (entry,), "lake": lake, "bootstrap": 0, **fields})
+    given = {
+        "benchmark": "moodbench",
+        "mirror": MIRROR if MIRROR.is_dir() else None,
+        "models": (entry,),
+        "lake": lake,
+        "bootstrap": 0,
+    }
+    return Plan.model_validate({**given, **fields})
 
 
-def ask(plan: Plan) -> None:
+def ask(plan: Plan) -> Plan:
     """Put the replies of the plan's model into its lake."""
     run_stage("build", plan)
     run_stage("infer", plan)
+    return plan
 
 
 def only(result: CommandResult, **wanted: str) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def printed(result: CommandResult) -> str:
 @pytest.mark.usefixtures("prefect_server")
 def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_path: Path) -> None:
     with ModelServer(policy(ASKED, "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=ASKED)
+        plan = plan_for(server, tmp_path, datasets=ASKED)
         ask(plan.model_copy(update={"profile": "reference", "datasets": (*RIGHT, "lcsts")}))
         ask(plan.model_copy(update={"datasets": ("record",)}))
     result = run_compare(plan)  # the server is gone: nothing is asked
@@ -100,9 +108,7 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
         return "401" if number % 2 else None
 
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, datasets=("copa",))))
     assert scores(result, kind="dataset", name="copa") == (100, 50)
 
 
@@ -110,9 +116,7 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "选A") as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, datasets=("copa",))))
     assert scores(result, kind="dataset", name="copa") == pytest.approx((55, 0))  # the first choice is right in 55 of 100
 
 
@@ -120,9 +124,7 @@ def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     names = ("mini_text_matching", "mini_user_safety")
     with ModelServer(policy(names, "gold")) as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)))
     for name in names:
         assert scores(result, kind="dataset", name=name) == (100, None)
         assert only(result, kind="dataset", name=name)["why"] == [
@@ -137,8 +139,7 @@ def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
     with ModelServer(policy(("record",), "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("record",), sample=10)
-        ask(plan)
+        plan = ask(plan_for(server, tmp_path, datasets=("record",), sample=10))
     result = run_compare(plan.model_copy(update={"datasets": ("record", "copa")}))
     assert scores(result, kind="dataset", name="record") == (100, None)
     assert scores(result, kind="dataset", name="copa") == (None, None)
@@ -149,8 +150,7 @@ def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_the_profiles_do_not_share_item_scores(tmp_path: Path) -> None:
     with ModelServer(policy(("copa",), "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
+        plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
     assert run_compare(plan).document == run_compare(plan).document
     assert len(list((tmp_path / "item_scores").rglob("*.parquet"))) == 2
     assert len(list((tmp_path / "responses").rglob("*.parquet"))) == 1
@@ -160,9 +160,7 @@ def test_the_profiles_do_not_share_item_scores(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("moodbench3",), sample=302)
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, datasets=("moodbench3",), sample=302)))
     # A is right in 78 of 302 rows and in neither of the two first ones: data dictionary, section 5, gold letters.
     assert scores(result, kind="dataset", name="moodbench3") == pytest.approx((100 * 78 / 302, 100 * 78 / 300))
 

@@ -17,8 +17,9 @@ from schemas.plan import Plan
 from tasks.models.capabilities.probe import QUESTION
 from tasks.models.capabilities.probe_records import list_probes
 from tasks.models.cost.budget import Budget
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 
@@ -27,9 +28,9 @@ ITEMS = 16
 THOUGHT = "The answer is Z. Or is it Y? No, Z."
 
 
-def command(capsys: pytest.CaptureFixture[str], stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
+def command(stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "thinker", "--base-url", server.base_url, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
+    return ended(stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
 
 
 def is_probe(body: dict[str, Any]) -> bool:
@@ -62,13 +63,11 @@ def thinker() -> Script:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(tmp_path: Path) -> None:
     with ProbedServer(thinker()) as server:
-        first = command(capsys, "run", server, tmp_path)
+        first = command("run", server, tmp_path)
         sent = len(server.bodies)
-        second = command(capsys, "infer", server, tmp_path)
+        second = command("infer", server, tmp_path)
         assert len(server.bodies) == sent
     # One parameter less with each refusal.
     assert sent == 3 + ITEMS
@@ -85,27 +84,27 @@ def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_nothing_is_probed_where_nothing_is_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_nothing_is_probed_where_nothing_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
         for stage in ("score", "report"):
-            assert command(capsys, stage, server, tmp_path).status == 2
-        assert command(capsys, "build", server, tmp_path).status == 0
+            assert command(stage, server, tmp_path).status == 2
+        assert command("build", server, tmp_path).status == 0
         assert server.bodies == []
-        assert command(capsys, "infer", server, tmp_path).status == 0
+        assert command("infer", server, tmp_path).status == 0
         assert len(server.bodies) == 1 + ITEMS
         rmtree(tmp_path / "journal" / "models")
-        assert command(capsys, "infer", server, tmp_path).status == 0
+        assert command("infer", server, tmp_path).status == 0
     assert len(server.bodies) == 1 + ITEMS
     assert list_probes(tmp_path) == []
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
     dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
     stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
-        command(capsys, "build", server, tmp_path)
-        assert command(capsys, "infer", server, tmp_path, *stated).status == 0
+        command("build", server, tmp_path)
+        assert command("infer", server, tmp_path, *stated).status == 0
     assert len(server.bodies) == ITEMS
     for body in server.bodies:
         assert body.keys() == {"model", "messages", "max_completion_tokens", "reasoning_effort", "top_k"}
@@ -113,14 +112,14 @@ def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: Path) -> None:
     with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
-        command(capsys, "build", server, tmp_path)
-        failed = command(capsys, "infer", server, tmp_path)
+        command("build", server, tmp_path)
+        failed = command("infer", server, tmp_path)
         assert sum(map(is_probe, server.bodies)) == 1
         assert list_probes(tmp_path) == []
         server.script = thinker()
-        mended = command(capsys, "infer", server, tmp_path)
+        mended = command("infer", server, tmp_path)
     assert (failed.status, mended.status) == (1, 0)
     assert failed.document["calls"]["answered"] == 0
     assert mended.document["calls"]["answered"] == ITEMS
