@@ -15,6 +15,9 @@ from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 MODEL = ("--model", "scripted", "--base-url", "http://127.0.0.1:9/v1")
+LONELY = "{title: L, source: {path: l.csv}, methods: [{id: choice, metrics: [{metric: accuracy}]}]}"
+"""A dataset that no task names."""
+
 ITEM = {
     "item_id": "a-1",
     "language": "en",
@@ -62,10 +65,7 @@ def assert_one_message(done: Ended, *parts: str) -> None:
     [
         (("run", "moodbench", "--datasets", "copaa", *MODEL), ("copaa", "did you mean copa")),
         (("run", "moodbench-min", *MODEL), ("moodbench-mini",)),
-        (
-            ("run", "moodbench-mini", "--model", "m", "--base-url", "http://no-such-host.invalid/v1"),
-            ("cannot be reached", "no-such"),
-        ),
+        (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
         (("run", "moodbench-mini", "--model", "m", "--base-url", "ftp://127.0.0.1/v1"), ("cannot be reached", "ftp://127")),
         (("run", "moodbench-mini", "--model", "m", "--base-url", "not a url"), ("cannot be reached", "not a url")),
         (("run", "moodbench-mini", *MODEL, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
@@ -81,19 +81,19 @@ def test_nothing_is_written_for_what_cannot_be_meant(tmp_path: Path, arguments: 
 
 
 @pytest.mark.parametrize(
-    ("text", "instead", "part"),
+    ("text", "instead", "parts"),
     [
-        ("level: low", "level: low\n      weight: -1", "weight"),
-        ("datasets:\n  own_items:", "datasets:\n  lonely: {title: L, methods: []}\n  own_items:", "lonely"),
-        ("title: Own items", "title: Own items\nwieghts: 1", "wieghts"),
+        ("level: low", "level: low\n      weight: -1", ("weight", "-1")),
+        ("level_rules:", f"  lonely: {LONELY}\nlevel_rules:", ("lonely",)),
+        ("title: Own items", "title: Own items\nwieghts: 1", ("wieghts",)),
     ],
     ids=["a negative weight", "an orphan dataset", "an unknown key"],
 )
-def test_a_wrong_blueprint(tmp_path: Path, text: str, instead: str, part: str) -> None:
+def test_a_wrong_blueprint(tmp_path: Path, text: str, instead: str, parts: tuple[str, ...]) -> None:
     path = blueprint(tmp_path)
     assert text in path.read_text()
     path.write_text(path.read_text().replace(text, instead), encoding="utf-8")
-    assert_one_message(ended("run", path, *MODEL, "--lake", tmp_path / "lake"), part, str(path))
+    assert_one_message(ended("run", path, *MODEL, "--lake", tmp_path / "lake"), *parts, str(path))
     assert not (tmp_path / "lake").exists()
 
 

@@ -23,8 +23,9 @@ ASKED = (*RIGHT, "record", "lcsts")
 """record has no reference score; lcsts, without a judge, no corrected one."""
 
 
-def plan_for(server: ModelServer, lake: Path, **fields: Any) -> Plan:
-    entry = ModelEntry(name="scripted", base_url=server.base_url, concurrency=16)
+def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
+    """The plan for a model; without a server, none of its calls could be answered."""
+    entry = ModelEntry(name="scripted", base_url=server.base_url if server else "http://127.0.0.1:9/v1", concurrency=16)
     given = {
         "benchmark": "moodbench",
         "mirror": MIRROR if MIRROR.is_dir() else None,
@@ -108,8 +109,12 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
         return "401" if number % 2 else None
 
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
-        result = run_compare(ask(plan_for(server, tmp_path, datasets=("copa",))))
+        plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
+    result = run_compare(plan)
     assert scores(result, kind="dataset", name="copa") == (100, 50)
+    # The profiles share replies and no item scores, and a second comparison finds both.
+    assert run_compare(plan).document == result.document
+    assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
 
 
 @needs_mirror
@@ -148,16 +153,6 @@ def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
-def test_the_profiles_do_not_share_item_scores(tmp_path: Path) -> None:
-    with ModelServer(policy(("copa",), "gold", MIRROR)) as server:
-        plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
-    assert run_compare(plan).document == run_compare(plan).document
-    assert len(list((tmp_path / "item_scores").rglob("*.parquet"))) == 2
-    assert len(list((tmp_path / "responses").rglob("*.parquet"))) == 1
-
-
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
 def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
         result = run_compare(ask(plan_for(server, tmp_path, datasets=("moodbench3",), sample=302)))
@@ -167,8 +162,7 @@ def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini", profile="reference")
+    plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
     expected = "none of the datasets of moodbench-mini can be had in the reference profile"
     with pytest.raises(SourceMissingError, match=expected) as caught:
         run_stage("build", plan)
@@ -177,14 +171,12 @@ def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_pa
 
 @pytest.mark.usefixtures("prefect_server")
 def test_without_replies_there_is_nothing_to_compare(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini")
+    plan = plan_for(None, tmp_path, benchmark="moodbench-mini")
     with pytest.raises(UsageError, match="nothing to score"):
         run_compare(plan)
 
 
 def test_a_dataset_named_in_vain_in_the_reference_profile_says_why(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, datasets=("stereoset",), profile="reference")
+    plan = plan_for(None, tmp_path, datasets=("stereoset",), profile="reference")
     with pytest.raises(UsageError, match="stereoset has no reference score: the released code asks for the anti-stereotype"):
         run_stage("score", plan)

@@ -9,6 +9,7 @@ from schemas.addresses import REPORTS_URL
 from schemas.errors import UsageError
 from tasks.analysis.leaderboard import published_rows, report_links
 from tasks.lake.manifest import write_manifest
+from tests.flows.commands.test_bad_input import blueprint
 from tests.flows.past_runs import bare_manifest
 from tests.flows.scripted_roles import ended
 
@@ -64,13 +65,8 @@ def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: li
 
 
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(
-        'name: own\ntitle: Own\nversion: "1"\nsource: none\nlevel_rules: [{weights: {low: 1}}]\n'
-        "abilities: [{id: patience, title: P, tasks: [{id: t, title: T, level: low, datasets: [d]}]}]\n"
-        "datasets: {d: {title: D, methods: [{id: m, metrics: [{metric: accuracy}]}]}}\n",
-        encoding="utf-8",
-    )
+    task = {"id": "t", "title": "T", "level": "low", "datasets": ["own_items"]}
+    own = blueprint(tmp_path, abilities=[{"id": "patience", "title": "P", "tasks": [task]}])
     with pytest.raises(UsageError, match="no published table for own") as caught:
-        published_rows(str(file))
+        published_rows(str(own))
     assert "patience" in str(caught.value)

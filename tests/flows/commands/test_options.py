@@ -176,17 +176,12 @@ def test_a_build_needs_no_model(tmp_path: Path) -> None:
         assert (done.status, "no model was named" in done.err) == (2, True)
 
 
-def test_without_options_an_entry_is_the_usual_one(plans: list[Plan]) -> None:
-    assert run(*SERVER).status == 0
-    assert plans[0].models == (ModelEntry(name="m", base_url=URL),)
-    assert plans[0].models[0].dialect is None
-
-
 def test_only_what_is_given_counts_as_stated(plans: list[Plan]) -> None:
-    run(*SERVER, "--set", "models.dialect.reasoning_effort=low")
-    run(*SERVER, "--set", "models.dialect.unsent=")
+    for given in ((), ("--set", "models.dialect.reasoning_effort=low"), ("--set", "models.dialect.unsent=")):
+        assert run(*SERVER, *given).status == 0
+    assert plans[0].models == (ModelEntry(name="m", base_url=URL),)
     stated = [plan.models[0].dialect for plan in plans]
-    assert [dialect.model_fields_set for dialect in stated if dialect] == [{"reasoning_effort"}, {"unsent"}]
+    assert [dialect and dialect.model_fields_set for dialect in stated] == [None, {"reasoning_effort"}, {"unsent"}]
 
 
 def test_a_provider_says_where_and_which_key(plans: list[Plan]) -> None:

@@ -36,14 +36,8 @@ def test_everything_but_layers_and_manifest_may_be_gone(runs: PastRuns) -> None:
     done = ended("runs", "report", runs.after, "--lake", runs.lake, "--json")
     assert (done.status, done.err) == (0, "")
     for name in REPORTS:
-        again = (folder(runs) / name).read_text(encoding="utf-8")
-        assert numbers(again) == numbers(original[name])
-        assert again == original[name]
+        assert (folder(runs) / name).read_text(encoding="utf-8") == original[name]
     assert done.document["sealed_again"] == []
-
-
-def numbers(text: str) -> list[str]:
-    return re.findall(r"\d+(?:\.\d+)?", text)
 
 
 def test_elsewhere_the_runs_own_folder_stays_as_it_is(runs: PastRuns, tmp_path: Path) -> None:

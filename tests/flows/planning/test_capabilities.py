@@ -159,17 +159,12 @@ async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> 
     assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
 
 
-async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
-    wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
-    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
+async def test_without_an_answer_and_for_the_model_of_the_install_the_usual_is_meant(tmp_path: Path) -> None:
+    embedded = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
+    for wanted in (plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path), embedded):
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
+        assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
     assert list_probes(tmp_path) == []
-
-
-async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
-    wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
-    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
 
 
 def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from prefect.artifacts import Artifact
 from flows.planning.usage import UsageCounter
 from schemas.chat import ChatReply
 from tests.flows.command import Ended
+from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.flows.scripted_roles import ended
@@ -102,36 +103,15 @@ def assert_shown_everywhere(made: dict[str, Any], lake: Path) -> None:
 
 def benchmark(folder: Path) -> Path:
     """A blueprint over ITEMS items of one's own whose prompts are equally long."""
-    item = {
-        "language": "en",
-        "question_type": "single_choice",
-        "context": None,
-        "options": ["glad", "sad"],
-        "gold_indices": [1],
-        "references": None,
-        "option_points": None,
-    }
-    lines = [json.dumps({"item_id": f"i-{n:02}", "question": f"How is number {n:02}?", **item}) for n in range(ITEMS)]
-    (folder / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    path = folder / "own.yaml"
-    path.write_text(
-        """
-name: own
-title: Own
-version: "1"
-source: a test
-level_rules: [{weights: {low: 1}}]
-abilities: [{id: a, title: A, tasks: [{id: t, title: T, level: low, datasets: [mine]}]}]
-datasets: {mine: {title: Mine, source: {path: items.jsonl}, methods: [{id: choice, metrics: [{metric: accuracy}]}]}}
-""",
-        encoding="utf-8",
-    )
-    return path
+    item = {**ITEM, "options": ["glad", "sad"], "gold_indices": [1]}
+    items = [{**item, "item_id": f"i-{number:02}", "question": f"How is number {number:02}?"} for number in range(ITEMS)]
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    return blueprint(folder)
 
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path) -> None:
-    config, blueprint = tmp_path / "plan.yaml", benchmark(tmp_path)
+    config, own = tmp_path / "plan.yaml", benchmark(tmp_path)
     with ModelServer(lambda _messages: "B") as server:
         # One call at a time, none of them a probe: the numbers can be worked out.
         model = {
@@ -144,7 +124,7 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path)
 
         def spend(stage: str, budget: int) -> Ended:
             given = ("--config", config, "--lake", tmp_path / "lake", "--budget-tokens", str(budget))
-            return ended(stage, blueprint, *given, "--json")
+            return ended(stage, own, *given, "--json")
 
         # 13 tokens per call: 15 calls use 195 of 200. Of the first some 50 + 512 / 4 = 178 are expected; the second run knows
         # from the first that 13 will do.
@@ -153,8 +133,8 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path)
         last = spend("infer", 65)
         assert (server.calls, server.repeated) == (20, 0)
     assert (first.status, last.status) == (1, 0)
-    assert counts(first.document) == [("mine", "m", "tested", 20, 0, 15, 5, 5, 0)]
-    assert counts(last.document) == [("mine", "m", "tested", 20, 15, 5, 0, 0, 0)]
+    assert counts(first.document) == [("own_items", "m", "tested", 20, 0, 15, 5, 5, 0)]
+    assert counts(last.document) == [("own_items", "m", "tested", 20, 15, 5, 0, 0, 0)]
     assert [tokens(done.document["usage"][0]) for done in (first, last)] == [[165, 30, 165, 30], [220, 40, 55, 10]]
     (score,) = first.document["raw_scores"]
     assert (score["value"], score["n_scored"], score["n_total"]) == (1, 15, 20)

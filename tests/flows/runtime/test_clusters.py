@@ -58,6 +58,13 @@ def written(lake: Path) -> dict[str, bytes]:
     return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
 
 
+def assert_same_bits(here: Ended, there: Ended, folder: Path) -> None:
+    assert (here.status, there.status) == (0, 0), there.err
+    assert there.scores == here.scores
+    assert contents(there, folder / "there") == contents(here, folder / "here")
+    assert written(folder / "there") == written(folder / "here") != {}
+
+
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
@@ -72,12 +79,8 @@ def test_a_dask_cluster_gives_the_same_bits(
     monkeypatch.chdir(tmp_path)  # the workers have another current folder
     here = evaluate("run", model, "here")
     there = evaluate("run", model, "there", *dask)
-    assert (here.status, there.status) == (0, 0), there.err
-    assert there.scores == here.scores
+    assert_same_bits(here, there, tmp_path)
     assert there.document["calls"] == here.document["calls"]
-    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
-    assert written(tmp_path / "there") == written(tmp_path / "here")
-    assert written(tmp_path / "here")
     # The name of a run tells what was evaluated, not where: all but its start is the same.
     assert there.document["run"].partition("-")[2] == here.document["run"].partition("-")[2]
 
@@ -150,10 +153,7 @@ def test_a_ray_cluster_gives_the_same_bits(tmp_path: Path, model: str) -> None:
     with TemporaryDirectory(prefix="ray", dir="/tmp") as short, ray_cluster(Path(short)) as address:
         there = evaluate("run", model, tmp_path / "there", *on("ray", address))
     here = evaluate("run", model, tmp_path / "here")
-    assert (here.status, there.status) == (0, 0), there.err
-    assert there.scores == here.scores
-    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
-    assert written(tmp_path / "there") == written(tmp_path / "here")
+    assert_same_bits(here, there, tmp_path)
 
 
 @pytest.mark.long

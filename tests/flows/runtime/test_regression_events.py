@@ -3,8 +3,6 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,8 @@ from tests.model_server import ModelServer
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 
 
-@contextmanager
-def model(behaviour: Any) -> Iterator[ModelServer]:
-    with ModelServer(policy(DATASETS, behaviour)) as server:
-        yield server
+def model(behaviour: Any) -> ModelServer:
+    return ModelServer(policy(DATASETS, behaviour))
 
 
 def run(server: ModelServer, lake: Path, *more: str, name: str = "core") -> Ended:
