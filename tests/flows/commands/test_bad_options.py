@@ -13,6 +13,7 @@ from tests.flows.scripted_roles import ended
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
 JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:9/v1")
 PRICE = "{model: m, input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}"
+MINI = ("run", "moodbench-mini", *SERVER)
 LONG = ("run", "longemotion-mini", *SERVER, "--datasets", "long_mini_qa")
 RAG = ("--settings", "rag")
 SECRET = "SECRETPW"  # noqa: S105  stands for a password
@@ -41,47 +42,37 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 
 
 @pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (("--set", 'models.dialect.extra={"temperature": NaN}'), "NaN is no JSON"),
-        (("--set", 'models.dialect.extra={"a": [-Infinity]}'), "-Infinity is no JSON"),
-        (("--set", 'models.dialect.extra={"a": 1e999}'), "not JSON compliant"),
-        (("--set", 'models.dialect.extra={"a": "\\ud800"}'), "surrogates"),
-        (("--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), "more than 64 levels"),
-        (("--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), "more than 64 levels"),
-        (("--set", "models.dialect.extra="), "no JSON object"),
-        (("--set", "too_long=cut"), "'missing', 'cut_middle' or 'cut_start'"),
-        (("--set", "models.dialect.token_limit="), "'max_tokens' or 'max_completion_tokens'"),
-        (("--set", "models.dialect.unsent=max_tokens"), "where: models.0.dialect.unsent.0"),
-        (("--set", "models.dialect.reasoning_effort="), "at least 1 character"),
-        (("--provider", "openai"), "is said twice"),
-        (("--set", "models.requests_per_minute=0"), "where: models.0.requests_per_minute"),
-        (("--set", "models.tokens_per_minute=-5"), "where: models.0.tokens_per_minute"),
-        (("--set", "models.timeout_s=-1"), "where: models.0.timeout_s"),
-        (("--set", "models.timeout_s=nan"), "a finite number"),
-        (("--concurrency", "0"), "where: models.0.concurrency"),
-        (("--temperature", "inf"), "a finite number"),
-        (("--judge", ""), "where: judge.name"),
-        (("--judge", "j"), "needs a base_url"),
-        (("--datasets", " ,"), "where: datasets"),
-        (("--settings", ""), "where: settings"),
-        (("--set", "bootstrap=99999999999"), "where: bootstrap"),
-        (("--set", "budget=nan"), "a finite number"),
-        (("--budget-tokens", "0"), "where: budget_tokens"),
-        (("--set", "budget=5"), "--set prices=FILE"),
-        ((*JUDGE, "--set", "budget=5"), "there is none for m, j"),
-        (("--config", "no-such-file.yaml"), "No such file"),
-        (("--set", "prices=no-such-file.yaml"), "No such file"),
-    ],
-)
-def test_an_option_that_cannot_be_meant(plans: list[Plan], arguments: tuple[str, ...], part: str) -> None:
-    assert_one_message(ended("run", "moodbench-mini", *SERVER, *arguments), part)
-    assert plans == []
-
-
-@pytest.mark.parametrize(
     ("arguments", "parts"),
     [
+        ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no JSON",)),
+        ((*MINI, "--set", 'models.dialect.extra={"a": [-Infinity]}'), ("-Infinity is no JSON",)),
+        ((*MINI, "--set", 'models.dialect.extra={"a": 1e999}'), ("not JSON compliant",)),
+        ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),
+        ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), ("more than 64 levels",)),
+        ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), ("more than 64 levels",)),
+        ((*MINI, "--set", "models.dialect.extra="), ("no JSON object",)),
+        ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),
+        ((*MINI, "--set", "models.dialect.token_limit="), ("'max_tokens' or 'max_completion_tokens'",)),
+        ((*MINI, "--set", "models.dialect.unsent=max_tokens"), ("where: models.0.dialect.unsent.0",)),
+        ((*MINI, "--set", "models.dialect.reasoning_effort="), ("at least 1 character",)),
+        ((*MINI, "--provider", "openai"), ("is said twice",)),
+        ((*MINI, "--set", "models.requests_per_minute=0"), ("where: models.0.requests_per_minute",)),
+        ((*MINI, "--set", "models.tokens_per_minute=-5"), ("where: models.0.tokens_per_minute",)),
+        ((*MINI, "--set", "models.timeout_s=-1"), ("where: models.0.timeout_s",)),
+        ((*MINI, "--set", "models.timeout_s=nan"), ("a finite number",)),
+        ((*MINI, "--concurrency", "0"), ("where: models.0.concurrency",)),
+        ((*MINI, "--temperature", "inf"), ("a finite number",)),
+        ((*MINI, "--judge", ""), ("where: judge.name",)),
+        ((*MINI, "--judge", "j"), ("needs a base_url",)),
+        ((*MINI, "--datasets", " ,"), ("where: datasets",)),
+        ((*MINI, "--settings", ""), ("where: settings",)),
+        ((*MINI, "--set", "bootstrap=99999999999"), ("where: bootstrap",)),
+        ((*MINI, "--set", "budget=nan"), ("a finite number",)),
+        ((*MINI, "--budget-tokens", "0"), ("where: budget_tokens",)),
+        ((*MINI, "--set", "budget=5"), ("--set prices=FILE",)),
+        ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
+        ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),
+        ((*MINI, "--set", "prices=no-such-file.yaml"), ("No such file",)),
         (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
         ((*LONG, "--settings", "rug"), ("where: settings.0", "rug")),
         ((*LONG, *RAG, "--set", "retrieval.ranking=best"), ("where: retrieval.ranking", "best")),
@@ -96,6 +87,7 @@ def test_an_option_that_cannot_be_meant(plans: list[Plan], arguments: tuple[str,
         ((*LONG, "--set", "contexts.emotion_pairs=some"), ("where: contexts.emotion_pairs", "some")),
         ((*LONG, "--set", "retrieval.top_k=0"), ("where: retrieval.top_k",)),
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
+        ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
         ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("a sage is described and none is named", "--role sage=NAME")),
         ((*LONG, "--set", "critic.provider=openai"), ("a critic is described and none is named", "--role critic=NAME")),
         ((*LONG, "--set", "judge_repeat=0"), ("where: judge_repeat",)),
@@ -109,32 +101,9 @@ def test_an_option_that_cannot_be_meant(plans: list[Plan], arguments: tuple[str,
     ],
     ids=lambda part: " ".join(part[-2:]).replace("/", "-"),
 )
-def test_an_option_of_long_contexts_that_cannot_be_meant(
-    tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
-) -> None:
+def test_an_option_that_cannot_be_meant(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     lake = tmp_path / "lake"
     assert_one_message(ended(*arguments, "--lake", lake), *parts)
-    assert not lake.exists() or not any(lake.rglob("*.parquet"))
-
-
-@pytest.mark.parametrize(
-    ("part", "where"),
-    [
-        ({"retrieval": {"overlap": 5}}, "retrieval.overlap"),
-        ({"retrieval": {"overlap_tokens": -1}}, "retrieval.overlap_tokens"),
-        ({"retrieval": [1]}, "where: retrieval"),
-        ({"contexts": {"depths": ["a"]}}, "contexts.depths"),
-        ({"panel": {"name": "m"}}, "where: panel"),
-        ({"sage": "m"}, "where: sage"),
-        ({"retrieval": {"initial_k": 2, "top_k": 4}, "settings": ["coem"]}, "initial_k"),
-    ],
-    ids=str,
-)
-def test_a_configuration_of_long_contexts_that_cannot_be_meant(tmp_path: Path, part: dict[str, object], where: str) -> None:
-    config = tmp_path / "plan.yaml"
-    config.write_text(json.dumps(part), encoding="utf-8")
-    lake = tmp_path / "lake"
-    assert_one_message(ended(*LONG, "--config", config, "--lake", lake), where)
     assert not lake.exists() or not any(lake.rglob("*.parquet"))
 
 
@@ -167,6 +136,12 @@ def model(**changes: object) -> str:
         ("models: [{name: smollm2, sampling: null}]", "where: models.0.sampling"),
         ("models: [{name: smollm2}]\nprices: 5", "where: prices"),
         ("models: [{name: smollm2}]\nbudgets: 5", "where: budgets"),
+        ("retrieval: {overlap: 5}", "where: retrieval.overlap"),
+        ("retrieval: {overlap_tokens: -1}", "where: retrieval.overlap_tokens"),
+        ("retrieval: [1]", "where: retrieval\n"),
+        ("contexts: {depths: [a]}", "where: contexts.depths"),
+        ("panel: {name: m}", "where: panel\n"),
+        ("sage: m", "where: sage\n"),
     ],
 )
 def test_a_configuration_that_cannot_be_meant(plans: list[Plan], tmp_path: Path, content: str | bytes, part: str) -> None:
