@@ -44,6 +44,18 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
+        ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
+        ((*MINI, "--set", "retrieval.topk=3"), ("did you mean retrieval.top_k",)),
+        ((*MINI, "--set", "top_k=3"), ("did you mean retrieval.top_k?",)),
+        ((*MINI, "--set", "sample"), ("a setting has no value",)),
+        ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
+        ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
+        ((*MINI, "--role", "sage"), ("a setting has no value",)),
+        ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
+        ((*MINI, "--top-k", "3"), ("next step: use --set retrieval.top_k=VALUE",)),
+        ((*MINI, "--sage-base-url", "x"), ("next step: use --set sage.base_url=VALUE",)),
+        ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
+        ((*MINI, "--length", "x"), ("next step: use --set contexts.lengths=VALUE",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": [-Infinity]}'), ("-Infinity is no JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": 1e999}'), ("not JSON compliant",)),

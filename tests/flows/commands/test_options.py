@@ -126,30 +126,6 @@ def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], name: str)
     assert path in (ROLES if option == "--role" else plan_fields())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--samle", "3"), "did you mean --sample?"),
-        (("--set", "retrieval.topk=3"), "did you mean retrieval.top_k"),
-        (("--set", "top_k=3"), "did you mean retrieval.top_k?"),
-        (("--set", "sample"), "a setting has no value"),
-        (("--set", "contexts={a"), "the value of contexts cannot be read"),
-        (("--role", "sagee=x"), "did you mean sage?"),
-        (("--role", "sage"), "a setting has no value"),
-        (("--role", "sage=x@opnai"), "did you mean openai"),
-        (("--top-k", "3"), "next step: use --set retrieval.top_k=VALUE"),
-        (("--sage-base-url", "x"), "next step: use --set sage.base_url=VALUE"),
-        (("--panel", "x"), "next step: use --role panel=NAME"),
-        (("--length", "x"), "next step: use --set contexts.lengths=VALUE"),
-    ],
-)
-def test_what_is_misspelt_gets_what_is_meant(plans: list[Plan], arguments: tuple[str, ...], words: str) -> None:
-    done = run(*SERVER, *arguments)
-    assert (done.status, plans) == (2, [])
-    assert done.err.startswith("Error: ")
-    assert words in done.err
-
-
 def test_the_help_fits_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERMINAL_WIDTH", "100")
