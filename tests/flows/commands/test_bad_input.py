@@ -61,26 +61,6 @@ def assert_one_message(done: Ended, *parts: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (("run", "moodbench", "--datasets", "copaa", *MODEL), ("copaa", "did you mean copa")),
-        (("run", "moodbench-min", *MODEL), ("moodbench-mini",)),
-        (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
-        (("run", "moodbench-mini", "--model", "m", "--base-url", "ftp://127.0.0.1/v1"), ("cannot be reached", "ftp://127")),
-        (("run", "moodbench-mini", "--model", "m", "--base-url", "not a url"), ("cannot be reached", "not a url")),
-        (("run", "moodbench-mini", *MODEL, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
-        (("run", "moodbench-mini", "--model", "gpt"), ("needs a base_url",)),
-        (("run", "moodbench-mini"), ("no model was named", "smollm2")),
-        (("runs", "show", "nope"), ("there is no such run",)),
-    ],
-    ids=lambda part: " ".join(part[-2:]).replace("/", "-"),
-)
-def test_nothing_is_written_for_what_cannot_be_meant(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
-    assert_one_message(ended(*arguments, "--lake", tmp_path / "lake"), *parts)
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-@pytest.mark.parametrize(
     ("text", "instead", "parts"),
     [
         ("level: low", "level: low\n      weight: -1", ("weight", "-1")),

@@ -44,6 +44,17 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
+        (("run", "moodbench", "--datasets", "copaa", *SERVER), ("copaa", "did you mean copa")),
+        (("run", "moodbench-min", *SERVER), ("moodbench-mini",)),
+        (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
+        (("run", "moodbench-mini", "--model", "m", "--base-url", "ftp://127.0.0.1/v1"), ("cannot be reached", "ftp://127")),
+        (("run", "moodbench-mini", "--model", "m", "--base-url", "not a url"), ("cannot be reached", "not a url")),
+        (("run", "moodbench-mini", *SERVER, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
+        (("run", "moodbench-mini", "--model", "gpt"), ("needs a base_url",)),
+        (("run", "moodbench-mini"), ("no model was named", "smollm2")),
+        (("runs", "show", "nope"), ("there is no such run",)),
+        (("verify", "nope"), ("there is no such run",)),
+        (("runs", "report", "nope"), ("there is no run nope",)),
         ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
         ((*MINI, "--set", "retrieval.topk=3"), ("did you mean retrieval.top_k",)),
         ((*MINI, "--set", "top_k=3"), ("did you mean retrieval.top_k?",)),
@@ -116,7 +127,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 def test_an_option_that_cannot_be_meant(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     lake = tmp_path / "lake"
     assert_one_message(ended(*arguments, "--lake", lake), *parts)
-    assert not lake.exists() or not any(lake.rglob("*.parquet"))
+    assert [path for path in lake.rglob("*") if path.is_file()] == []
 
 
 def model(**changes: object) -> str:

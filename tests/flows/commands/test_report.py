@@ -83,9 +83,3 @@ def test_a_folder_whose_manifest_was_changed_is_not_sealed_again(runs: PastRuns)
     done = ended("runs", "report", runs.after, "--lake", runs.lake, "--json")
     assert done.status == 1
     assert (done.document["intact"], done.document["sealed_again"]) == (False, ["manifest.json"])
-
-
-def test_an_unknown_run_is_told(runs: PastRuns) -> None:
-    done = ended("runs", "report", "nothing", "--lake", runs.lake)
-    assert done.status == 2
-    assert "there is no run nothing" in done.err
