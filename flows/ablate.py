@@ -13,6 +13,7 @@ from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import name_run, resolve
 from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
+from flows.report import manifest_of
 from flows.runtime.artifacts import announce, publish_ablation
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, run_here
 from flows.runtime.preflight import check_plan, warn
@@ -24,12 +25,11 @@ from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, Stag
 from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.usage import Usage, merge, total
-from tasks.lake.dataset_notices import notices
 from tasks.lake.lake import Lake
 from tasks.models.cost.pricing import check_budget
 from tasks.reporting.steps import AblationReportJob, write_ablation_files
 from tasks.scoring.ablations import Variant, VariantScores, list_variants
-from tasks.scoring.steps import AblationJob, blueprint_sha256, collect_ablation
+from tasks.scoring.steps import AblationJob, collect_ablation
 
 LEAST_BUDGET = 1e-9
 """Stands for a budget that is spent: one of nothing would be none."""
@@ -156,28 +156,20 @@ def describe_ablation(
     table_of_prices = read_prices(request.plan)
     used = [prices_used(one.plan, table_of_prices) for one in evaluated]
     prices = dict.fromkeys(price for one in used if one for price in one.prices)
-    return RunManifest(
+    return manifest_of(
+        resolved,
+        (*refs, table),
         run=run,
-        benchmark=resolved.blueprint.name,
+        started_at=started.isoformat(timespec="seconds"),
         ablation={
             **request.model_dump(mode="json", include={"name", "varied"}),
             "variants": [one.rested_on for one in evaluated],
         },
-        blueprint=resolved.blueprint.model_dump(mode="json"),
-        blueprint_sha256=blueprint_sha256(resolved.blueprint),
-        plan=resolved.plan.model_dump(mode="json"),
-        package_version=resolved.lake.code.package,
-        git_commit=resolved.lake.code.git_commit,
-        started_at=started.isoformat(timespec="seconds"),
-        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        partitions=(*refs, table),
         missing=tuple(missing),
         calls=sum((result.calls for result in results), CallCounts()),
         report=f"runs/{run}/report.md",
-        datasets=notices(selected.spec for selected in resolved.selected),
         usage=usage_of_variants(evaluated, resolved.lake),
         prices=table_of_prices and table_of_prices.model_copy(update={"prices": tuple(prices)}),
-        files={ref.path: resolved.lake.file_sha256(ref) for ref in (*refs, table)},
     )
 
 

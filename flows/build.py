@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.planning.jobs import contexts_partition, items_partition
+from flows.planning.jobs import built_partitions
 from flows.planning.resolve import ResolvedPlan, SelectedDataset, resolve
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, run_here, spread
@@ -49,15 +49,14 @@ async def build_dataset(
         if required:
             raise
         return [without_source(selected.spec, error)]
-    spec, items = selected.spec, items_partition(resolved, selected)
+    spec, keys = selected.spec, built_partitions(resolved, selected)
     run = run_step if may_travel(spec) else run_here
     built: list[PartitionRef] | PartitionRef | Missing
     if selected.is_long:
-        keys = (items, contexts_partition(resolved, selected))
         long_job = LongBuildJob(spec, keys[0], plan.sample, plan.seed, required, keys[1], plan.contexts)
         built = await run(build_long_partition, long_job, resolved.lake, locator)
     else:
-        job = BuildJob(spec, items, plan.sample, plan.seed, required)
+        job = BuildJob(spec, keys[0], plan.sample, plan.seed, required)
         built = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]
 

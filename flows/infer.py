@@ -3,16 +3,15 @@
 import asyncio
 
 from flows.planning.capabilities import ensure_probed
-from flows.planning.jobs import EvalJob, eval_jobs
-from flows.planning.resolve import ResolvedPlan, resolve
+from flows.planning.jobs import eval_jobs
+from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, open_endpoints
-from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, infer_long_job, open_retriever, to_probe
+from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
-from schemas.lineage import CallCounts, Missing, PartitionRef, StageResult
+from schemas.lineage import CallCounts, StageResult
 from schemas.plan import Plan
-from schemas.usage import Usage
 
 
 @moodflow_flow("run-inference", "infer {plan.title}")
@@ -42,11 +41,6 @@ async def run_inference(plan: Plan) -> StageResult:
         show_calls(plan.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
-        outcomes = await asyncio.gather(*(_ask(resolved, job, resources) for job in wanted))
+        outcomes = await asyncio.gather(*(infer_job(resolved, job, resources) for job in wanted))
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)
-
-
-async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> list[PartitionRef | Missing | Usage]:
-    ask = infer_long_job if job.selected.is_long else infer_job
-    return await ask(resolved, job, resources)

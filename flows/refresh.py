@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from prefect.client.schemas.objects import State
+from prefect.states import Completed
 
 from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.resolve import name_run
 from flows.report import report
-from flows.runtime.artifacts import same_state
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
@@ -44,4 +44,5 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         missing=(*built.missing, *inferred.missing, *scored.missing),
         usage=inferred.usage,
     )
-    return await same_state(await report(request, return_state=True))
+    ended: State[RunManifest] = await report(request, return_state=True)
+    return Completed(name=ended.name, message=ended.message, data=await ended.aresult())

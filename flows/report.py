@@ -1,13 +1,16 @@
 """Report: layers of a plan -> manifest, report.md, report.html and Prefect artifacts."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from prefect.client.schemas.objects import State
+from prefect.states import Completed
 
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
-from flows.runtime.artifacts import announce, publish_run, run_state
+from flows.runtime.artifacts import announce, publish_run, state_message
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
@@ -43,34 +46,50 @@ async def report(request: ReportRequest) -> State[RunManifest]:
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
-    return run_state(changes, manifest)
+    return Completed(name=changes.state, message=state_message(changes), data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:
     """The manifest of the run."""
-    code, table = resolved.lake.code, read_prices(request.plan)
+    table = read_prices(request.plan)
     usage = complete_usage(request.usage, partitions, resolved.lake)
     # A dataset that could not be built was not asked either: that it is missing is said once.
     unbuilt = {gap.dataset for gap in request.missing if gap.model is None}
     gaps = [gap for gap in request.missing if gap.model is None or gap.dataset not in unbuilt]
     unique = {(gap.dataset, gap.model, gap.setting): gap for gap in reversed(gaps)}
-    return RunManifest(
+    return manifest_of(
+        resolved,
+        partitions,
         run=request.run,
+        started_at=request.started_at,
+        missing=tuple(unique[name] for name in sorted(unique, key=str)),
+        calls=request.calls,
+        report=f"runs/{request.run}/report.html",
+        redacted=request.plan.redact,
+        usage=priced(usage, request.plan, table),
+        prices=prices_used(request.plan, table),
+    )
+
+
+def manifest_of(resolved: ResolvedPlan, partitions: Sequence[PartitionRef], **found: Any) -> RunManifest:
+    """Return the manifest of a run that ends now.
+
+    Args:
+        resolved: its plan, of which it has the blueprint, the datasets and the code.
+        partitions: that its scores rest on.
+        found: the other fields.
+    """
+    code = resolved.lake.code
+    return RunManifest(
         benchmark=resolved.blueprint.name,
         blueprint=resolved.blueprint.model_dump(mode="json"),
         blueprint_sha256=blueprint_sha256(resolved.blueprint),
         plan=resolved.plan.model_dump(mode="json"),
         package_version=code.package,
         git_commit=code.git_commit,
-        started_at=request.started_at,
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=tuple(partitions),
-        missing=tuple(unique[name] for name in sorted(unique, key=str)),
-        calls=request.calls,
-        report=f"runs/{request.run}/report.html",
         datasets=notices(dataset.spec for dataset in resolved.selected),
-        redacted=request.plan.redact,
-        usage=priced(usage, request.plan, table),
-        prices=prices_used(request.plan, table),
         files={ref.path: resolved.lake.file_sha256(ref) for ref in partitions},
+        **found,
     )

@@ -52,7 +52,16 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
     Raises:
         UsageError: if there is no such ablation or factor, or it has no values.
     """
-    defaults = find_ablation(name)
+    if name not in ABLATIONS:
+        nearest = get_close_matches(name, ABLATIONS, n=1, cutoff=0.4)
+        raise UsageError(
+            f"there is no ablation {name}",
+            where="NAME",
+            expected=f"one of {', '.join(ABLATIONS)}",
+            got=name,
+            next_step=f"did you mean {nearest[0]}?" if nearest else "moodflow ablate --help lists the options",
+        )
+    defaults = ABLATIONS[name]
     varied = tuple(_read(text) for text in vary or ()) or tuple(
         Varied.model_construct(factor=factor, values=values) for factor, values in defaults.varied.items()
     )
@@ -70,24 +79,6 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
     if "datasets" not in plan.model_fields_set:
         unstated["datasets"] = _datasets(plan, defaults.tasks)
     return AblationRequest(name=name, plan=plan.model_copy(update=unstated), varied=varied)
-
-
-def find_ablation(name: str) -> AblationDefaults:
-    """Find the ablation of this name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if name in ABLATIONS:
-        return ABLATIONS[name]
-    nearest = get_close_matches(name, ABLATIONS, n=1, cutoff=0.4)
-    raise UsageError(
-        f"there is no ablation {name}",
-        where="NAME",
-        expected=f"one of {', '.join(ABLATIONS)}",
-        got=name,
-        next_step=f"did you mean {nearest[0]}?" if nearest else "moodflow ablate --help lists the options",
-    )
 
 
 def _read(text: str) -> Varied:

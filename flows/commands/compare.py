@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
-from flows.commands.console import CommandResult, decimal
+from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from tasks.analysis.number_format import counted, shorten, signed, signed_interval
@@ -61,7 +60,7 @@ def print_runs(names: tuple[str, str], flips: int, options: "PlanOptions", *, as
             next_step="leave these options out; moodflow compare BENCHMARK --model NAME compares both profiles",
         )
     document = compare_runs(options.lake or DEFAULT_LAKE, names, flips, options.bootstrap)
-    CommandResult(int(bool(document["warnings"])), document, comparison_view(document)).finish(as_json=as_json)
+    CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
 
 
 def require_runs(flips: int) -> None:
@@ -79,7 +78,7 @@ def require_runs(flips: int) -> None:
         )
 
 
-def comparison_view(document: Row) -> list[RenderableType]:
+def _view(document: Row) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     shown: list[RenderableType] = [f"[bold]{escape(document['benchmark'])}[/bold]: {document['before']} -> {document['after']}"]
     shown += [f"[bold]Not comparable without care:[/bold] {escape(warning)}" for warning in document["warnings"]]
@@ -92,18 +91,16 @@ def comparison_view(document: Row) -> list[RenderableType]:
 
 
 def _table(model: Row) -> Table:
-    heads = ("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
-    table = Table(
-        Column("", overflow="fold"), *(Column(head, justify="right") for head in heads), box=SIMPLE, title=_title(model)
-    )
-    stored = {(row["kind"], row["id"]): row for row in model["stored"]}
+    amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
+    table = text_table(folded(""), *amounts, title=_title(model))
     common = {(row["kind"], row["id"]): row for row in model["common"]}
-    total = {"before": model["before"]["total_before_veto"], "after": model["after"]["total_before_veto"]}
-    for row in [row for row in model["common"] if row["kind"] == "total"]:
-        table.add_row("[bold]total before the veto[/bold]", *_common(row), decimal(total["before"]), decimal(total["after"]))
-    for key, row in stored.items():
-        indent = "  " if key[0] == "dataset" else ""
-        table.add_row(f"{indent}{escape(key[1])}", *_common(common.get(key)), decimal(row["before"]), decimal(row["after"]))
+    totals = (model[side]["total_before_veto"] for side in ("before", "after"))
+    if total := next((row for row in model["common"] if row["kind"] == "total"), None):
+        table.add_row("[bold]total before the veto[/bold]", *_common(total), *map(decimal, totals))
+    for row in model["stored"]:
+        name = f"{'  ' if row['kind'] == 'dataset' else ''}{escape(row['id'])}"
+        cells = _common(common.get((row["kind"], row["id"])))
+        table.add_row(name, *cells, decimal(row["before"]), decimal(row["after"]))
     return table
 
 
@@ -139,33 +136,23 @@ def _flip_lines(model: Row) -> Iterator[str]:
     for metric in model["flips"]:
         if not metric["fell"] and not metric["rose"]:
             continue
-        words = ("right -> wrong", "wrong -> right") if metric["binary"] else ("lower", "higher")
+        fell, rose = ("right -> wrong", "wrong -> right") if metric["binary"] else ("lower", "higher")
         test = "" if metric["p_value"] is None else f"; McNemar exact p = {metric['p_value']:.3g}"
-        moved = "; ".join(
-            f"{len(metric[side])} {word}{_ids(metric[side])}" for word, side in zip(words, ("fell", "rose"), strict=True)
-        )
+        moved = f"{_counted_ids(metric['fell'], fell)}; {_counted_ids(metric['rose'], rose)}"
         yield escape(
             f"{metric['dataset']}, {metric['method']}.{metric['metric']}, {metric['n_items']} common items: {moved}{test}"
         )
 
 
-def _ids(ids: Sequence[str]) -> str:
+def _counted_ids(ids: Sequence[str], word: str) -> str:
     more = f" and {len(ids) - MOST_IDS} more" if len(ids) > MOST_IDS else ""
-    return f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else ""
+    return f"{len(ids)} {word}" + (f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else "")
 
 
 def _item_lines(model: Row) -> Iterator[str]:
     for row in model["items"]:
-        parts = [
-            f"{len(row[name])} {word}{_ids(row[name])}"
-            for name, word in (
-                ("only_before", "only before"),
-                ("only_after", "only after"),
-                ("changed", "changed under the same id"),
-            )
-            if row[name]
-        ]
-        if parts:
+        words = {"only_before": "only before", "only_after": "only after", "changed": "changed under the same id"}
+        if parts := [_counted_ids(row[name], word) for name, word in words.items() if row[name]]:
             yield escape(f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}")
 
 

@@ -1,19 +1,17 @@
 """Compare the scores of the same stored replies in both profiles, side by side. Never calls a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, decimal, folded, label_system, text_table
 from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import obstacles, resolve
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
+from flows.runtime.prefect_flows import on_server, run_to_end
 from flows.score import nothing_to_score, score, without_replies
 from schemas.lineage import Missing, StageResult
 from schemas.plan import Plan
@@ -30,8 +28,7 @@ SystemKey = tuple[str, str]
 """Model and setting."""
 
 
-@dataclass(frozen=True)
-class ProfileScores:
+class ProfileScores(NamedTuple):
     """Scores of one profile. `layers` are those of READ by name, without rows where nothing can be scored."""
 
     layers: Mapping[str, pl.DataFrame]
@@ -40,8 +37,7 @@ class ProfileScores:
     @property
     def scored(self) -> frozenset[str]:
         """Datasets with a score, of one model at least."""
-        known = self.layers["dataset_scores"].filter(pl.col("score_0_100").is_not_null())
-        return frozenset(known["dataset"])
+        return frozenset(self.layers["dataset_scores"].drop_nulls("score_0_100")["dataset"])
 
     def rows(self, layer: str, name: str | None = None) -> dict[tuple[SystemKey, str], Row]:
         """Rows of a layer by system and the column `name`; "" where there is none."""
@@ -49,21 +45,24 @@ class ProfileScores:
         return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
 
 
-@dataclass(frozen=True)
-class ProfilePair:
+class ProfilePair(NamedTuple):
     """Both profiles."""
 
     corrected: ProfileScores
     reference: ProfileScores
 
+    def rows(self, layer: str, name: str | None = None) -> Iterator[tuple[SystemKey, str, Row, Row]]:
+        """Rows of a layer that belong together: system, name, row of each profile; empty where it has none."""
+        left, right = self.corrected.rows(layer, name), self.reference.rows(layer, name)
+        for system, found in dict.fromkeys([*left, *right]):
+            yield system, found, left.get((system, found), {}), right.get((system, found), {})
 
-@dataclass(frozen=True)
-class Comparison:
+
+class Comparison(NamedTuple):
     """Both profiles, over all that each of them can score and over the datasets that both can."""
 
     every: ProfilePair
     common: ProfilePair
-    common_datasets: tuple[str, ...]
 
 
 def run_compare(plan: Plan) -> CommandResult:
@@ -73,18 +72,12 @@ def run_compare(plan: Plan) -> CommandResult:
         UsageError: if none of the plan's replies are in the lake.
         MoodflowError: if something else the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run(plan))
 
 
 async def _run(plan: Plan) -> CommandResult:
     resolve(plan.model_copy(update={"datasets": None})).lake.require_writable()
-
-    async def compared() -> CommandResult:
-        return compare_result(plan, await compare_profiles(plan))
-
-    return await on_server(compared)
+    return compare_result(plan, await on_server(lambda: compare_profiles(plan)))
 
 
 async def compare_profiles(plan: Plan) -> Comparison:
@@ -94,13 +87,13 @@ async def compare_profiles(plan: Plan) -> Comparison:
         UsageError: if none of the plan's replies are in the lake.
     """
     every = ProfilePair(await score_side(plan, "corrected"), await score_side(plan, "reference"))
-    if not every.corrected.rows("totals") and not every.reference.rows("totals"):
+    if all(side.layers["totals"].is_empty() for side in every):
         raise nothing_to_score(plan)
     common = every.corrected.scored & every.reference.scored
     shared = plan.model_copy(update={"datasets": tuple(sorted(common)), "bootstrap": 0})
     corrected = every.corrected if every.corrected.scored == common else await score_side(shared, "corrected")
     reference = every.reference if every.reference.scored == common else await score_side(shared, "reference")
-    return Comparison(every, ProfilePair(corrected, reference), tuple(sorted(common)))
+    return Comparison(every, ProfilePair(corrected, reference))
 
 
 async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
@@ -122,17 +115,19 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
 
 def compare_result(plan: Plan, comparison: Comparison) -> CommandResult:
     """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
-    rows = compare_rows(comparison)
-    missing = {"corrected": comparison.every.corrected.missing, "reference": comparison.every.reference.missing}
+    rows, every = compare_rows(comparison), comparison.every
     document = {
         "benchmark": plan.benchmark,
         "rows": rows,
-        "common_datasets": list(comparison.common_datasets),
-        "missing": {profile: [gap.model_dump() for gap in gaps] for profile, gaps in missing.items()},
+        "common_datasets": sorted(every.corrected.scored & every.reference.scored),
+        "missing": {
+            "corrected": [gap.model_dump() for gap in every.corrected.missing],
+            "reference": [gap.model_dump() for gap in every.reference.missing],
+        },
     }
     systems = dict.fromkeys((row["model"], row["setting"]) for row in rows)
     view: list[RenderableType] = [compare_table(system, rows) for system in systems]
-    return CommandResult(int(bool(missing["corrected"])), document, view)
+    return CommandResult(int(bool(every.corrected.missing)), document, view)
 
 
 def compare_rows(comparison: Comparison) -> list[Row]:
@@ -142,22 +137,20 @@ def compare_rows(comparison: Comparison) -> list[Row]:
     or the `common` ones), `corrected`, `reference` and `difference` (reference - corrected; null if one of them is) on 0-100, and
     `why`: why one of them is missing or vetoed, or over how many datasets each was computed.
     """
-    rows = []
-    for over, pair in (("every", comparison.every), ("common", comparison.common)):
-        rows += [row for kind in (_totals(pair), _abilities(pair)) for row in _over(kind, over)]
-    return [*rows, *_over(_datasets(comparison.every), "every")]
+    every, common = comparison
+    rows = [(row, "every") for row in (*_totals(every), *_abilities(every))]
+    rows += [(row, "common") for row in (*_totals(common), *_abilities(common))]
+    rows += [(row, "every") for row in _datasets(every)]
+    return [{**row, "over": over, "difference": _difference(row)} for row, over in rows]
 
 
-def _over(rows: Iterator[Row], over: str) -> Iterator[Row]:
-    for row in rows:
-        difference = None if None in scores_of(row) else row["reference"] - row["corrected"]
-        yield {**row, "over": over, "difference": difference}
+def _difference(row: Row) -> float | None:
+    known = row["corrected"] is not None and row["reference"] is not None
+    return row["reference"] - row["corrected"] if known else None
 
 
 def _totals(pair: ProfilePair) -> Iterator[Row]:
-    left, right = pair.corrected.rows("totals"), pair.reference.rows("totals")
-    for system in _keys(left, right):
-        ours, theirs = left.get(system, {}), right.get(system, {})
+    for system, _, ours, theirs in pair.rows("totals"):
         for name in ("total_before_veto", "total"):
             vetoes = {"corrected": ours.get("veto_reason"), "reference": theirs.get("veto_reason")}
             why = [f"{profile}: {reason}" for profile, reason in vetoes.items() if reason and name == "total"]
@@ -165,50 +158,39 @@ def _totals(pair: ProfilePair) -> Iterator[Row]:
 
 
 def _abilities(pair: ProfilePair) -> Iterator[Row]:
-    left, right = pair.corrected.rows("ability_scores", "ability"), pair.reference.rows("ability_scores", "ability")
-    for key in _keys(left, right):
-        values = _score(left.get(key)), _score(right.get(key))
-        counts = [row["datasets_scored"] if row else 0 for row in (left.get(key), right.get(key))]
-        why = [f"over {counts[0]} datasets corrected, {counts[1]} reference"] if counts[0] != counts[1] else []
-        yield _row(key, "ability", key[1], values, why)
+    for system, name, *rows in pair.rows("ability_scores", "ability"):
+        ours, theirs = (row.get("datasets_scored", 0) for row in rows)
+        why = [f"over {ours} datasets corrected, {theirs} reference"] if ours != theirs else []
+        yield _row(system, "ability", name, _scores(rows), why)
 
 
 def _datasets(pair: ProfilePair) -> Iterator[Row]:
-    left, right = pair.corrected.rows("dataset_scores", "dataset"), pair.reference.rows("dataset_scores", "dataset")
-    gaps = [{gap.dataset: gap.reason for gap in side.missing} for side in (pair.corrected, pair.reference)]
-    for key in _keys(left, right):
-        values = _score(left.get(key)), _score(right.get(key))
-        lacking = [gap[key[1]] for gap, value in zip(gaps, values, strict=True) if value is None and key[1] in gap]
-        if values == (None, None) and not lacking:
-            continue  # not asked for
-        yield _row(key, "dataset", key[1], values, list(dict.fromkeys(lacking)))
+    gaps = [{gap.dataset: gap.reason for gap in side.missing} for side in pair]
+    for system, name, *rows in pair.rows("dataset_scores", "dataset"):
+        values = _scores(rows)
+        lacking = [gap[name] for gap, value in zip(gaps, values, strict=True) if value is None and name in gap]
+        if values != (None, None) or lacking:  # else it was not asked for
+            yield _row(system, "dataset", name, values, list(dict.fromkeys(lacking)))
 
 
-def _keys(*sides: Mapping[tuple[SystemKey, str], Row]) -> list[tuple[SystemKey, str]]:
-    return list(dict.fromkeys(key for side in sides for key in side))
+def _scores(rows: Sequence[Row]) -> tuple[float | None, float | None]:
+    ours, theirs = rows
+    return ours.get("score_0_100"), theirs.get("score_0_100")
 
 
-def _score(row: Row | None) -> float | None:
-    return row["score_0_100"] if row else None
-
-
-def _row(key: tuple[SystemKey, str], kind: str, name: str, values: tuple[float | None, float | None], why: Sequence[str]) -> Row:
-    (model, setting), _ = key
-    corrected, reference = values
-    named = {"model": model, "setting": setting, "kind": kind, "name": name}
-    return {**named, "corrected": corrected, "reference": reference, "why": list(why)}
+def _row(system: SystemKey, kind: str, name: str, values: tuple[float | None, float | None], why: list[str]) -> Row:
+    named = {"model": system[0], "setting": system[1], "kind": kind, "name": name}
+    return {**named, "corrected": values[0], "reference": values[1], "why": why}
 
 
 def compare_table(system: SystemKey, rows: Sequence[Row]) -> Table:
     """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where a score is missing."""
-    model, setting = system
-    title = model if setting == "base" else f"{model} ({setting})"
-    table = Table("", "Corrected", "Reference", "Difference", Column("Why", overflow="fold"), title=escape(title), box=SIMPLE)
     own = [row for row in rows if (row["model"], row["setting"]) == system]
+    table = text_table("", "Corrected", "Reference", "Difference", folded("Why"), title=escape(label_system(own[0])))
     every, common = ([row for row in own if row["over"] == over and row["kind"] != "dataset"] for over in ("every", "common"))
     table.add_row("[bold]All that each profile can score[/bold]")
     _add_rows(table, every)
-    if common and [scores_of(row) for row in common] != [scores_of(row) for row in every]:
+    if common and [_both(row) for row in common] != [_both(row) for row in every]:
         table.add_row("[bold]Datasets both can score[/bold]")
         _add_rows(table, common)
     table.add_row("[bold]Datasets[/bold]")
@@ -216,8 +198,7 @@ def compare_table(system: SystemKey, rows: Sequence[Row]) -> Table:
     return table
 
 
-def scores_of(row: Row) -> tuple[float | None, float | None]:
-    """Corrected and reference score of a row."""
+def _both(row: Row) -> tuple[float | None, float | None]:
     return row["corrected"], row["reference"]
 
 
@@ -227,5 +208,4 @@ def _add_rows(table: Table, rows: Sequence[Row]) -> None:
         differs = difference is None or abs(difference) >= SAME
         change = "-" if difference is None else f"{difference:+.2f}" if differs else "0"
         why = escape(" ".join(row["why"])) if differs else ""
-        scores = ["-" if score is None else f"{score:.2f}" for score in scores_of(row)]
-        table.add_row(row["name"], *scores, change, why)
+        table.add_row(row["name"], *map(decimal, _both(row)), change, why)

@@ -2,12 +2,14 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console, RenderableType
+from rich.table import Column, Table
 
 PIPE_WIDTH = 140
 
@@ -37,6 +39,35 @@ def terminal() -> Console:
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def text_table(*heads: str | Column, rows: Iterable[Iterable[str]] = (), title: str | None = None) -> Table:
+    """Return a table without lines between its cells.
+
+    Args:
+        heads: of the columns, or the columns themselves.
+        rows: their cells, in which rich finds its markup.
+        title: above the table.
+    """
+    table = Table(*heads, title=title, box=SIMPLE)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def numbers(*heads: str) -> list[Column]:
+    """Return columns whose cells end below each other."""
+    return [Column(head, justify="right") for head in heads]
+
+
+def folded(head: str) -> Column:
+    """Return a column of long cells, which go on in the next line."""
+    return Column(head, overflow="fold")
+
+
+def unbroken(head: str) -> Column:
+    """Return a column of names, which stay in one line."""
+    return Column(head, no_wrap=True)
 
 
 def decimal(value: float | None) -> str:

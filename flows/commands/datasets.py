@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, numbers, text_table, unbroken
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from schemas.blueprint import Blueprint
     from tasks.analysis.dataset_check.checking import DatasetCheck
 
 SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
@@ -30,85 +28,45 @@ datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue
 @datasets_app.command("list")
 def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """Every dataset of the catalogue and whether its files are here."""
-    rows = dataset_rows(mirror)
-    CommandResult(0, {"datasets": rows}, [dataset_table(rows)]).finish(as_json=as_json)
+    from tasks.datasets.catalogue import CATALOGUE  # noqa: PLC0415
+    from tasks.sources.choosing import choose_source, needs  # noqa: PLC0415
+    from tasks.sources.locating import Locator  # noqa: PLC0415
+
+    locator, rows = Locator.for_mirror(mirror), []
+    table = text_table(unbroken("Dataset"), "Ready", "Languages", "Source or what is needed")
+    for entry in CATALOGUE:
+        spec, lacking = choose_source(entry, locator), needs(entry, locator)
+        source = None if lacking else _describe_sources(spec)
+        rows.append(
+            {
+                "id": spec.id,
+                "title": spec.title,
+                "ready": not lacking,
+                "needs": list(lacking),
+                "source": source,
+                "languages": list(spec.languages),
+                "licence": spec.licence,
+            }
+        )
+        table.add_row(spec.id, "no" if lacking else "yes", ", ".join(spec.languages), source or "; ".join(lacking))
+    CommandResult(0, {"datasets": rows}, [table]).finish(as_json=as_json)
 
 
 @datasets_app.command("show")
 def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """One catalogue entry: source, licence, gold, differences from the paper."""
-    row = dataset_details(name, mirror)
-    CommandResult(0, row, detail_lines(row)).finish(as_json=as_json)
-
-
-@datasets_app.command("check")
-def check_datasets(
-    name: str | None = typer.Argument(None, metavar="[ID]"),
-    every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
-    offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
-    mirror: opt.Mirror = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
-    checks = run_checks(name, mirror, every=every, offline=offline)
-    ready = sum(found.ready for found in checks)
-    document = {"ready": ready, "total": len(checks), "datasets": [check_document(found) for found in checks]}
-    summary = f"{ready} of {len(checks)} datasets ready"
-    view: list[RenderableType] = [check_table(checks), summary] if every else [*detail_lines(check_document(checks[0]))]
-    CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)
-
-
-def dataset_rows(mirror: Path | None) -> list[dict[str, Any]]:
-    """Return one row per dataset of the catalogue: whether it is ready here, from which source, and if not, what it needs."""
-    from tasks.datasets.catalogue import CATALOGUE  # noqa: PLC0415
-    from tasks.sources.choosing import choose_source, needs  # noqa: PLC0415
-    from tasks.sources.locating import Locator  # noqa: PLC0415
-
-    locator = Locator.for_mirror(mirror)
-    return [_dataset_row(choose_source(spec, locator), needs(spec, locator)) for spec in CATALOGUE]
-
-
-def _dataset_row(spec: DatasetSpec, lacking: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "id": spec.id,
-        "title": spec.title,
-        "ready": not lacking,
-        "needs": list(lacking),
-        "source": None if lacking else ", ".join(describe_sources(spec)),
-        "languages": list(spec.languages),
-        "licence": spec.licence,
-    }
-
-
-def describe_sources(spec: DatasetSpec) -> list[str]:
-    """Return the repositories a dataset's files come from."""
-    files = [file for file in spec.files if isinstance(file, PinnedFile)]
-    return list(dict.fromkeys(file.repository for file in files)) or ["bundled"]
-
-
-def dataset_table(rows: list[dict[str, Any]]) -> Table:
-    """Return the datasets for a terminal."""
-    table = Table(Column("Dataset", no_wrap=True), "Ready", "Languages", "Source or what is needed", box=SIMPLE)
-    for row in rows:
-        place = row["source"] if row["ready"] else "; ".join(row["needs"])
-        table.add_row(row["id"], "yes" if row["ready"] else "no", ", ".join(row["languages"]), place)
-    return table
-
-
-def dataset_details(name: str, mirror: Path | None) -> dict[str, Any]:
-    """Return one catalogue entry, readable: that of the source which is used on this machine, and what the other ones are."""
     from tasks.datasets.catalogue import find_dataset  # noqa: PLC0415
     from tasks.sources.choosing import choose_source, sources  # noqa: PLC0415
     from tasks.sources.locating import Locator  # noqa: PLC0415
 
     entry = find_dataset(name)
     spec = choose_source(entry, Locator.for_mirror(mirror))
-    return {
+    row = {
         "id": spec.id,
         "title": spec.title,
-        "used_here": ", ".join(describe_sources(spec)),
-        "files": [describe_file(file) for file in spec.files],
-        "other_sources": [describe_file(file) for other in sources(entry) if other is not spec for file in other.files],
+        "used_here": _describe_sources(spec),
+        "files": [_describe_file(file) for file in spec.files],
+        "other_sources": [_describe_file(file) for other in sources(entry) if other is not spec for file in other.files],
         "record_format": spec.record_format,
         "question_types": list(spec.question_types),
         "languages": list(spec.languages),
@@ -121,9 +79,33 @@ def dataset_details(name: str, mirror: Path | None) -> dict[str, Any]:
         "ambiguous": list(spec.ambiguous),
         "differences": list(spec.differences),
     }
+    CommandResult(0, row, _detail_lines(row)).finish(as_json=as_json)
 
 
-def detail_lines(row: dict[str, Any]) -> list[str]:
+@datasets_app.command("check")
+def check_datasets(
+    name: str | None = typer.Argument(None, metavar="[ID]"),
+    every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
+    offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
+    mirror: opt.Mirror = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
+    checks = _run_checks(name, mirror, every=every, offline=offline)
+    ready = sum(found.ready for found in checks)
+    document = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
+    summary = f"{ready} of {len(checks)} datasets ready"
+    view: list[RenderableType] = [_check_table(checks), summary] if every else [*_detail_lines(_check_document(checks[0]))]
+    CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)
+
+
+def _describe_sources(spec: DatasetSpec) -> str:
+    """Name the repositories a dataset's files come from."""
+    repositories = dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile))
+    return ", ".join(repositories) or "bundled"
+
+
+def _detail_lines(row: dict[str, Any]) -> list[str]:
     """Return a JSON object for a terminal: one line per key, or per entry of a list."""
     lines = []
     for key, value in row.items():
@@ -134,7 +116,7 @@ def detail_lines(row: dict[str, Any]) -> list[str]:
     return lines
 
 
-def describe_file(file: SourceFile) -> str:
+def _describe_file(file: SourceFile) -> str:
     """Describe where a file comes from and what pins it."""
     from tasks.sources.checksums import name_source  # noqa: PLC0415
 
@@ -145,18 +127,8 @@ def describe_file(file: SourceFile) -> str:
     return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
 
 
-def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> "list[DatasetCheck]":
-    """Check one dataset, or every dataset of MoodBench, in the order of the catalogue.
-
-    Args:
-        name: of the dataset; null with `every`.
-        mirror: folder with source files.
-        every: check all.
-        offline: use what is here, fetch nothing.
-
-    Raises:
-        UsageError: neither or both of name and `every`, or no such dataset.
-    """
+def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> "list[DatasetCheck]":
+    """Check one dataset, or every dataset of MoodBench, in the order of the catalogue."""
     from tasks.analysis.dataset_check.checking import check_dataset  # noqa: PLC0415
     from tasks.datasets.catalogue import CATALOGUE, find_dataset  # noqa: PLC0415
     from tasks.scoring.blueprints import load_blueprint  # noqa: PLC0415
@@ -173,15 +145,16 @@ def run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: b
     blueprints = [load_blueprint(shipped) for shipped in SHIPPED]
     named = [find_dataset(name)] if name else [spec for spec in CATALOGUE if spec.id in blueprints[0].datasets]
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
+
+    def check(spec: DatasetSpec) -> "DatasetCheck":
+        blueprint = next((blueprint for blueprint in blueprints if spec.id in blueprint.datasets), None)
+        return check_dataset(spec, blueprint, locator)
+
     with ThreadPoolExecutor(FETCHES_AT_ONCE) as pool:
-        return list(pool.map(lambda spec: check_dataset(spec, _blueprint_of(spec, blueprints), locator), named))
+        return list(pool.map(check, named))
 
 
-def _blueprint_of(spec: DatasetSpec, blueprints: "Sequence[Blueprint]") -> "Blueprint | None":
-    return next((blueprint for blueprint in blueprints if spec.id in blueprint.datasets), None)
-
-
-def check_document(check: "DatasetCheck") -> dict[str, Any]:
+def _check_document(check: "DatasetCheck") -> dict[str, Any]:
     """Return one dataset as a JSON object."""
     spec, content, reachable = check.spec, check.content, check.reachable
     return {
@@ -201,16 +174,11 @@ def check_document(check: "DatasetCheck") -> dict[str, Any]:
     }
 
 
-def check_table(checks: "Sequence[DatasetCheck]") -> Table:
+def _check_table(checks: "Sequence[DatasetCheck]") -> Table:
     """Return many checks for a terminal, one line each."""
-    numbers = [
-        Column(name, justify="right") for name in ("Rows", "Good", "Rejected", "Repeats", "Ceiling", "Always A", "Best letter")
-    ]
-    table = Table(Column("Dataset", no_wrap=True), "Ready", "Languages", *numbers, "Gold", "Needs", box=SIMPLE)
-    for check in checks:
-        document = check_document(check)
-        table.add_row(document["id"], "yes" if check.ready else "no", *_cells(check), "; ".join(check.needs))
-    return table
+    counts = numbers("Rows", "Good", "Rejected", "Repeats", "Ceiling", "Always A", "Best letter")
+    rows = ((check.spec.id, "yes" if check.ready else "no", *_cells(check), "; ".join(check.needs)) for check in checks)
+    return text_table(unbroken("Dataset"), "Ready", "Languages", *counts, "Gold", "Needs", rows=rows)
 
 
 def _cells(check: "DatasetCheck") -> list[str]:

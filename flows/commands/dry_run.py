@@ -4,13 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
 
 from flows.build import build_datasets
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, numbers, text_table
 from flows.planning.capabilities import unprobed
 from flows.planning.forecast import plan_long_requests
 from flows.planning.jobs import (
@@ -26,9 +24,9 @@ from flows.planning.jobs import (
 )
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, on_server, run_to_end, silence_console
+from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
-from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
@@ -69,8 +67,6 @@ def run_dry(plan: Plan) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run(plan))
 
 
@@ -83,68 +79,52 @@ async def _run(plan: Plan) -> CommandResult:
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
-    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await forecast_job(resolved, job, basis)]
-    document = forecast_document(resolved, forecasts, basis, table)
+    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await _forecast_job(resolved, job, basis)]
+    document = _forecast_document(resolved, forecasts, basis, table)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return CommandResult(0, document, forecast_view(document, forecasts, missing))
+    return CommandResult(0, document, _forecast_view(document, forecasts, missing))
 
 
-async def forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
-    """Forecast what one dataset and model remain to be asked, and the judge about it; nothing without items."""
+async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
+    """Forecast what one dataset and model remain to be asked, and the judges about it; nothing without items."""
     items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
     if items is None or key is None:
         return []
-    if job.selected.is_long:
-        return await _forecast_long(resolved, job, (items, key), basis)
-    rows = resolved.lake.read(items, Items)
-    responses = resolved.lake.find(key)
+    responses, model = resolved.lake.find(key), job.entry.name
     if responses is not None:
-        expected = Expectation(stored=responses.rows)
+        stored = Expectation(stored=responses.rows)
+        forecasts = [Forecast(dataset=job.dataset, model=model, role="tested", expected=stored)]
+    elif job.selected.is_long:
+        forecasts = await _forecast_long(resolved, job, basis)
     else:
-        requests = await plan_requests(rows, job.entry, epochs_of(resolved.plan))
-        expected = _expect(resolved, requests, basis, basis.rates[job.entry.name, "tested"])
-    tested = _forecast(job.dataset, job.entry.name, "tested", expected)
-    judged = await _forecast_judging(resolved, job, items, responses, basis)
-    return [tested, *judged]
+        requests = await plan_requests(resolved.lake.read(items, Items), job.entry, epochs_of(resolved.plan))
+        expected = _expect(resolved, requests, basis, basis.rates[model, "tested"])
+        forecasts = [Forecast(dataset=job.dataset, model=model, role="tested", expected=expected)]
+    for judge in resolved.plan.judges if job.selected.rubric else ():
+        expected = await _expect_judge(resolved, job, (items, responses), judge, basis)
+        forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
+    return forecasts
 
 
-async def _forecast_long(
-    resolved: ResolvedPlan, job: EvalJob, asked: tuple[PartitionRef, PartitionKey], basis: EstimateBasis
-) -> list[Forecast]:
-    """Forecast the same for long items: the model under test, its helpers, the judge."""
-    (items, key), parts, lake = asked, long_parts(resolved, job), resolved.lake
-    responses = lake.find(key)
+async def _forecast_long(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
+    """Forecast the calls about long items: to the model under test and to its helpers."""
+    parts, helpers = long_parts(resolved, job), helpers_of(resolved.plan, job.entry, job.setting)
     forecasts: list[Forecast] = []
-    if responses is not None:
-        forecasts.append(_forecast(job.dataset, job.entry.name, "tested", Expectation(stored=responses.rows)))
-    elif parts is not None:
-        helpers = helpers_of(resolved.plan, job.entry, job.setting)
-        for role, requests in (await plan_long_requests(job, parts, resolved.plan, lake)).items():
-            model = helpers[role].name if role in helpers else job.entry.name
-            expected = _expect(resolved, requests, basis, basis.rates[model, role])
-            if role != "tested" and parts.long_task in SELF_WRITTEN:
-                expected = expected.model_copy(update={"upper_bound": True})
-            forecasts.append(_forecast(job.dataset, model, role, expected))
-    judged = await _forecast_judging(resolved, job, items, responses, basis)
-    return [*forecasts, *judged]
+    if parts is None:
+        return forecasts
+    for role, requests in (await plan_long_requests(job, parts, resolved.plan, resolved.lake)).items():
+        model = helpers[role].name if role in helpers else job.entry.name
+        expected = _expect(resolved, requests, basis, basis.rates[model, role])
+        if role != "tested" and parts.long_task in SELF_WRITTEN:
+            expected = expected.model_copy(update={"upper_bound": True})
+        forecasts.append(Forecast(dataset=job.dataset, model=model, role=role, expected=expected))
+    return forecasts
 
 
 def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
     journaled = find_journaled(resolved.lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
-    in_journal = len(requests) - len(unsent)
-    return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=in_journal)
-
-
-async def _forecast_judging(
-    resolved: ResolvedPlan, job: EvalJob, items: PartitionRef, responses: PartitionRef | None, basis: EstimateBasis
-) -> list[Forecast]:
-    """Forecast the judges' share; one call per answer and repetition, or per item where answers are not known yet."""
-    rubric, judges = job.selected.rubric, resolved.plan.judges
-    if rubric is None:
-        return []
-    expected = [await _expect_judge(resolved, job, (items, responses), judge, basis) for judge in judges]
-    return [_forecast(job.dataset, judge.name, "judge", one) for judge, one in zip(judges, expected, strict=True)]
+    return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=len(requests) - len(unsent))
 
 
 async def _expect_judge(
@@ -180,44 +160,32 @@ def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rat
     return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
 
 
-def _forecast(dataset: str, model: str, role: Role, expected: Expectation) -> Forecast:
-    return Forecast(dataset=dataset, model=model, role=role, expected=expected)
-
-
-def forecast_document(
+def _forecast_document(
     resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, table: PriceTable | None
 ) -> dict[str, Any]:
     """Return the JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
-    models = dict.fromkeys((row.model, row.role) for row in forecasts)
-    total = _sum(forecasts)
+    by_model: dict[tuple[str, Role], Expectation] = {}
+    for row in forecasts:
+        by_model[row.model, row.role] = by_model.get((row.model, row.role), Expectation()) + row.expected
+    total = sum((row.expected for row in forecasts), Expectation())
     return {
         "dry_run": True,
         "benchmark": resolved.blueprint.name,
         "currency": table.currency if table else None,
-        "datasets": [_flat(row) for row in forecasts],
+        "datasets": [
+            {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()} for row in forecasts
+        ],
         "models": [
-            {
-                "model": model,
-                "role": role,
-                **_sum(row for row in forecasts if (row.model, row.role) == (model, role)).model_dump(),
-                "basis": _basis(basis.estimator.seen(model, judged=role == "judge")),
-            }
-            for model, role in models
+            {"model": model, "role": role, **summed.model_dump(), "basis": _describe_basis(basis, model, role)}
+            for (model, role), summed in by_model.items()
         ],
         "total": total.model_dump(),
         "notes": list(_notes(resolved, forecasts, basis, total)),
     }
 
 
-def _flat(row: Forecast) -> dict[str, Any]:
-    return {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()}
-
-
-def _sum(rows: Iterable[Forecast]) -> Expectation:
-    return sum((row.expected for row in rows), Expectation())
-
-
-def _basis(replies: int) -> str:
+def _describe_basis(basis: EstimateBasis, model: str, role: Role) -> str:
+    replies = basis.estimator.seen(model, judged=role == "judge")
     return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
 
@@ -241,11 +209,11 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
         yield f"Never probed: {', '.join(basis.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
 
 
-def forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+def _forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
     """Return a dry run for a terminal."""
     currency = document["currency"]
-    heads = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
-    table = Table("Dataset", "Model", "Role", *(Column(head, justify="right") for head in heads), title="Dry run", box=SIMPLE)
+    amounts = numbers("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
+    table = text_table("Dataset", "Model", "Role", *amounts, title="Dry run")
     for row in forecasts:
         table.add_row(escape(row.dataset), escape(row.model), row.role, *_cells(row.expected, currency))
     table.add_section()

@@ -29,9 +29,23 @@ def leaderboard(
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
 
     folder, runs, scored_as = lake or DEFAULT_LAKE, run or [], opt.read_profile(profile)
-    _require_page(html)
+    if html and (html.suffix != ".html" or html.is_dir()):
+        raise UsageError(
+            "the page needs a file name",
+            where="--html",
+            expected="a file that ends in .html",
+            got=str(html),
+            next_step="for example --html leaderboard.html",
+        )
+    if published and runs:
+        raise UsageError(
+            "a paper's table has no runs",
+            where="--published --run",
+            expected="one of the two",
+            got=f"both, with --run {runs[0]}",
+            next_step="leave out --published to see runs",
+        )
     if published:
-        _require_no_run(runs)
         paper = leaderboards.published_leaderboard(benchmark)
         rows, data = paper.rows, paper if html else None
     else:
@@ -44,25 +58,3 @@ def leaderboard(
     document = {"models": rows} | ({"html": str(html)} if html else {})
     view: list[RenderableType] = [leaderboard_table(benchmark, rows), *([f"Page: {html}"] if html else [])]
     CommandResult(0, document, view).finish(as_json=as_json)
-
-
-def _require_page(html: Path | None) -> None:
-    if html and (html.suffix != ".html" or html.is_dir()):
-        raise UsageError(
-            "the page needs a file name",
-            where="--html",
-            expected="a file that ends in .html",
-            got=str(html),
-            next_step="for example --html leaderboard.html",
-        )
-
-
-def _require_no_run(runs: list[str]) -> None:
-    if runs:
-        raise UsageError(
-            "a paper's table has no runs",
-            where="--published --run",
-            expected="one of the two",
-            got=f"both, with --run {runs[0]}",
-            next_step="leave out --published to see runs",
-        )

@@ -7,10 +7,10 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
-from schemas.folders import DEFAULT_LAKE
+from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
-    from schemas.folders import Folder
     from schemas.graph import LineageGraph
 
 Target = Annotated[
@@ -36,20 +36,18 @@ def lineage(
         print(*diagram_of_graph(graph), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
     of_file = not graph.root.startswith("run:")
-    shown = terminal()
-    shown.print(lineage_tree(group_nodes(graph, full=full or of_file)))
-    if of_file:
-        shown.print(*(f"Used by run {run}" for run in graph.runs), sep="\n") if graph.runs else shown.print("No run uses it.")
+    used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
+    tree = lineage_tree(group_nodes(graph, full=full or of_file))
+    terminal().print(tree, *(used if of_file else []), sep="\n")
 
 
-def read_graph(folder: "Folder", target: str) -> "LineageGraph":
+def read_graph(folder: Folder, target: str) -> "LineageGraph":
     """Read the graph behind a run or a file of the lake.
 
     Raises:
-        UsageError: the lake holds nothing of that name.
+        UsageError: the lake holds nothing of that name, or the file is outside the lake.
         LakeError: a manifest cannot be read.
     """
-    from schemas.errors import UsageError  # noqa: PLC0415
     from tasks.analysis.source_names import SourceNames  # noqa: PLC0415
     from tasks.lake.finding import Holdings  # noqa: PLC0415
     from tasks.lake.lake import Lake  # noqa: PLC0415
@@ -62,7 +60,7 @@ def read_graph(folder: "Folder", target: str) -> "LineageGraph":
         manifest = read_manifest(folder, target)
         return graph_of_run(lake, manifest, SourceNames.of([manifest]))
     names = SourceNames.of(read_manifest(folder, run) for run in reversed(runs))
-    if path := file_in_lake(folder, target):
+    if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
     if ref := Holdings.of(folder).named(target):
@@ -76,26 +74,20 @@ def read_graph(folder: "Folder", target: str) -> "LineageGraph":
     )
 
 
-def file_in_lake(folder: "Folder", target: str) -> str | None:
-    """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full.
-
-    Raises:
-        UsageError: the file is there, and outside the lake.
-    """
-    from schemas.errors import UsageError  # noqa: PLC0415
-
+def _file_in_lake(folder: Folder, target: str) -> str | None:
+    """Return the path of a file relative to the lake, if it is there: given relative to it, to the current folder, or in full."""
     inside = target.removeprefix(f"{folder}/").rstrip("/")
     if inside and not inside.startswith("/") and ".." not in inside.split("/") and (folder / inside).exists():
         return inside
-    given = Path(target)
+    given = Path(target).resolve()
     if not isinstance(folder, Path) or not given.exists():
         return None
-    if not given.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(
-            "the file is outside the lake",
-            where=str(folder),
-            expected="a file of this lake",
-            got=target,
-            next_step="name the lake it belongs to with --lake",
-        )
-    return given.resolve().relative_to(folder.resolve()).as_posix()
+    if given.is_relative_to(folder.resolve()):
+        return given.relative_to(folder.resolve()).as_posix()
+    raise UsageError(
+        "the file is outside the lake",
+        where=str(folder),
+        expected="a file of this lake",
+        got=target,
+        next_step="name the lake it belongs to with --lake",
+    )

@@ -11,12 +11,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, folded, text_table, unbroken
 from flows.commands.model_entries import parse_entry
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
@@ -103,16 +101,8 @@ def _walk(model: type[BaseModel], prefix: str) -> Iterator[PlanField]:
             yield from _walk(field.model, f"{field.path}.")
 
 
-def find_field(path: str, option: str) -> PlanField:
-    """Return the field at a path.
-
-    Args:
-        path: names separated by dots.
-        option: that the path was given to, for the message.
-
-    Raises:
-        UsageError: there is none; names the nearest.
-    """
+def _find_field(path: str, option: str) -> PlanField:
+    """Return the field at a path that an option was given, or name the nearest ones."""
     fields = plan_fields()
     if path in fields:
         return fields[path]
@@ -147,7 +137,7 @@ def parse_setting(text: str, option: str) -> tuple[str, Any]:
             got=hide_credentials(text),
             next_step=f"for example {option} {'judge=NAME' if option == '--role' else 'retrieval.top_k=8'}",
         )
-    return path, parse_value(find_field(path.strip(), option), value)
+    return path, parse_value(_find_field(path.strip(), option), value)
 
 
 def parse_value(field: PlanField, text: str) -> Any:
@@ -239,12 +229,8 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
 def _members(annotation: Any) -> Iterator[Any]:
     """Yield the types of a field's values, those of the members of a list included."""
     for part in _alternatives(annotation):
-        is_list = get_origin(part) is tuple
-        yield _plain(get_args(part)[0]) if is_list else part
-
-
-def _plain(annotation: Any) -> Any:
-    return getattr(annotation, "__origin__", annotation) if hasattr(annotation, "__metadata__") else annotation
+        member = get_args(part)[0] if get_origin(part) is tuple else part
+        yield get_args(member)[0] if get_origin(member) is Annotated else member
 
 
 def _words(annotation: Any) -> tuple[str, ...]:
@@ -265,7 +251,7 @@ def list_options(as_json: opt.AsJson = False) -> None:
         {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
         for one in plan_fields().values()
     ]
-    table = Table(Column("Path", no_wrap=True), "Type", "Default", Column("Description", overflow="fold"), box=SIMPLE)
+    table = text_table(unbroken("Path"), "Type", "Default", folded("Description"))
     for row in rows:
         role, _, field = row["path"].partition(".")
         if not (role in ROLES and field):

@@ -1,6 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,6 @@ from flows.commands.run_view import (
     ablation_document,
     ablation_table,
     leaderboard_table,
-    lowers_coverage,
     run_document,
     usage_document,
     usage_view,
@@ -25,11 +25,11 @@ from flows.refresh import refresh
 from flows.report import report
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, state_message
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import leave_soon_when_interrupted, log, on_server, run_to_end, silence_console
+from flows.runtime.prefect_flows import log, on_server, run_to_end
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
 from schemas.ablation import AblationRequest
-from schemas.lineage import RunManifest, StageResult
+from schemas.lineage import Missing, RunManifest, StageResult
 from schemas.plan import Plan
 from schemas.reporting import ReportRequest
 from tasks.lake.changes import read_changes
@@ -48,8 +48,6 @@ def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run_all(stage, (plan, *more)))
 
 
@@ -61,7 +59,11 @@ async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
         else:
             resolve(plan).lake.require_writable()
             require_runner(plan)
-    first, *others = await on_server(lambda: _run_each(stage, plans))
+
+    async def run_each() -> list[CommandResult]:
+        return [await _run_flow(stage, plan) for plan in plans]
+
+    first, *others = await on_server(run_each)
     if not others:
         return first
     document = {**first.document, "more": [other.document for other in others]}
@@ -75,8 +77,6 @@ def run_ablation(request: AblationRequest) -> CommandResult:
     Raises:
         MoodflowError: if something the user can mend is wrong.
     """
-    silence_console()
-    leave_soon_when_interrupted()
     return run_to_end(_run_ablation(request))
 
 
@@ -84,89 +84,73 @@ async def _run_ablation(request: AblationRequest) -> CommandResult:
     for _, plan in read_variants(request):
         await check_plan(plan)  # before a server is waited for: a wrong option is told at once
     manifest: RunManifest = await on_server(lambda: ablate(request))
-    lake = resolve(request.plan).lake
-    document = ablation_document(manifest, lake)
+    document = ablation_document(manifest, resolve(request.plan).lake)
     view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]
-    view += [f"Prefect UI: {address}" for address in pages(ABLATION_KEYS)]
-    view += [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing]
-    failed = manifest.missing or any(row["n_scored"] < row["n_total"] for row in document["rows"])
-    return CommandResult(int(bool(failed)), document, view)
+    view += [*_pages(ABLATION_KEYS), *_missing("Missing", manifest.missing)]
+    return CommandResult(_status(manifest, document["rows"]), document, view)
 
 
-async def _run_each(stage: str, plans: Sequence[Plan]) -> list[CommandResult]:
-    return [await _run_flows(stage, plan) for plan in plans]
+def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Return 1 if something failed: a dataset without score, or items without one."""
+    return int(bool(manifest.missing) or any(row["n_scored"] < row["n_total"] for row in rows))
 
 
-async def _run_flows(stage: str, plan: Plan) -> CommandResult:
+def _missing(word: str, gaps: Iterable[Missing]) -> list[str]:
+    return [f"{word}: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in gaps]
+
+
+def _pages(keys: Sequence[str]) -> list[str]:
+    """Name the pages of the UI to open after the run that just ended."""
+    return [f"Prefect UI: {address}" for address in addresses_of(keys, ledger.ended[-1] if ledger.ended else None)]
+
+
+async def _run_flow(stage: str, plan: Plan) -> CommandResult:
     if stage in STAGE_FLOWS:
-        result: StageResult = await STAGE_FLOWS[stage](plan)
-        return stage_result(stage, result, plan)
-    whole = stage == "run"
-    manifest: RunManifest = await (refresh(plan) if whole else report(_report_request(plan)))
-    warn_of_regressions(resolve(plan).lake, manifest.run)
-    return run_result(manifest, plan)
+        return _stage_result(stage, await STAGE_FLOWS[stage](plan), plan)
+    manifest: RunManifest = await (refresh(plan) if stage == "run" else report(_report_request(plan)))
+    return _run_result(manifest, resolve(plan).lake)
 
 
 def _report_request(plan: Plan) -> ReportRequest:
     now = datetime.now(UTC)
-    return ReportRequest(
-        plan=plan,
-        run=name_run(plan, now),
-        started_at=now.isoformat(timespec="seconds"),
-        missing=resolve(plan).missing,
-    )
+    started = now.isoformat(timespec="seconds")
+    return ReportRequest(plan=plan, run=name_run(plan, now), started_at=started, missing=resolve(plan).missing)
 
 
-def stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
+def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     """Return the result of `moodflow build`, `infer` and `score`."""
-    layers = list(dict.fromkeys(ref.layer for ref in result.refs))
     document = {
         "stage": stage,
         "partitions": [ref.model_dump() for ref in result.refs],
         "missing": [gap.model_dump() for gap in result.missing],
         "calls": result.calls.model_dump(),
-        **(_spent(result, plan) if stage == "infer" else {}),
     }
-    view: list[RenderableType] = [f"{layer}: {sum(ref.layer == layer for ref in result.refs)} partitions" for layer in layers]
-    view += [f"missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in result.missing]
-    view += usage_view(document) if stage == "infer" else []
+    layers = Counter(ref.layer for ref in result.refs)
+    view: list[RenderableType] = [f"{layer}: {count} partitions" for layer, count in layers.items()]
+    view += _missing("missing", result.missing)
+    if stage == "infer":
+        table = read_prices(plan)
+        rows = priced(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
+        document |= usage_document(rows, table.currency if table else None, result.refs)
+        view += usage_view(document)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
     return CommandResult(int(failed), document, view)
 
 
-def _spent(result: StageResult, plan: Plan) -> dict[str, Any]:
-    table = read_prices(plan)
-    rows = priced(complete_usage(result.usage, result.refs, resolve(plan).lake), plan, table)
-    return usage_document(rows, table.currency if table else None, result.refs)
-
-
-def run_result(manifest: RunManifest, plan: Plan) -> CommandResult:
-    """Return the result of `moodflow run` and `report`."""
-    lake = resolve(plan).lake
-    document = run_document(manifest, lake)
-    calls = manifest.calls
+def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
+    """Return the result of `moodflow run` and `report`; what regressed is said on standard error."""
+    document, changes, calls = run_document(manifest, lake), read_changes(lake.root, manifest.run), manifest.calls
+    for system in changes.regressed if changes else ():
+        findings = "".join(f"\n  {finding.message}" for finding in system.findings)
+        log(f"{system.model} ({system.setting}) regressed against {system.previous}:{findings}")
     view: list[RenderableType] = [
         leaderboard_table(manifest.benchmark, document["models"]),
         f"Calls: {calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed",
         *usage_view(document),
-        *(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in manifest.missing),
+        *_missing("Missing", manifest.missing),
         f"Run: {manifest.run}",
         f"Report: {document['report']}",
+        *([f"State: {changes.state}, {state_message(changes)}"] if changes else []),
+        *_pages(RUN_KEYS),
     ]
-    if changes := read_changes(lake.root, manifest.run):
-        view.append(f"State: {changes.state}, {state_message(changes)}")
-    view += [f"Prefect UI: {address}" for address in pages(RUN_KEYS)]
-    return CommandResult(int(lowers_coverage(manifest, lake)), document, view)
-
-
-def pages(keys: Sequence[str]) -> list[str]:
-    """Return the pages of the UI to open after the run that just ended."""
-    return addresses_of(keys, ledger.ended[-1] if ledger.ended else None)
-
-
-def warn_of_regressions(lake: Lake, run: str) -> None:
-    """Print on standard error what regressed, each finding on a line of its own."""
-    changes = read_changes(lake.root, run)
-    for system in changes.regressed if changes else ():
-        findings = "".join(f"\n  {finding.message}" for finding in system.findings)
-        log(f"{system.model} ({system.setting}) regressed against {system.previous}:{findings}")
+    return CommandResult(_status(manifest, document["raw_scores"]), document, view)

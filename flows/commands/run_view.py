@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
-from flows.commands.console import decimal, label_system
+from flows.commands.console import decimal, folded, label_system, numbers, text_table, unbroken
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
@@ -30,21 +29,31 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
     totals = lake.read(manifest.partition("totals"), Totals)
     abilities = lake.read(manifest.partition("ability_scores"), AbilityScores)
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
+    found = {"models": leaderboard_rows(totals, abilities), "raw_scores": raw.to_dicts()}
+    return {**_document(manifest, lake, **found), **_changes_document(read_changes(lake.root, manifest.run))}
+
+
+def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
+    """Return the JSON document of `moodflow ablate --json`."""
+    rows = lake.read(manifest.partition("ablations"), Ablations).to_dicts()
+    return _document(manifest, lake, ablation=manifest.ablation, rows=rows)
+
+
+def _document(manifest: RunManifest, lake: Lake, **found: Any) -> dict[str, Any]:
+    """Return what a manifest says, with what was found in the layers."""
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
-        "models": leaderboard_rows(totals, abilities),
-        "raw_scores": raw.to_dicts(),
+        **found,
         "calls": manifest.calls.model_dump(),
         **usage_document(manifest.usage, manifest.currency, manifest.partitions),
         "missing": [gap.model_dump() for gap in manifest.missing],
         "report": str(lake.root / manifest.report) if manifest.report else None,
-        **changes_document(read_changes(lake.root, manifest.run)),
     }
 
 
-def changes_document(changes: RunChanges | None) -> dict[str, Any]:
+def _changes_document(changes: RunChanges | None) -> dict[str, Any]:
     """Return how the run ended, which run it was compared with and what regressed; null if nothing was compared."""
     if changes is None:
         return dict.fromkeys(("state", "previous", "regressions"))
@@ -56,33 +65,13 @@ def changes_document(changes: RunChanges | None) -> dict[str, Any]:
     return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
 
 
-def ablation_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """Return the JSON document of `moodflow ablate --json`."""
-    table = lake.read(manifest.partition("ablations"), Ablations)
-    return {
-        "run": manifest.run,
-        "benchmark": manifest.benchmark,
-        "ablation": manifest.ablation,
-        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
-        "rows": table.to_dicts(),
-        "calls": manifest.calls.model_dump(),
-        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
-        "missing": [gap.model_dump() for gap in manifest.missing],
-        "report": str(lake.root / manifest.report) if manifest.report else None,
-    }
-
-
 def ablation_table(document: dict[str, Any]) -> Table:
     """Return an ablation for a terminal: one row per variant and score."""
-    heads = ("Score", "95 % interval", "Items")
-    table = Table(
-        "Variant", "Model", "Setting", "Dataset", "Metric", *(Column(head, justify="right") for head in heads), box=SIMPLE
-    )
+    table = text_table("Variant", "Model", "Setting", "Dataset", "Metric", *numbers("Score", "95 % interval", "Items"))
     for row in sorted(document["rows"], key=variant_order):
-        interval = "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
-        named = (row[name] for name in ("variant", "model", "setting", "dataset", "metric"))
+        named = (escape(row[name]) for name in ("variant", "model", "setting", "dataset", "metric"))
         items = f"{row['n_scored']} of {row['n_total']}"
-        table.add_row(*(escape(name) for name in named), decimal(row["value_0_100"]), interval, items)
+        table.add_row(*named, decimal(row["value_0_100"]), _interval(row), items)
     return table
 
 
@@ -110,8 +99,8 @@ def usage_view(document: dict[str, Any]) -> list[RenderableType]:
     if not rows:
         return []
     currency = document["cost"]["currency"]
-    heads = ("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
-    table = Table("Model", "Role", *(Column(head, justify="right") for head in heads), title="Tokens and cost", box=SIMPLE)
+    amounts = numbers("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
+    table = text_table("Model", "Role", *amounts, title="Tokens and cost")
     models = by_model(rows)
     for row in models:
         table.add_row(escape(row.model), row.role, *_usage_cells(row, currency))
@@ -125,23 +114,17 @@ def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
     return [*cells[:6], cells[-1]]
 
 
-def lowers_coverage(manifest: RunManifest, lake: Lake) -> bool:
-    """Return whether something failed: a dataset without score, or items without one."""
-    raw = lake.read(manifest.partition("raw_scores"), RawScores)
-    return bool(manifest.missing) or bool((raw["n_scored"] < raw["n_total"]).any())
-
-
 def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model."""
     return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
 
 
 def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table("", *(label_system(row) for row in rows), title=title, box=SIMPLE)
+    table = text_table("", *map(label_system, rows), title=title)
     table.add_row("Total", *(f"[bold]{decimal(row['total'])}[/bold]" for row in rows))
-    table.add_row("95 % interval", *(_interval(row) for row in rows))
+    table.add_row("95 % interval", *map(_total_interval, rows))
     if any(map(_has_gate, rows)):
-        table.add_row("Veto", *(_veto(row) for row in rows))
+        table.add_row("Veto", *map(_veto, rows))
     table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
     table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
     for name in _abilities(rows):
@@ -151,9 +134,7 @@ def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
 
 def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
     names = _abilities(rows)
-    table = Table("#", Column("Model", no_wrap=True), "Total", title=title, box=SIMPLE)
-    for name in [*names, "Note"]:
-        table.add_column(name, overflow="fold")
+    table = text_table("#", unbroken("Model"), "Total", *map(folded, names), folded("Note"), title=title)
     for row in rows:
         scores = [decimal(row["abilities"].get(name)) for name in names]
         incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
@@ -167,10 +148,12 @@ def _abilities(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _interval(row: dict[str, Any]) -> str:
-    if row["ci_low"] is None:
-        return "-"
-    of_what = ", before the veto" if row["vetoed"] else ""  # the total itself is 0, whatever items are drawn
-    return f"{row['ci_low']:.2f} to {row['ci_high']:.2f}{of_what}"
+    return "-" if row["ci_low"] is None else f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
+
+
+def _total_interval(row: dict[str, Any]) -> str:
+    # The total itself is 0 after a veto, whatever items are drawn.
+    return _interval(row) + (", before the veto" if row["vetoed"] and row["ci_low"] is not None else "")
 
 
 def _has_gate(row: dict[str, Any]) -> bool:

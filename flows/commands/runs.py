@@ -1,16 +1,13 @@
 """`moodflow runs`: list and show the runs of a lake, and write the report of one again."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, folded, text_table
 from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
@@ -27,14 +24,44 @@ runs_app = typer.Typer(no_args_is_help=True, help="Runs in the lake.")
 @runs_app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
-    rows = run_rows(lake or DEFAULT_LAKE)
-    CommandResult(0, {"runs": rows}, [run_table(rows)]).finish(as_json=as_json)
+    from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
+
+    folder = lake or DEFAULT_LAKE
+    rows = [_run_row(folder, read_manifest(folder, run)) for run in list_runs(folder)]
+    cells = ((row["run"], row["benchmark"], str(row["calls_sent"]), str(row["missing"])) for row in rows)
+    table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", rows=cells)
+    CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
+
+
+def _run_row(folder: Folder, manifest: "RunManifest") -> dict[str, Any]:
+    return {
+        "run": manifest.run,
+        "benchmark": manifest.benchmark,
+        "started_at": manifest.started_at,
+        "partitions": len(manifest.partitions),
+        "missing": len(manifest.missing),
+        "calls_sent": manifest.calls.sent,
+        "report": str(folder / manifest.report) if manifest.report else None,
+    }
 
 
 @runs_app.command("show")
 def show_command(run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
-    show_run(lake or DEFAULT_LAKE, run).finish(as_json=as_json)
+    from flows.commands import run_view  # noqa: PLC0415
+    from tasks.lake.lake import Lake  # noqa: PLC0415
+    from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
+
+    folder = lake or DEFAULT_LAKE
+    manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
+    if manifest.ablation:
+        document = run_view.ablation_document(manifest, stored)
+        board = run_view.ablation_table(document)
+    else:
+        document = run_view.run_document(manifest, stored)
+        board = run_view.leaderboard_table(f"{document['benchmark']}, {run}", document["models"])
+    view = [board, *run_view.usage_view(document), f"Report: {document['report']}"]
+    CommandResult(0, document, view).finish(as_json=as_json)
 
 
 @runs_app.command("report")
@@ -49,94 +76,29 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
-    rewrite_report(lake or DEFAULT_LAKE, run, out, redact=redact).finish(as_json=as_json)
-
-
-def run_rows(folder: Folder) -> list[dict[str, Any]]:
-    """Return one row per run, newest first."""
-    from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
-
-    manifests = [read_manifest(folder, run) for run in list_runs(folder)]
-    return [
-        {
-            "run": manifest.run,
-            "benchmark": manifest.benchmark,
-            "started_at": manifest.started_at,
-            "partitions": len(manifest.partitions),
-            "missing": len(manifest.missing),
-            "calls_sent": manifest.calls.sent,
-            "report": str(folder / manifest.report) if manifest.report else None,
-        }
-        for manifest in manifests
-    ]
-
-
-def run_table(rows: list[dict[str, Any]]) -> Table:
-    """Return the runs for a terminal."""
-    table = Table(Column("Run", overflow="fold"), "Benchmark", "Calls sent", "Missing", box=SIMPLE)
-    for row in rows:
-        table.add_row(row["run"], row["benchmark"], str(row["calls_sent"]), str(row["missing"]))
-    return table
-
-
-def show_run(folder: Folder, run: str) -> CommandResult:
-    """Return what a run found, rebuilt from the lake.
-
-    Raises:
-        UsageError: there is no such run.
-        LakeError: a partition is gone or changed.
-    """
-    from flows.commands import run_view  # noqa: PLC0415
-    from tasks.lake.lake import Lake  # noqa: PLC0415
-    from tasks.lake.manifest import read_code_version, read_manifest  # noqa: PLC0415
-
-    manifest, lake = read_manifest(folder, run), Lake(folder, read_code_version())
-    if manifest.ablation:
-        document = run_view.ablation_document(manifest, lake)
-        board = run_view.ablation_table(document)
-    else:
-        document = run_view.run_document(manifest, lake)
-        board = run_view.leaderboard_table(f"{document['benchmark']}, {run}", document["models"])
-    return CommandResult(0, document, [board, *run_view.usage_view(document), f"Report: {document['report']}"])
-
-
-def rewrite_report(folder: Folder, name: str, out: Folder | None, *, redact: bool) -> CommandResult:
-    """Write report.md and report.html of a run again; status 1 if the run's folder was changed since it was sealed.
-
-    Args:
-        folder: of the lake.
-        name: of the run.
-        out: where to; null = where it was, or, if only the new report is redacted, a folder REDACTED in there.
-        redact: leave texts out whose licence forbids passing them on; a redacted run's are left out anyhow.
-
-    Raises:
-        UsageError: there is no such run.
-        LakeError: a partition is gone or changed, or the disk refuses a file.
-    """
     from tasks.analysis.past_run import find_manifest, reopen  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version, run_folder  # noqa: PLC0415
 
-    manifest = find_manifest(folder, name)
-    own = run_folder(folder, name)
-    only_here = redact and not manifest.redacted
-    target = out or (own / REDACTED if only_here else own)
-    paths = (
-        _write_ablation(manifest, folder, target)
-        if manifest.ablation
-        else _write_run(reopen(folder, name), target, redact=redact)
-    )
+    folder = lake or DEFAULT_LAKE
+    manifest, own = find_manifest(folder, run), run_folder(folder, run)
+    target = out or (own / REDACTED if redact and not manifest.redacted else own)
+    if manifest.ablation:
+        markdown = html = _write_ablation(manifest, folder, target)
+    else:
+        paths = _write_run(reopen(folder, run), target, redact=redact)
+        markdown, html = paths.markdown, paths.html
     intact, sealed = _seal(own) if target == own else (True, [])
     document = {
-        "run": name,
-        "report": str(paths.html),
-        "markdown": str(paths.markdown),
+        "run": run,
+        "report": str(html),
+        "markdown": str(markdown),
         "redacted": redact or manifest.redacted,
         "written_by": read_code_version().package,
         "run_written_by": manifest.package_version,
         "sealed_again": sealed,
         "intact": intact,
     }
-    return CommandResult(int(not intact), document, [*_lines(document)])
+    CommandResult(int(not intact), document, _lines(document)).finish(as_json=as_json)
 
 
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths":
@@ -150,39 +112,33 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths"
     return write_report(without_restricted(data) if manifest.redacted else data, target)
 
 
-def _write_ablation(manifest: "RunManifest", folder: Folder, target: Folder) -> "ReportPaths":
-    from tasks.analysis.run_tables import ReportPaths  # noqa: PLC0415
+def _write_ablation(manifest: "RunManifest", folder: Folder, target: Folder) -> Folder:
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
     from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
 
     # Its report shows no text of a dataset: there is nothing to redact.
     job = AblationReportJob(manifest, manifest.partition("ablations"))
-    path = write_ablation_report(job, Lake(folder, read_code_version()), target)
-    return ReportPaths(path, path)
+    return write_ablation_report(job, Lake(folder, read_code_version()), target)
 
 
 def _seal(own: Folder) -> tuple[bool, list[str]]:
     """Seal a run's folder again if nothing but its report differs from what was sealed: whether so, and what differed."""
-    from tasks.lake.manifest import MANIFEST  # noqa: PLC0415
     from tasks.lake.seal import check_seal, seal_run  # noqa: PLC0415
 
     check = check_seal(own)
-    if check is None or not check.broken:
-        return True, []
-    names = [one.name for one in check.broken]
-    if MANIFEST in names or any(not one.startswith("report.") for one in names):
-        return False, names
-    seal_run(own)
-    return True, names
+    names = [one.name for one in check.broken] if check else []
+    intact = all(name.startswith("report.") for name in names)
+    if names and intact:
+        seal_run(own)
+    return intact, names
 
 
-def _lines(document: dict[str, object]) -> list[str]:
-    lines = [f"Report: {escape(str(document['report']))}"]
+def _lines(document: dict[str, Any]) -> list[str]:
+    lines = [f"Report: {escape(document['report'])}"]
     if document["redacted"]:
         lines.append("Texts whose licence forbids passing them on are left out.")
-    names = document["sealed_again"]
-    listed = ", ".join(names) if isinstance(names, Sequence) else ""
+    listed = ", ".join(document["sealed_again"])
     if not document["intact"]:
         lines.append(
             f"The run's folder was changed since it was sealed ({listed}), so it is not sealed again: moodflow verify says more"

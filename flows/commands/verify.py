@@ -3,13 +3,11 @@
 from typing import TYPE_CHECKING
 
 import typer
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal
+from flows.commands.console import CommandResult, decimal, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
 
 if TYPE_CHECKING:
@@ -29,30 +27,27 @@ def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = N
 
 def verify_view(found: "Verification") -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
-    return [_layer_table(found), *_difference_lines(found), *_score_lines(found), *_note_lines(found), _verdict(found)]
-
-
-def _layer_table(found: "Verification") -> RenderableType:
-    table = Table("Layer", *(Column(head, justify="right") for head in ("Files", "Rows")), "Recomputed", "Differs", box=SIMPLE)
-    for layer in found.layers:
-        differs = str(layer.differs) if layer.differs else "-"
-        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", "yes" if layer.recomputed else "no", differs)
-    return table
-
-
-def _difference_lines(found: "Verification") -> list[str]:
-    if not found.differences:
-        return []
-    first, *others = (f"{difference.kind}: {escape(difference.message)}" for difference in found.differences)
-    return [f"[bold]First difference:[/bold] {first}", *_bounded("Others", others)]
-
-
-def _score_lines(found: "Verification") -> list[str]:
     changes = [
         f"{escape(change.model)} ({change.setting}) {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
         for change in found.would_differ
     ]
-    return _bounded("With blueprint and code as they are now, the stored replies would score", changes)
+    differences = [f"{difference.kind}: {escape(difference.message)}" for difference in found.differences]
+    return [
+        _layer_table(found),
+        *(f"[bold]First difference:[/bold] {difference}" for difference in differences[:1]),
+        *_bounded("Others", differences[1:]),
+        *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
+        *(f"Note: {escape(note)}" for note in found.notes),
+        _verdict(found),
+    ]
+
+
+def _layer_table(found: "Verification") -> RenderableType:
+    table = text_table("Layer", *numbers("Files", "Rows"), "Recomputed", "Differs")
+    for layer in found.layers:
+        differs = str(layer.differs) if layer.differs else "-"
+        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", "yes" if layer.recomputed else "no", differs)
+    return table
 
 
 def _bounded(title: str, lines: list[str]) -> list[str]:
@@ -60,10 +55,6 @@ def _bounded(title: str, lines: list[str]) -> list[str]:
         return []
     more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
     return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
-
-
-def _note_lines(found: "Verification") -> list[str]:
-    return [f"Note: {escape(note)}" for note in found.notes]
 
 
 def _verdict(found: "Verification") -> str:

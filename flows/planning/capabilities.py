@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from schemas.chat import ModelEntry
@@ -29,17 +29,12 @@ def with_capabilities(plan: Plan) -> Plan:
         LakeError: if what was found about a model cannot be read.
     """
     lake = state_folder(plan.lake)
-    return plan.map_entries(lambda entry: with_model_capabilities(entry, lake))
 
+    def complete(entry: ModelEntry) -> ModelEntry:
+        found = None if entry.base_url is None else recall(lake, entry)
+        return entry.model_copy(update={"dialect": choose_capabilities(entry.dialect, quirks_for(entry), found)})
 
-def with_model_capabilities(entry: ModelEntry, lake: Path) -> ModelEntry:
-    """Return the entry with the API capabilities of its calls; those of the embedded model are the usual ones unless stated.
-
-    Raises:
-        LakeError: if what was found about the model cannot be read.
-    """
-    found = None if entry.base_url is None else recall(lake, entry)
-    return entry.model_copy(update={"dialect": choose_capabilities(entry.dialect, quirks_for(entry), found)})
+    return plan.map_entries(complete)
 
 
 def quirks_for(entry: ModelEntry) -> Quirks | None:
@@ -66,9 +61,7 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     return tuple(unknown.values())
 
 
-async def ensure_probed(
-    lake: Path, models: Iterable[ModelEntry], budget: Budget | None = None, environ: Mapping[str, str] | None = None
-) -> bool:
+async def ensure_probed(lake: Path, models: Iterable[ModelEntry], budget: Budget) -> bool:
     """Probe models about which nothing is remembered, and remember what was found.
 
     A model that does not answer is left as it is: its calls then fail with a status of their own.
@@ -76,8 +69,7 @@ async def ensure_probed(
     Args:
         lake: folder that remembers.
         models: some of those that `unprobed` names.
-        budget: that the calls are booked to; null = not counted.
-        environ: where keys are looked up.
+        budget: that the calls are booked to.
 
     Returns:
         Whether something was found, so that the plan has to be resolved again.
@@ -86,46 +78,35 @@ async def ensure_probed(
         EndpointError: if a key is missing or cannot be sent.
         LakeError: if what was found cannot be read or written.
     """
-    keys = os.environ if environ is None else environ
-    return any(await asyncio.gather(*(_probe_once(lake, entry, keys, budget) for entry in models)))
+    return any(await asyncio.gather(*(_probe_once(lake, entry, budget) for entry in models)))
 
 
-async def _probe_once(lake: Path, entry: ModelEntry, environ: Mapping[str, str], budget: Budget | None) -> bool:
+async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
     async with alone(lake, entry):
         if recall(lake, entry) is not None:  # found by another run, while this one waited
             return True
-        account = budget.account(entry, learns=False) if budget else None  # its short replies are not like others
-        found = await probe_model(entry, environ, quirks_for(entry), budget=account)
+        account = budget.account(entry, learns=False)  # its short replies are not like others
+        url = entry.base_url or ""  # one that is to be probed has an address
+        found = await probe_model(entry, quirks_for(entry), url, account)
         if found.answers:
             remember(lake, entry, found)
         return found.answers
 
 
-async def probe_model(
-    entry: ModelEntry,
-    environ: Mapping[str, str],
-    quirks: Quirks | None,
-    *,
-    base_url: str | None = None,
-    budget: CallBudget | None = None,
-) -> ModelProbe:
+async def probe_model(entry: ModelEntry, quirks: Quirks | None, base_url: str, budget: CallBudget | None = None) -> ModelProbe:
     """Probe one model, each call of it sent once.
 
     Args:
         entry: the model.
-        environ: where its key is looked up.
         quirks: what is known of it, so that the likely is tried first.
-        base_url: where its server is, if its entry does not say; the embedded one must be running.
+        base_url: where its server is; the embedded one must be running.
         budget: of the calls; null = no limit.
 
     Raises:
         EndpointError: if the key is missing or cannot be sent.
     """
-    url = entry.base_url or base_url
-    if url is None:
-        raise ValueError(f"where {entry.name} is served is not known")
-    key = resolve_api_key(entry, environ)
+    key = resolve_api_key(entry, os.environ)
     alone = entry.model_copy(update={"concurrency": 1, "require_same_model": False})
-    async with HttpChat(alone, url, key, policy=AT_ONCE, budget=budget) as chat:
+    async with HttpChat(alone, base_url, key, policy=AT_ONCE, budget=budget) as chat:
         hide = (lambda text: text.replace(key.get_secret_value(), "[key]")) if key else str
         return await probe(entry, chat, token_limit=(quirks or Quirks()).token_limit, hide=hide)

@@ -1,7 +1,7 @@
 """Forecast the calls of a job of long items: its solver is run with invented replies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from flows.planning.jobs import EvalJob, LongParts, helpers_of
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
@@ -54,30 +54,11 @@ class LastFirstRetriever:
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
 
-@dataclass(frozen=True)
-class PlannedCalls:
-    """Calls by role.
+async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
+    """Return the calls about a job's items, by role; none is sent.
 
     Those of a model that searches, and of a critic without a verdict, are a lower bound; those of a helper about what the model
     writes itself an upper one.
-    """
-
-    calls: dict[Role, list[ChatRequest]] = field(default_factory=dict)
-
-    def record(self, role: Role, entry: ModelEntry) -> RoleModel:
-        """Return the model in its role, with its calls recorded and not sent."""
-        made = self.calls.setdefault(role, [])
-
-        async def note(request: ChatRequest) -> ChatReply:
-            made.append(request)
-            text = FAVOURABLE if role == "critic" else write_at_length(len(made), entry.sampling.max_tokens)
-            return ChatReply(text=text)
-
-        return RoleModel(entry, note)
-
-
-async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: Lake) -> dict[Role, list[ChatRequest]]:
-    """Return the calls about a job's items, by role.
 
     Args:
         job: what is asked.
@@ -85,9 +66,19 @@ async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: L
         plan: resolved.
         lake: holds items and contexts.
     """
-    planned = PlannedCalls()
+    calls: dict[Role, list[ChatRequest]] = {}
+
+    def planned(role: Role, entry: ModelEntry) -> RoleModel:
+        made = calls.setdefault(role, [])
+
+        async def note(request: ChatRequest) -> ChatReply:
+            made.append(request)
+            return ChatReply(text=FAVOURABLE if role == "critic" else write_at_length(len(made), entry.sampling.max_tokens))
+
+        return RoleModel(entry, note)
+
     entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers_of(plan, job.entry, job.setting)}
-    roles = {role: planned.record(role, entry) for role, entry in entries.items()}
+    roles = {role: planned(role, entry) for role, entry in entries.items()}
     resources = SolverResources(roles, LastFirstRetriever(plan.retrieval.counts_bos))
     splitting = parts.chunk_job
     for row, context in read_long(lake, parts.items, parts.contexts):
@@ -100,4 +91,4 @@ async def plan_long_requests(job: EvalJob, parts: LongParts, plan: Plan, lake: L
             )
         for repetition in range(plan.repeat):
             await solve(LongItem(row["item_id"], item, context, chunks), parts.options, resources, repetition)
-    return {role: made for role, made in planned.calls.items() if made}
+    return {role: made for role, made in calls.items() if made}

@@ -1,8 +1,7 @@
 """List the jobs of a plan and the keys of their partitions; each stage finds its inputs in the lake by fingerprint."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from flows.planning.resolve import ResolvedPlan, SelectedDataset
 from schemas.chat import ModelEntry
@@ -19,7 +18,7 @@ from tasks.metrics.reference.scoring import reference_scores_key
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
-from tasks.solvers.longemotion.parameters import Parameters, choose_parameters
+from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.longemotion.state import SolverOptions
@@ -67,8 +66,8 @@ def eval_jobs(resolved: ResolvedPlan) -> Iterator[EvalJob]:
                 yield EvalJob(selected, entry, setting)
 
 
-def items_partition(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionKey:
-    """Return the key of a dataset's sampled items.
+def built_partitions(resolved: ResolvedPlan, selected: SelectedDataset) -> tuple[PartitionKey, ...]:
+    """Return the key of a dataset's sampled items and, where they are long, of what is known of their contexts.
 
     Raises:
         SourceMissingError: a file that no hash pins, or a user's own, is not here.
@@ -76,112 +75,68 @@ def items_partition(resolved: ResolvedPlan, selected: SelectedDataset) -> Partit
     plan = resolved.plan
     hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
     if selected.is_long:
-        return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)[0]
-    return items_key(selected.spec, hashes, plan.sample, plan.seed)
-
-
-def contexts_partition(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionKey:
-    """Return the key of what is known of a dataset's long contexts.
-
-    Raises:
-        SourceMissingError: a file that no hash pins, or a user's own, is not here.
-    """
-    plan = resolved.plan
-    hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
-    return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)[1]
+        return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
+    return (items_key(selected.spec, hashes, plan.sample, plan.seed),)
 
 
 def find_items(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
     """Find a dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
     try:
-        return resolved.lake.find(items_partition(resolved, selected))
+        return resolved.lake.find(built_partitions(resolved, selected)[0])
     except SourceMissingError:
         return None
 
 
-def find_contexts(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
-    """Find what is known of a dataset's long contexts; None if they are not built."""
-    try:
-        return resolved.lake.find(contexts_partition(resolved, selected))
-    except SourceMissingError:
-        return None
-
-
-@dataclass(frozen=True)
-class LongParts:
+class LongParts(NamedTuple):
     """What one dataset, model and setting are asked with, and where its partitions are."""
 
     items: PartitionRef
     contexts: PartitionRef
     options: SolverOptions
-    parameters: Parameters
     long_task: LongTask
-    chunks: PartitionKey | None
+    chunk_job: ChunkJob | None
+    """How the contexts are split; None if the setting does not retrieve from them."""
     keys: LongKeys
 
-    @classmethod
-    def of(
-        cls,
-        plan: Plan,
-        entry: ModelEntry,
-        setting: Setting,
-        long_task: LongTask,
-        built: tuple[PartitionRef, PartitionRef],
-        too_long: TooLong,
-    ) -> Self:
-        """Work out the parts of a job.
 
-        Args:
-            plan: resolved.
-            entry: the model under test.
-            setting: how it is asked.
-            long_task: of the dataset.
-            built: items and contexts.
-            too_long: what becomes of items longer than the model's context.
-        """
-        items, contexts = built
-        options = SolverOptions(setting, plan.retrieval, plan.contexts.length_demand)
-        parameters = choose_parameters(plan.retrieval, long_task, setting, entry.name)
-        retrieves = parameters.retrieves
-        embedder = find_embedder(plan.retrieval.embedder).identity if retrieves and plan.retrieval.ranking != "bm25" else None
-        texts = {
-            "prompts_sha256": load_long_prompts().sha256,
-            "solvers_version": SOLVERS_VERSION,
-            **({"ranking_version": RANKING_VERSION} if retrieves else {}),
-        }
-        settings = {
-            **long_settings(options, helpers_of(plan, entry, setting), embedder, texts),
-            **Epochs(repeat=plan.repeat).settings,
-            **truncation_settings(too_long),
-        }
+def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
+    """Find what a job of long items reads and writes; None if its items are not long or not built."""
+    items, task = find_items(resolved, job.selected), job.selected.spec.long_task
+    if task is None or items is None:
+        return None
+    contexts = resolved.lake.find(built_partitions(resolved, job.selected)[1])
+    if contexts is None:
+        return None
+    plan, retrieval, setting = resolved.plan, resolved.plan.retrieval, job.setting
+    options = SolverOptions(setting, retrieval, plan.contexts.length_demand)
+    parameters = choose_parameters(retrieval, task, setting, job.entry.name)
+    retrieves, own = parameters.retrieves, task in SELF_WRITTEN
+    embedder = find_embedder(retrieval.embedder).identity if retrieves and retrieval.ranking != "bm25" else None
+    texts = {
+        "prompts_sha256": load_long_prompts().sha256,
+        "solvers_version": SOLVERS_VERSION,
+        **({"ranking_version": RANKING_VERSION} if retrieves else {}),
+    }
+    settings = {
+        **long_settings(options, helpers_of(plan, job.entry, setting), embedder, texts),
+        **Epochs(repeat=plan.repeat).settings,
+        **truncation_settings(too_long_of(resolved)),
+    }
 
-        def key(layer: str) -> PartitionKey:
-            return long_key(layer, entry, setting, settings, built)
+    def key(layer: str) -> PartitionKey:
+        return long_key(layer, job.entry, setting, settings, (items, contexts))
 
-        own = long_task in SELF_WRITTEN
-        size = None if long_task in IN_SEGMENTS else parameters.chunk_tokens
-        return cls(
-            items=items,
-            contexts=contexts,
-            options=options,
-            parameters=parameters,
-            long_task=long_task,
-            chunks=chunks_key(items, size, plan.retrieval) if retrieves and not own else None,
-            keys=LongKeys(
-                responses=key("responses"),
-                retrievals=key("retrievals") if retrieves else None,
-                written=key("chunks") if retrieves and own else None,
-            ),
-        )
-
-    @property
-    def chunk_job(self) -> ChunkJob | None:
-        """Return how the contexts are split; None if the setting does not retrieve from them."""
-        if self.chunks is None:
-            return None
-        size = None if self.long_task in IN_SEGMENTS else self.parameters.chunk_tokens
-        overlap = self.options.retrieval.overlap_tokens
-        return ChunkJob(self.items.key("dataset"), self.items, self.contexts, size, overlap, self.chunks)
+    chunk_job = None
+    if retrieves and not own:
+        size = None if task in IN_SEGMENTS else parameters.chunk_tokens
+        chunks = chunks_key(items, size, retrieval)
+        chunk_job = ChunkJob(items.key("dataset"), items, contexts, size, retrieval.overlap_tokens, chunks)
+    keys = LongKeys(
+        responses=key("responses"),
+        retrievals=key("retrievals") if retrieves else None,
+        written=key("chunks") if retrieves and own else None,
+    )
+    return LongParts(items, contexts, options, task, chunk_job, keys)
 
 
 def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, ModelEntry]:
@@ -189,15 +144,6 @@ def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, Mo
     if setting == "coem":
         return {"sage": plan.sage or entry}
     return {"critic": plan.critic or entry} if setting == "self_rag" else {}
-
-
-def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
-    """Find what a job of long items reads and writes; None if its items are not long or not built."""
-    items, contexts = find_items(resolved, job.selected), find_contexts(resolved, job.selected)
-    task = job.selected.spec.long_task
-    if task is None or items is None or contexts is None:
-        return None
-    return LongParts.of(resolved.plan, job.entry, job.setting, task, (items, contexts), too_long_of(resolved))
 
 
 def responses_partition(resolved: ResolvedPlan, job: EvalJob) -> PartitionKey | None:
@@ -277,6 +223,6 @@ def _others(resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef) -> tu
     keys = [judgements_partition(resolved, job, responses, judge) for judge in resolved.plan.judges[1:]]
     parts = long_parts(resolved, job) if job.selected.is_long else None
     if parts:
-        keys += [parts.chunks, parts.keys.retrievals, parts.keys.written]
+        keys += [parts.chunk_job.key if parts.chunk_job else None, parts.keys.retrievals, parts.keys.written]
     found = [resolved.lake.find_latest(key) for key in keys if key]
     return (*([parts.contexts] if parts else []), *(ref for ref in found if ref))

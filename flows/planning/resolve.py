@@ -79,7 +79,8 @@ def resolve(plan: Plan) -> ResolvedPlan:
             continue
         obstacle = _obstacle(name, entry, plan)
         if obstacle is None:
-            selected.append(SelectedDataset(choose_source(_specification(name, entry), locator), entry.methods))
+            specification = local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
+            selected.append(SelectedDataset(choose_source(specification, locator), entry.methods))
         elif plan.datasets is None:
             missing.append(obstacle)
         else:
@@ -184,10 +185,6 @@ def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
     if plan.judge is None and any(method.judged for method in entry.methods):
         return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")
     return None
-
-
-def _specification(name: str, entry: BlueprintDataset) -> DatasetSpec:
-    return local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
 
 
 def name_run(plan: Plan, started: datetime) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from flows.planning.jobs import ScorableJob, eval_jobs, find_ready
 from flows.planning.resolve import ResolvedPlan
 from schemas.errors import UsageError
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
@@ -46,15 +46,6 @@ def agreement_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> Agree
     return AgreementJob(resolved.blueprint.name, items, responses, ratings) if judged else None
 
 
-def comparison_keys(
-    resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef]
-) -> list[PartitionKey]:
-    """Return the keys of the layers that compare settings with each other, lengths and depths, and judges."""
-    gains = gains_job(resolved, item_scores)
-    others = (needles_job(resolved, ready, item_scores), agreement_job(resolved, ready))
-    return [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one is not None)]
-
-
 def aggregated_partitions(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> dict[str, PartitionRef]:
     """Find the aggregated layers over these item scores that are in the lake, by layer."""
     aggregation = aggregate_job(resolved, item_scores)
@@ -80,5 +71,8 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             next_step="run moodflow score with the same options first",
         )
     inputs = [ref for found in ready for ref in (found.items, *found.others, found.responses, found.judgements) if ref]
-    compared = [ref for key in comparison_keys(resolved, ready, scored) if (ref := resolved.lake.find(key))]
+    gains = gains_job(resolved, scored)
+    others = (needles_job(resolved, ready, scored), agreement_job(resolved, ready))
+    keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]
+    compared = [ref for key in keys if (ref := resolved.lake.find(key))]
     return [*dict.fromkeys(inputs), *scored, *layers.values(), *compared]

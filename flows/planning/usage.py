@@ -1,5 +1,6 @@
 """Count the tokens and cost of a run: as replies come, or from the layers where nothing was asked."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 import polars as pl
@@ -9,7 +10,7 @@ from schemas.lineage import PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.responses import Judgements, Responses
-from schemas.usage import Role, Usage, merge
+from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Budget, Estimator
@@ -25,10 +26,12 @@ class UsageCounter:
 
     def __init__(self, listener: ProgressListener) -> None:
         self._listener = listener
-        self.calls = self.from_journal = self.unsent = self.failed = 0
-        self.counted = self.uncounted = self.paid_counted = self.paid_uncounted = 0
-        self.prompt_tokens = self.completion_tokens = 0
-        self.paid_prompt_tokens = self.paid_completion_tokens = 0
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def calls(self) -> int:
+        """Return the calls that ended so far."""
+        return self._counts["calls"]
 
     def expect(self, calls: int) -> None:
         """Announce more calls."""
@@ -36,83 +39,68 @@ class UsageCounter:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count one call that ended."""
-        self.calls += 1
-        self.from_journal += reply.from_journal
-        self.unsent += reply.failure == "budget"
-        self.failed += reply.failure is not None
-        self._count(reply)
+        unsent, failed = reply.failure == "budget", reply.failure is not None
+        sent = not reply.from_journal and not unsent
+        self._counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
+        self._count_tokens(reply, "")
+        if not reply.from_journal:
+            self._count_tokens(reply, "paid_")
         self._listener.on_reply(reply)
 
-    def _count(self, reply: ChatReply) -> None:
-        paid = not reply.from_journal
+    def _count_tokens(self, reply: ChatReply, paid: str) -> None:
         if reply.prompt_tokens is None or reply.completion_tokens is None:
             # A failure without counts has used an unknown number of tokens, perhaps none; docs/cost.md says so.
-            self.uncounted += reply.failure is None
-            self.paid_uncounted += paid and reply.failure is None
+            self._counts[f"{paid}uncounted"] += reply.failure is None
             return
-        self.counted += 1
-        self.prompt_tokens += reply.prompt_tokens
-        self.completion_tokens += reply.completion_tokens
-        if paid:
-            self.paid_counted += 1
-            self.paid_prompt_tokens += reply.prompt_tokens
-            self.paid_completion_tokens += reply.completion_tokens
+        self._counts[f"{paid}counted"] += 1
+        self._counts[f"{paid}prompt_tokens"] += reply.prompt_tokens
+        self._counts[f"{paid}completion_tokens"] += reply.completion_tokens
 
     def usage(self, dataset: str, model: str, role: Role) -> Usage:
-        """Return what was counted so far."""
-        known = self.counted > 0 or self.uncounted == 0
-        paid_known = self.paid_counted > 0 or self.paid_uncounted == 0
-        return Usage(
-            dataset=dataset,
-            model=model,
-            role=role,
-            calls=self.calls,
-            from_journal=self.from_journal,
-            sent=self.calls - self.from_journal - self.unsent,
-            unsent=self.unsent,
-            failed=self.failed,
-            prompt_tokens=self.prompt_tokens if known else None,
-            completion_tokens=self.completion_tokens if known else None,
-            paid_prompt_tokens=self.paid_prompt_tokens if paid_known else None,
-            paid_completion_tokens=self.paid_completion_tokens if paid_known else None,
-            uncounted=self.uncounted,
-        )
+        """Return what was counted so far.
+
+        Args:
+            dataset: that the calls were about.
+            model: that was called.
+            role: in which it was.
+        """
+        found: dict[str, int | None] = {name: self._counts[name] for name in (*COUNTS, *TOKENS)}
+        for paid in ("", "paid_"):
+            if self._counts[f"{paid}uncounted"] and not self._counts[f"{paid}counted"]:
+                found |= {f"{paid}prompt_tokens": None, f"{paid}completion_tokens": None}
+        return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **found})
 
 
 def usage_of(ref: PartitionRef, lake: Lake, counter: UsageCounter | None = None) -> Usage:
     """Return what a partition of replies or ratings took: as counted, or as it says itself if nothing was asked for it.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
+
+    Args:
+        ref: the partition.
+        lake: has it.
+        counter: of the calls that were made for it.
     """
-    judged = ref.layer == "judgements"
-    model, role = (ref.key("judge"), "judge") if judged else (ref.key("model"), "tested")
-    counted_role: Role = "judge" if role == "judge" else "tested"
+    judged, dataset = ref.layer == "judgements", ref.key("dataset")
+    role: Role = "judge" if judged else "tested"
+    model = ref.key("judge" if judged else "model")
     if counter is not None and counter.calls:
-        return counter.usage(ref.key("dataset"), model, counted_role)
-    rows = _judge_calls(ref, lake) if judged else lake.read(ref, Responses)
-    return _stored(rows, ref.key("dataset"), model, counted_role)
-
-
-def _judge_calls(ref: PartitionRef, lake: Lake) -> pl.DataFrame:
-    calls = lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
-    return calls.with_columns(
-        status=pl.when(pl.col("parse_status") == "failed").then(pl.lit("failed")).otherwise(pl.lit("answered"))
-    )
-
-
-def _stored(rows: pl.DataFrame, dataset: str, model: str, role: Role) -> Usage:
+        return counter.usage(dataset, model, role)
+    if judged:
+        rows = lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
+        failed = pl.col("parse_status") == "failed"
+    else:
+        rows, failed = lake.read(ref, Responses), pl.col("status") == "failed"
+    tokens = pl.col("prompt_tokens", "completion_tokens")
     counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
-    failed = rows.filter(pl.col("status") == "failed").height
-    uncounted = rows.filter(
-        pl.col("status") == "answered", pl.any_horizontal(pl.col("prompt_tokens", "completion_tokens").is_null())
-    ).height
+    uncounted = rows.filter(~failed, pl.any_horizontal(tokens.is_null())).height
     known = counted.height > 0 or uncounted == 0
     return Usage(
         dataset=dataset,
         model=model,
         role=role,
         calls=rows.height,
-        failed=failed,
+        failed=rows.filter(failed).height,
         prompt_tokens=int(counted["prompt_tokens"].sum()) if known else None,
         completion_tokens=int(counted["completion_tokens"].sum()) if known else None,
         uncounted=uncounted,

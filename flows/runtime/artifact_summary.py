@@ -46,7 +46,8 @@ def changes_lines(changes: RunChanges) -> Lines:
     """Write what changed since the run before, regressions first."""
     yield from ("", "## Since the previous run", "")
     if changes.previous is None:
-        yield f"{_sentence(changes.reason or 'no earlier run')}."
+        reason = changes.reason or "no earlier run"
+        yield f"{reason[:1].upper()}{reason[1:]}."
     elif changes.state == "UpToDate":
         yield f"Nothing changed since `{changes.previous}`: no model call was sent."
     else:
@@ -81,19 +82,17 @@ def _changes_table(systems: Sequence[SystemChanges]) -> Lines:
     )
     for system, change in shown[:MAX_CHANGES]:
         mark = "**regressed**" if (system.model, system.setting, change.what) in fallen else change.note or ""
-        yield f"| {_cell(_system_name(system))} | {_what(change)} | {_numbers(change)} | {_cell(mark)} |"
+        what = "total before the veto" if change.what == TOTAL else change.what
+        yield f"| {_cell(_system_name(system))} | {what} | {_numbers(change)} | {_cell(mark)} |"
     if not everything:
         left_out = len(rows) - len(shown[:MAX_CHANGES])
         yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
 
 
-def _what(change: ScoreDifference) -> str:
-    return "total before the veto" if change.what == TOTAL else change.what
-
-
 def _numbers(change: ScoreDifference) -> str:
     interval = "" if change.ci_low is None else f"{_signed(change.ci_low)} to {_signed(change.ci_high)}"
-    return f"{_plain(change.before)} | {_plain(change.after)} | {_signed(change.change)} | {interval}"
+    before, after = ("" if value is None else f"{value:.2f}" for value in (change.before, change.after))
+    return f"{before} | {after} | {_signed(change.change)} | {interval}"
 
 
 def calls_lines(manifest: RunManifest) -> Lines:
@@ -116,14 +115,6 @@ def link_lines(links: ReportLinks) -> Lines:
 
 def _system_name(system: SystemChanges) -> str:
     return f"{system.model} ({system.setting})"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _plain(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
 
 
 def _signed(value: float | None) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from schemas.changes import TOTAL, RunChanges, ScoreDifference
-from schemas.lineage import RunManifest
+from schemas.changes import TOTAL, RunChanges
+from schemas.lineage import Missing, RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import by_model, total
 from tasks.lake.lake import Lake
@@ -29,7 +29,7 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
         totals: rows of `totals`.
         changes: since the run before; None if nothing was compared.
     """
-    by_score = changes_by_score(changes)
+    moved = _moved(changes)
     ordered = totals.sort(["rank", "total", "model", "setting"], descending=[False, True, False, False], nulls_last=True)
     return [
         {
@@ -41,7 +41,7 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
             "before veto": _round(row["total_before_veto"]),
             "95 % low": _round(row["ci_low"]),
             "95 % high": _round(row["ci_high"]),
-            "change": _round(_change_of(by_score, row, TOTAL)),
+            "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
             "coverage %": _percent(row["coverage"]),
         }
         for row in ordered.iter_rows(named=True)
@@ -50,14 +50,14 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
 
 def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Row]:
     """Return one row per system and main ability; `abilities`: rows of `ability_scores`."""
-    by_score = changes_by_score(changes)
+    moved = _moved(changes)
     return [
         {
             "model": row["model"],
             "setting": row["setting"],
             "ability": row["ability"],
             "score": _round(row["score_0_100"]),
-            "change": _round(_change_of(by_score, row, row["ability"])),
+            "change": _round(moved.get((row["model"], row["setting"], row["ability"]))),
             "datasets": f"{row['datasets_scored']} of {row['datasets_total']}",
             "items": f"{row['n_scored']} of {row['n_total']}",
         }
@@ -87,35 +87,23 @@ def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
         }
         for row in jobs.sort(pl.col("n_scored") / pl.col("n_total"), *JOB_KEY).iter_rows(named=True)
     ]
-    return [*(_uncovered(manifest)), *scored]
+    blank = dict.fromkeys(("scored", "of", "scored %", "note", "unreadable", "metrics"))
+    return [*({**_place(gap), **blank, "note": gap.reason} for gap in manifest.missing), *scored]
 
 
-def _uncovered(manifest: RunManifest) -> Iterator[Row]:
-    for gap in manifest.missing:
-        blank = dict.fromkeys(("scored", "of", "scored %", "note", "unreadable", "metrics"))
-        named = {"dataset": gap.dataset, "model": gap.model or "all", "setting": gap.setting or "all"}
-        yield {**named, **blank, "note": gap.reason}
+def _place(gap: Missing) -> Row:
+    return {"dataset": gap.dataset, "model": gap.model or "all", "setting": gap.setting or "all"}
 
 
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
-    rows = [
-        {
-            "dataset": gap.dataset,
-            "model": gap.model or "all",
-            "setting": gap.setting or "all",
-            "what": gap.reason,
-            "calls": None,
-            "next step": gap.next_step,
-        }
-        for gap in manifest.missing
-    ]
-    rows += list(failed_calls(manifest, lake))
+    gaps = manifest.missing
+    rows = [{**_place(gap), "what": gap.reason, "calls": None, "next step": gap.next_step} for gap in gaps]
     nothing = {"dataset": "", "model": "all", "setting": "all", "what": "nothing failed", "calls": None, "next step": ""}
-    return rows or [nothing]
+    return [*rows, *_failed_calls(manifest, lake)] or [nothing]
 
 
-def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
+def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
     """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
@@ -142,9 +130,8 @@ def cost_rows(manifest: RunManifest) -> list[Row]:
         *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
         *(row.model_dump() for row in manifest.usage),
     ]
-    rounded = ({**_rounded(row, 6), "currency": manifest.currency} for row in rows)
-    first = ("dataset", "model", "role", "cost", "paid_cost", "currency")
-    return [{**{name: row[name] for name in first}, **row} for row in rounded]
+    first = dict.fromkeys(("dataset", "model", "role", "cost", "paid_cost", "currency"))
+    return [{**first, **_rounded(row, 6), "currency": manifest.currency} for row in rows]
 
 
 def ablation_rows(table: pl.DataFrame) -> list[Row]:
@@ -161,10 +148,10 @@ def ablation_rows(table: pl.DataFrame) -> list[Row]:
     ]
 
 
-def changes_by_score(changes: RunChanges | None) -> Mapping[tuple[str, str, str], ScoreDifference]:
+def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:
     """Return changes by model, setting and what they are of."""
     systems = changes.units if changes else ()
-    return {(system.model, system.setting, change.what): change for system in systems for change in system.changes}
+    return {(system.model, system.setting, one.what): one.change for system in systems for one in system.changes}
 
 
 def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
@@ -172,11 +159,6 @@ def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
     if len(rows) <= MAX_ROWS:
         return list(rows), ""
     return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
-
-
-def _change_of(by_score: Mapping[tuple[str, str, str], ScoreDifference], row: Row, what: str) -> float | None:
-    change = by_score.get((row["model"], row["setting"], what))
-    return change.change if change else None
 
 
 def _rounded(row: Mapping[str, Any], digits: int) -> Row:

@@ -7,15 +7,13 @@ from urllib.parse import quote
 from uuid import UUID
 
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
-from prefect.client.schemas.objects import State
 from prefect.events import emit_event
 from prefect.settings import PREFECT_UI_URL
-from prefect.states import Completed
 
 from flows.runtime import artifact_summary as summary
 from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
-from schemas.changes import RunChanges, SystemChanges
+from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import AbilityScores, RawScores, Totals
@@ -33,18 +31,12 @@ findings (list of {what, before, after, allowed, message}), message."""
 MODEL_RESOURCE = "moodflow.model."
 RUN_RESOURCE = "moodflow.run."
 
-SUMMARY_KEY = "summary"
-LEADERBOARD_KEY = "leaderboard"
-ABILITIES_KEY = "abilities"
-COVERAGE_KEY = "coverage"
-FAILURES_KEY = "failures"
-COSTS_KEY = "cost"
+RUN_KEYS = ("summary", "leaderboard", "abilities", "coverage", "failures", "cost")
+ABLATION_KEYS = ("ablation-summary", "ablation", "failures", "cost")
 REPORT_KEY = "report"
-ABLATION_KEY = "ablation"
-ABLATION_SUMMARY_KEY = "ablation-summary"
 
-RUN_KEYS = (SUMMARY_KEY, LEADERBOARD_KEY, ABILITIES_KEY, COVERAGE_KEY, FAILURES_KEY, COSTS_KEY)
-ABLATION_KEYS = (ABLATION_SUMMARY_KEY, ABLATION_KEY, FAILURES_KEY, COSTS_KEY)
+Found = dict[str, tuple[list[tables.Row], str]]
+"""Rows of table artifacts by key, and what they are about."""
 
 
 async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
@@ -60,47 +52,40 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     raw = lake.read(manifest.partition("raw_scores"), RawScores)
     about = _about(manifest)
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
-    made = {
-        LEADERBOARD_KEY: await _table(LEADERBOARD_KEY, tables.leaderboard_rows(totals, changes), since),
-        ABILITIES_KEY: await _table(ABILITIES_KEY, tables.ability_rows(abilities, changes), since),
-        COVERAGE_KEY: await _table(COVERAGE_KEY, tables.coverage_rows(raw, manifest), about),
-        **await _publish_losses(manifest, lake),
+    found = {
+        "leaderboard": (tables.leaderboard_rows(totals, changes), since),
+        "abilities": (tables.ability_rows(abilities, changes), since),
+        "coverage": (tables.coverage_rows(raw, manifest), about),
     }
-    await _publish_summary(SUMMARY_KEY, manifest, changes, find_links(manifest, lake, made, os.environ), lake)
+    await _publish("summary", found, manifest, changes, lake)
 
 
 async def publish_ablation(manifest: RunManifest, table: PartitionRef, lake: Lake) -> None:
-    """Publish the artifacts of an ablation."""
+    """Publish the artifacts of an ablation.
+
+    Args:
+        manifest: of its run, whose report is written.
+        table: partition of `ablations`.
+        lake: has that layer and the report.
+    """
     about = f"{_about(manifest)}, ablation {(manifest.ablation or {})['name']}"
-    made = {
-        ABLATION_KEY: await _table(ABLATION_KEY, tables.ablation_rows(lake.read(table, Ablations)), about),
-        **await _publish_losses(manifest, lake),
-    }
-    await _publish_summary(ABLATION_SUMMARY_KEY, manifest, None, find_links(manifest, lake, made, os.environ), lake)
+    rows = tables.ablation_rows(lake.read(table, Ablations))
+    await _publish("ablation-summary", {"ablation": (rows, about)}, manifest, None, lake)
 
 
-async def _publish_losses(manifest: RunManifest, lake: Lake) -> dict[str, UUID]:
+async def _publish(summary_key: str, found: Found, manifest: RunManifest, changes: RunChanges | None, lake: Lake) -> None:
     about = _about(manifest)
-    return {
-        FAILURES_KEY: await _table(FAILURES_KEY, tables.failure_rows(manifest, lake), about),
-        COSTS_KEY: await _table(COSTS_KEY, tables.cost_rows(manifest), about),
-    }
-
-
-async def _table(key: str, rows: Sequence[tables.Row], about: str) -> UUID:
-    shown, rest = tables.few(rows)
-    return await acreate_table_artifact(shown, key=key, description=f"{about}{rest}")
-
-
-async def _publish_summary(
-    key: str, manifest: RunManifest, changes: RunChanges | None, links: summary.ReportLinks, lake: Lake
-) -> None:
+    found |= {"failures": (tables.failure_rows(manifest, lake), about), "cost": (tables.cost_rows(manifest), about)}
+    made: dict[str, UUID] = {}
+    for key, (rows, description) in found.items():
+        shown, rest = tables.few(rows)
+        made[key] = await acreate_table_artifact(shown, key=key, description=f"{description}{rest}")
+    links = find_links(manifest, lake, made, os.environ)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
     text = summary.summarise(report, manifest, changes, links)
-    await acreate_markdown_artifact(text, key=key, description=_about(manifest))
+    await acreate_markdown_artifact(text, key=summary_key, description=about)
     if links.linked:
-        title = f"Report of {manifest.run}"
-        await acreate_link_artifact(links.report, link_text=title, key=REPORT_KEY, description=_about(manifest))
+        await acreate_link_artifact(links.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
 
 
 def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
@@ -130,21 +115,6 @@ def _about(manifest: RunManifest) -> str:
     return f"{manifest.benchmark}, run `{manifest.run}`"
 
 
-def run_state(changes: RunChanges, manifest: RunManifest) -> State[RunManifest]:
-    """Return the state a run ends in: a completed one, by its name."""
-    return Completed(name=changes.state, message=state_message(changes), data=manifest)
-
-
-async def same_state(ended: State[RunManifest]) -> State[RunManifest]:
-    """Return the state of a sub-flow as that of the flow it is part of.
-
-    Raises:
-        What the sub-flow raised.
-    """
-    manifest = await ended.aresult()
-    return Completed(name=ended.name, message=ended.message, data=manifest)
-
-
 def state_message(changes: RunChanges) -> str:
     """Describe the state in words."""
     if changes.previous is None:
@@ -161,18 +131,26 @@ def announce(manifest: RunManifest, changes: RunChanges | None) -> None:
     emit_event(
         RUN_SCORED,
         resource={"prefect.resource.id": f"{RUN_RESOURCE}{manifest.run}", "prefect.resource.name": manifest.run},
-        payload=run_payload(manifest, changes),
+        payload=_run_payload(manifest, changes),
     )
     for system in changes.regressed if changes else ():
+        found = "; ".join(finding.message for finding in system.findings)
         emit_event(
             SCORE_REGRESSION,
             resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
-            payload=regression_payload(manifest, system),
+            payload={
+                "run": manifest.run,
+                "previous": system.previous,
+                "benchmark": manifest.benchmark,
+                "model": system.model,
+                "setting": system.setting,
+                "findings": [finding.model_dump(mode="json") for finding in system.findings],
+                "message": f"{system.model} ({system.setting}) regressed against {system.previous}: {found}",
+            },
         )
 
 
-def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
-    """Return the payload of a run's event."""
+def _run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, Any]:
     regressed = [f"{system.model} ({system.setting})" for system in changes.regressed] if changes else []
     return {
         "run": manifest.run,
@@ -186,23 +164,3 @@ def run_payload(manifest: RunManifest, changes: RunChanges | None) -> dict[str, 
         "message": state_message(changes) if changes else f"ablation {(manifest.ablation or {})['name']} completed",
         **({"ablation": manifest.ablation["name"]} if manifest.ablation else {}),
     }
-
-
-def regression_payload(manifest: RunManifest, system: SystemChanges) -> dict[str, Any]:
-    """Return the payload of the event of a system that regressed."""
-    findings = [finding.model_dump(mode="json") for finding in system.findings]
-    return {
-        "run": manifest.run,
-        "previous": system.previous,
-        "benchmark": manifest.benchmark,
-        "model": system.model,
-        "setting": system.setting,
-        "findings": findings,
-        "message": regression_message(system),
-    }
-
-
-def regression_message(system: SystemChanges) -> str:
-    """Return the findings of a system in one line."""
-    findings = "; ".join(finding.message for finding in system.findings)
-    return f"{system.model} ({system.setting}) regressed against {system.previous}: {findings}"

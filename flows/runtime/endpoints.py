@@ -22,18 +22,8 @@ from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.run import Endpoint
 
-TRANSPORT = (
-    "base_url",
-    "api_key_env",
-    "concurrency",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "connect_timeout_s",
-    "first_byte_timeout_s",
-    "timeout_s",
-    "require_same_model",
-)
-"""Fields of an entry that a client is made of; entries that differ in one of them have a client each."""
+ASKING = {"name", "identity", "sampling", "dialect", "token_probabilities"}
+"""Fields of an entry that say what is asked; a client is made of the others, and models for which these are equal share one."""
 
 TURN_S = 0.001
 """Longest wait of a thread for its turn; with Python's 5 ms a tenth fewer calls are answered at 256 in flight."""
@@ -54,14 +44,14 @@ class OpenEndpoint(Endpoint):
         return self.chat.counts
 
 
-async def check_endpoints(plan: Plan, environ: Mapping[str, str] | None = None) -> None:
+async def check_endpoints(plan: Plan) -> None:
     """Fail early if a key is missing or a base URL cannot be right.
 
     Raises:
         EndpointError: naming the model, its URL or its variable.
     """
     for entry in plan.entries:
-        resolve_api_key(entry, os.environ if environ is None else environ)
+        resolve_api_key(entry, os.environ)
         await check_endpoint(entry)
 
 
@@ -100,7 +90,7 @@ def _switch_often() -> Iterator[None]:
 def _way(entry: ModelEntry) -> tuple[Any, ...]:
     """Return where a model is called, and with which limits: models for which it is equal share an endpoint."""
     # The embedded server has limits of its own.
-    return () if entry.base_url is None else tuple(getattr(entry, name) for name in TRANSPORT)
+    return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).values())
 
 
 async def _open(entry: ModelEntry, journal: Journal, budget: Budget, stack: AsyncExitStack) -> OpenEndpoint:

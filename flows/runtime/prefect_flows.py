@@ -131,28 +131,24 @@ def _refuse(record: logging.LogRecord) -> bool:  # noqa: ARG001  the logging mod
     return False
 
 
-def leave_soon_when_interrupted() -> None:
-    """Let Ctrl-C end the process within INTERRUPT_LIMIT_S.
+def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
 
-    Prefect tries for minutes to report the end to a temporary server that got the same Ctrl-C. Leaving without that loses
-    nothing: partitions are written whole, and replies are in the journal.
+    Ctrl-C ends the process within INTERRUPT_LIMIT_S. Prefect tries for minutes to report the end to a temporary server that got
+    the same Ctrl-C. Leaving without that loses nothing: partitions are written whole, and replies are in the journal.
+
+    Raises:
+        KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
     """
 
-    def leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
+    def leave_soon(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
         limit = threading.Timer(INTERRUPT_LIMIT_S, os._exit, [INTERRUPTED])
         limit.daemon = True  # the process need not wait for its limit
         limit.start()
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, leave)
-
-
-def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run a command's work in an event loop of its own.
-
-    Raises:
-        KeyboardInterrupt: after SIGTERM too, which Prefect turns into an exception of its own.
-    """
+    silence_console()
+    signal.signal(signal.SIGINT, leave_soon)
     try:
         return asyncio.run(work)
     except TerminationSignal as ended:

@@ -84,8 +84,7 @@ def read_deployments(path: Path) -> tuple[Deployment, ...]:
 
 def _read_entries(path: Path) -> list[Any]:
     try:
-        text = path.read_text(encoding="utf-8")
-        document = yaml.safe_load(text)
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
         raise UsageError(
             "the file of deployments cannot be read",
@@ -191,16 +190,9 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
 
 def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
     """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    return tuple(one.in_lake(_absolute(lake or one.plan.lake)) for one in deployments)
-
-
-def _absolute(lake: Folder) -> Folder:
-    return lake.expanduser().absolute() if isinstance(lake, Path) else lake
-
-
-def lakes_of(deployments: Sequence[Deployment]) -> list[Folder]:
-    """Return each lake once."""
-    return list(dict.fromkeys(one.plan.lake for one in deployments))
+    lakes = [lake or one.plan.lake for one in deployments]
+    named = [lake.expanduser().absolute() if isinstance(lake, Path) else lake for lake in lakes]
+    return tuple(one.in_lake(lake) for one, lake in zip(deployments, named, strict=True))
 
 
 def check_deployment(deployment: Deployment) -> None:

@@ -1,6 +1,6 @@
 """Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
-from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun, State, StateType
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, FlowRun, StateType
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
@@ -26,19 +26,21 @@ from prefect.events.actions import CallWebhook, ChangeFlowRunState
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
+from prefect.runner import Runner
 from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
 
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.service.deployments import Deployment
-from schemas.deployment import ConcurrencyEntry, ScheduleEntry
+from schemas.deployment import ScheduleEntry
 from schemas.errors import UsageError
 
 AT_WORK = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
 FIRST_RUN = {"min_runs": 1, "max_runs": 1}
 PAGE = 200
 LOST = "moodflow serve ended while it ran; the next run goes on from what is in the lake"
+MISSED = "moodflow serve was not running when it was due"
 
 HEARTBEAT_S = 30
 """Seconds between two signs of life of a run; Prefect takes no fewer."""
@@ -57,13 +59,17 @@ WEBHOOK_BODY = """{
 """JSON; `text` is what chat services show."""
 
 
-class Registered(NamedTuple):
-    """A deployment that the server has."""
+class ServedDeployment(NamedTuple):
+    """A deployment that the server has, once everything runs."""
 
     deployment: Deployment
     id: UUID
     name: str
     """Of flow and deployment, as commands of Prefect take it."""
+    next_run: datetime | None
+    """None where nothing is scheduled."""
+    missed: int
+    """Scheduled runs that were due while nothing served them."""
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
@@ -74,22 +80,18 @@ def build_deployment(deployment: Deployment) -> RunnerDeployment:
     """
     entry = deployment.entry
     module, _, name = deployment.flow.rpartition(".")
-    limit = entry.concurrency
+    concurrency = entry.concurrency and entry.concurrency.model_dump()
     return RunnerDeployment.from_flow(
         getattr(import_module(module), name),
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
-        concurrency_limit=None if limit is None else _limit(limit),
+        concurrency_limit=ConcurrencyLimitConfig.model_validate(concurrency) if concurrency else None,
         parameters=deployment.parameters,
         description=entry.description,
         tags=list(entry.tags),
         version=entry.version,
         entrypoint_type=EntrypointType.MODULE_PATH,
     )
-
-
-def _limit(limit: ConcurrencyEntry) -> ConcurrencyLimitConfig:
-    return ConcurrencyLimitConfig(limit=limit.limit, collision_strategy=ConcurrencyLimitStrategy(limit.collision_strategy))
 
 
 def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCreate:
@@ -106,22 +108,21 @@ def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCre
     return DeploymentScheduleCreate(schedule=cron, active=schedule.active, slug=schedule.slug)
 
 
-async def register(client: PrefectClient, built: Sequence[tuple[Deployment, RunnerDeployment]]) -> list[Registered]:
-    """Register the deployments; a schedule that is no longer in the file is removed.
+async def register(client: PrefectClient, runner: Runner, deployment: Deployment, made: RunnerDeployment) -> UUID:
+    """Register a deployment whose runs the runner starts; a schedule that is no longer in the file is removed.
 
     Args:
         client: of the server.
-        built: deployments of the file, each as Prefect registers it.
+        runner: not yet started.
+        deployment: of the file.
+        made: the same as Prefect registers it.
     """
-    registered = []
-    for deployment, made in built:
-        identity = await made.aapply()
-        wanted = {schedule.slug for schedule in deployment.entry.schedules}
-        for schedule in await client.read_deployment_schedules(identity):
-            if schedule.slug not in wanted:
-                await client.delete_deployment_schedule(identity, schedule.id)
-        registered.append(Registered(deployment, identity, made.full_name))
-    return registered
+    identity = await runner.aadd_deployment(made)
+    wanted = {schedule.slug for schedule in deployment.entry.schedules}
+    for schedule in await client.read_deployment_schedules(identity):
+        if schedule.slug not in wanted:
+            await client.delete_deployment_schedule(identity, schedule.id)
+    return identity
 
 
 async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[str, int]:
@@ -139,15 +140,12 @@ async def close_left_over(client: PrefectClient, names: Sequence[str]) -> dict[s
     missed: dict[str, int] = {}
     for name in names:
         for run in await runs_of(client, name, AT_WORK):
-            lost: State[None] = Crashed(
-                message="moodflow serve ended while it ran; the next run goes on from what is in the lake"
-            )
-            await client.set_flow_run_state(run.id, lost, force=True)
+            await client.set_flow_run_state(run.id, Crashed(message=LOST), force=True)
         now = datetime.now(UTC)
         scheduled = await runs_of(client, name, (StateType.SCHEDULED,))
         late = [run for run in scheduled if run.next_scheduled_start_time and run.next_scheduled_start_time < now]
         for run in late:
-            await client.set_flow_run_state(run.id, Cancelled(message="moodflow serve was not running when it was due"))
+            await client.set_flow_run_state(run.id, Cancelled(message=MISSED))
         if late:
             missed[name] = len(late)
     return missed
@@ -177,15 +175,18 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
             return runs
 
 
-async def next_runs(client: PrefectClient, registered: Sequence[Registered]) -> Mapping[str, datetime | None]:
-    """Return when each deployment runs next, by its name; None where nothing is scheduled."""
-    due: dict[str, datetime | None] = {}
-    for one in registered:
-        # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
-        await client.request("POST", "/deployments/{id}/schedule", path_params={"id": one.id}, json=FIRST_RUN)
-        runs = await runs_of(client, one.name, (StateType.SCHEDULED,))
-        due[one.name] = runs[0].next_scheduled_start_time if runs else None
-    return due
+async def next_run(client: PrefectClient, deployment: UUID, name: str) -> datetime | None:
+    """Return when a deployment runs next; None if nothing is scheduled.
+
+    Args:
+        client: of the server.
+        deployment: id of the deployment.
+        name: of flow and deployment.
+    """
+    # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
+    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=FIRST_RUN)
+    runs = await runs_of(client, name, (StateType.SCHEDULED,))
+    return runs[0].next_scheduled_start_time if runs else None
 
 
 def silent_run_automation() -> AutomationCore:
@@ -251,12 +252,10 @@ async def register_automations(client: PrefectClient, webhook: SecretStr | None)
 
 
 async def _keep_one(client: PrefectClient, wanted: AutomationCore) -> None:
-    existing: Sequence[AutomationCore] = await client.read_automations_by_name(wanted.name)
-    first, *others = [automation.id for automation in existing if hasattr(automation, "id")] or [None]
-    if first is None:
-        await client.create_automation(wanted)
+    existing = await client.read_automations_by_name(wanted.name)
+    if existing:
+        await client.update_automation(existing[0].id, wanted)
     else:
-        await client.update_automation(first, wanted)
-    for surplus in others:
-        if surplus is not None:
-            await client.delete_automation(surplus)
+        await client.create_automation(wanted)
+    for surplus in existing[1:]:
+        await client.delete_automation(surplus.id)

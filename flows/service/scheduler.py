@@ -5,11 +5,10 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
-from datetime import datetime
 from io import StringIO
+from typing import NamedTuple
 
 import psutil
 from prefect.client.orchestration import get_client
@@ -20,7 +19,7 @@ from pydantic import SecretStr
 from flows.runtime.local_server import INTERRUPTED, LocalServer
 from flows.runtime.prefect_flows import log, wait_until_up
 from flows.service.deployments import Deployment
-from flows.service.registration import HEARTBEAT_S, Registered, close_left_over, next_runs, register, register_automations
+from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
 
 START_LIMIT_S = 600.0
 STOP_RUNS_LIMIT_S = 15.0
@@ -29,30 +28,17 @@ STOPPING = "stopping the runs and the server; once more kills them"
 PR_SET_CHILD_SUBREAPER = 36
 
 
-@dataclass(frozen=True)
-class ServerStatus:
-    """What is registered once everything runs."""
-
-    registered: Sequence[Registered]
-    next_runs: Mapping[str, datetime | None]
-    missed: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class ServerPlan:
-    """What is to be served, on which server.
-
-    Args:
-        server: a server that was started.
-        built: deployments of the file, each as Prefect registers it.
-        webhook: address that is called on a regression.
-        announce: called once everything runs.
-    """
+class ServerPlan(NamedTuple):
+    """What is to be served, on which server."""
 
     server: LocalServer
+    """Started."""
     built: Sequence[tuple[Deployment, RunnerDeployment]]
+    """Deployments of the file, each as Prefect registers it."""
     webhook: SecretStr | None
-    announce: Callable[[ServerStatus], None]
+    """Address that is called on a regression."""
+    announce: Callable[[Sequence[ServedDeployment]], None]
+    """Called once everything runs."""
 
 
 def serve_until_signal(wanted: ServerPlan) -> int:
@@ -139,12 +125,13 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
     names = [made.full_name for _, made in wanted.built]
     async with get_client() as client:
         missed = await close_left_over(client, names)
-        registered = await register(client, wanted.built)
         await register_automations(client, wanted.webhook)
-        for _, made in wanted.built:
-            await runner.aadd_deployment(made)
-        due = await next_runs(client, registered)
-    wanted.announce(ServerStatus(registered, due, missed))
+        served = []
+        for deployment, made in wanted.built:
+            identity, name = await register(client, runner, deployment, made), made.full_name
+            due = await next_run(client, identity, name)
+            served.append(ServedDeployment(deployment, identity, name, due, missed.get(name, 0)))
+    wanted.announce(served)
     echo = Echo(stopped)
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print
         running = asyncio.create_task(runner.start())

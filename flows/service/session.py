@@ -3,8 +3,8 @@
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +15,10 @@ from pydantic import SecretStr
 
 from flows.runtime.local_server import LocalServer, origin_of
 from flows.runtime.prefect_flows import log
-from flows.service.deployments import check_deployment, find_config, lakes_of, read_deployments, reschedule, set_lakes
-from flows.service.registration import build_deployment
+from flows.service.deployments import check_deployment, find_config, read_deployments, reschedule, set_lakes
+from flows.service.registration import ServedDeployment, build_deployment
 from flows.service.report_server import serve_reports
-from flows.service.scheduler import ServerPlan, ServerStatus, serve_until_signal
+from flows.service.scheduler import ServerPlan, serve_until_signal
 from schemas.addresses import REPORTS_URL, is_loopback
 from schemas.errors import UsageError
 from schemas.folders import Folder
@@ -44,19 +44,11 @@ class ServeOptions(NamedTuple):
 
 
 class Login(NamedTuple):
-    """User and password of the server, whether they were made just now, and the file they are in unless the user gave them."""
+    """`user:password` of the server, whether it was made just now, and the file it is in unless the user gave it."""
 
     auth: str
     is_new: bool
     kept_in: Path | None
-
-
-class ServeAddresses(NamedTuple):
-    """The file of deployments, and the addresses of server and reports."""
-
-    config: Path
-    origin: str
-    reports: str
 
 
 def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -> int:
@@ -79,23 +71,48 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
     built = [(deployment, build_deployment(deployment)) for deployment in deployments]
     for deployment in deployments:
         check_deployment(deployment)
-    home = prefect_home(os.environ)
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()  # its database is there
+    home.mkdir(parents=True, exist_ok=True)
+    lakes = list(dict.fromkeys(one.plan.lake for one in deployments))
     with (
         _alone(home),
         listen(asked.host, asked.reports_port, "--reports-port") as reporting,
         listen(asked.host, asked.port, "--port") as listening,
-        serve_reports(reporting, lakes_of(deployments)) as reports_url,
+        serve_reports(reporting, lakes) as reports_url,
     ):
-        login = find_login(home)
+        given = os.environ.get(AUTH_VARIABLE)
+        login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / AUTH_FILE)
         log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
-        addresses = ServeAddresses(config, server.origin, reports_url)
-
-        def announce(ready: ServerStatus) -> None:
-            show(describe(ready, asked.webhook, addresses, login))
-
         webhook = SecretStr(asked.webhook) if asked.webhook else None
+
+        def announce(ready: Sequence[ServedDeployment]) -> None:
+            kept = login.kept_in and str(login.kept_in)
+            show(
+                {
+                    "ui": server.origin,
+                    "api": server.api_url,
+                    "reports": reports_url,
+                    "config": str(config),
+                    "login": {"file": kept, "made": login.auth if login.is_new else None},
+                    "webhook": webhook is not None,
+                    "deployments": [_describe(one, server.origin) for one in ready],
+                }
+            )
+
         return serve_until_signal(ServerPlan(server, built, webhook, announce))
+
+
+def _describe(one: ServedDeployment, origin: str) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "id": str(one.id),
+        "page": f"{origin}/deployments/deployment/{one.id}",
+        "schedules": [schedule.model_dump() for schedule in one.deployment.entry.schedules],
+        "next_run": one.next_run.astimezone().isoformat(timespec="minutes") if one.next_run else None,
+        "missed": one.missed,
+        "lake": str(one.deployment.plan.lake),
+    }
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:
@@ -130,27 +147,16 @@ def listen(host: str, port: int, option: str) -> socket.socket:
         ) from error
 
 
-def prefect_home(environ: Mapping[str, str]) -> Path:
-    """Return Prefect's folder, which has its database; create it if need be."""
-    home = Path(environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
-    home.mkdir(parents=True, exist_ok=True)
-    return home
-
-
-def keep_auth(path: Path) -> tuple[str, bool]:
-    """Return user and password of the server, `user:password`, and whether they were made just now.
-
-    Args:
-        path: they are kept in this file, which only its owner may read.
-    """
+def keep_auth(path: Path) -> Login:
+    """Return the login that is kept in a file which only its owner may read, or a new one."""
     with suppress(FileNotFoundError):
         path.chmod(0o600)
         if kept := path.read_text(encoding="utf-8").strip():
-            return kept, False
+            return Login(kept, is_new=False, kept_in=path)
     made = f"{USER}:{secrets.token_urlsafe(24)}"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{made}\n")
-    return made, True
+    return Login(made, is_new=True, kept_in=path)
 
 
 def server_settings(origin: str, auth: str) -> dict[str, str]:
@@ -168,12 +174,6 @@ def server_settings(origin: str, auth: str) -> dict[str, str]:
     }
 
 
-def find_login(home: Path) -> Login:
-    """Return the login of the environment, else the one kept in Prefect's folder, else a new one."""
-    given = os.environ.get(AUTH_VARIABLE)
-    return Login(given, is_new=False, kept_in=None) if given else Login(*keep_auth(home / AUTH_FILE), home / AUTH_FILE)
-
-
 def _refuse_other_server() -> None:
     if url := PREFECT_API_URL.value():
         raise UsageError(
@@ -188,20 +188,17 @@ def _refuse_other_server() -> None:
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
     """Hold Prefect's folder: two servers on one database would each start every scheduled run."""
-    lock = FileLock(home / LOCK_FILE)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UsageError(
-            "moodflow serve is running already",
-            where=str(home),
-            expected="one at a time for each folder of Prefect",
-            next_step="stop the other one, or name another folder with PREFECT_HOME",
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(home / LOCK_FILE, timeout=0))
+        except Timeout:
+            raise UsageError(
+                "moodflow serve is running already",
+                where=str(home),
+                expected="one at a time for each folder of Prefect",
+                next_step="stop the other one, or name another folder with PREFECT_HOME",
+            ) from None
         yield
-    finally:
-        lock.release()
 
 
 def _start_server(listening: socket.socket, auth: str, reports_url: str, home: Path) -> LocalServer:
@@ -213,34 +210,3 @@ def _start_server(listening: socket.socket, auth: str, reports_url: str, home: P
     os.environ |= {"PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": auth, REPORTS_URL: reports_url}
     refresh_global_settings_context()
     return server
-
-
-def describe(ready: ServerStatus, webhook: str | None, addresses: ServeAddresses, login: Login) -> dict[str, Any]:
-    """Return the document that `moodflow serve --json` prints once everything runs.
-
-    Args:
-        ready: what is registered.
-        webhook: address that is called on a regression.
-        addresses: where everything is.
-        login: of the server.
-    """
-    return {
-        "ui": addresses.origin,
-        "api": f"{addresses.origin}/api",
-        "reports": addresses.reports,
-        "config": str(addresses.config),
-        "login": {"file": login.kept_in and str(login.kept_in), "made": login.auth if login.is_new else None},
-        "webhook": webhook is not None,
-        "deployments": [
-            {
-                "name": one.name,
-                "id": str(one.id),
-                "page": f"{addresses.origin}/deployments/deployment/{one.id}",
-                "schedules": [schedule.model_dump() for schedule in one.deployment.entry.schedules],
-                "next_run": due.astimezone().isoformat(timespec="minutes") if (due := ready.next_runs[one.name]) else None,
-                "missed": ready.missed.get(one.name, 0),
-                "lake": str(one.deployment.plan.lake),
-            }
-            for one in ready.registered
-        ],
-    }

@@ -1,6 +1,7 @@
 """A lake with two past runs of the bundled items: a model that knows the gold, and one that always answers A."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.cli import app, guarded
+from schemas.lineage import CallCounts, RunManifest
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -37,6 +39,34 @@ class PastRuns(NamedTuple):
         text = (self.lake / "runs" / self.after / "manifest.json").read_text(encoding="utf-8")
         manifest: dict[str, Any] = json.loads(text)
         return manifest
+
+    def copied(self, folder: Path, **changes: Any) -> "PastRuns":
+        """The lake again, to be changed; the manifest of the run after with `changes`."""
+        copy = PastRuns(Path(shutil.copytree(self.lake, folder / "lake")), self.before, self.after)
+        if changes:
+            text = json.dumps(copy.manifest | changes)
+            (copy.lake / "runs" / copy.after / "manifest.json").write_text(text, encoding="utf-8")
+        return copy
+
+
+def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
+    """The manifest of a run that left nothing else; `more` are its other fields."""
+    fields: dict[str, Any] = {
+        "run": run,
+        "benchmark": "tiny",
+        "blueprint": {},
+        "blueprint_sha256": "0",
+        "plan": {},
+        "package_version": "1",
+        "git_commit": None,
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "finished_at": "",
+        "partitions": (),
+        "missing": (),
+        "calls": CallCounts(),
+        "report": f"runs/{run}/report.html",
+    }
+    return RunManifest(**fields | more)
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
+from tests.flows.scripted_roles import ended
 
 DATASETS = ("mini_user_safety", "mini_summarization")
 PRICES = """
@@ -16,11 +15,11 @@ prices:
 """
 
 
-def ask(capsys: pytest.CaptureFixture[str], stage: str, url: str, folder: Path, *more: str, priced: bool = True) -> Ended:
+def ask(stage: str, url: str, folder: Path, *more: str, priced: bool = True) -> Ended:
     """Run a stage on the datasets, in the lake of a folder: the model `scripted`, the judge `rater`, both at this server."""
     model = ("--model", "scripted", "--base-url", url, "--judge", "rater", "--judge-base-url", url)
     names = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
     table = folder / "prices.yaml"
     table.write_text(PRICES, encoding="utf-8")
     prices = ("--set", f"prices={table}") if priced else ()
-    return moodflow(capsys, stage, "moodbench-mini", *names, *model, "--lake", folder / "lake", *prices, *more)
+    return ended(stage, "moodbench-mini", *names, *model, "--lake", folder / "lake", *prices, *more)

@@ -1,11 +1,9 @@
 """`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import RenderableType
 from rich.markup import escape
 
 from flows.commands import options as opt
@@ -40,16 +38,11 @@ def explain(
     from tasks.analysis.selection import Selection  # noqa: PLC0415
 
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
-    explain_run(lake or DEFAULT_LAKE, run, wanted).finish(as_json=as_json)
+    _explain(lake or DEFAULT_LAKE, run, wanted).finish(as_json=as_json)
 
 
-def explain_run(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
-    """Explain what the options name; status 1 if something does not add up.
-
-    Raises:
-        UsageError: an option names nothing of the run, or rows of several models are asked for.
-        LakeError: a partition is gone or changed.
-    """
+def _explain(folder: Folder, name: str, wanted: "Selection") -> CommandResult:
+    """Explain what the options name; status 1 if something does not add up."""
     from flows.commands.explain.rows_view import rows_view  # noqa: PLC0415
     from flows.commands.explain.score_view import score_view  # noqa: PLC0415
     from tasks.analysis.explain import explain_places, place_document  # noqa: PLC0415
@@ -59,7 +52,7 @@ def explain_run(folder: Folder, name: str, wanted: "Selection") -> CommandResult
     run = reopen(folder, name)
     systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     if wanted.item is not None:
-        return _item(run, wanted, systems, place)
+        return _item(run, wanted.item, systems, place)
     if wanted.worst is not None:
         if place.dataset is None:
             raise UsageError(
@@ -69,17 +62,15 @@ def explain_run(folder: Folder, name: str, wanted: "Selection") -> CommandResult
                 got=f"--worst {wanted.worst}",
             )
         require_one(run, systems, "rows are those")
-    explained = explain_places(run, systems, place)
-    document = place_document(run, explained, wanted, place)
+    document = place_document(run, explain_places(run, systems, place), wanted, place)
     view = score_view(document)
     if place.dataset is not None and len(systems) == 1:
         document |= _rows(run, systems[0], place.dataset, wanted.worst)
         view += rows_view(document, wanted.worst)
     elif place.dataset is not None:
         model, setting = systems[0]
-        command = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
-        document["next"] = command
-        view.append(f"For the rows, name one model and setting: {escape(command)}")
+        document["next"] = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
+        view.append(f"For the rows, name one model and setting: {escape(document['next'])}")
     return CommandResult(int(not document["adds_up"]), document, view)
 
 
@@ -90,24 +81,21 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
     if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
         return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
     evidence = read_evidence(run, dataset, system)
-    named = _named(run, system)
     return {
         "metrics": metrics_document(evidence),
-        "rows": rows_document(run, evidence, named, worst),
+        "rows": rows_document(run, evidence, _named(run, system), worst),
         "withheld": evidence.withheld,
         "notes": list(evidence.notes),
     }
 
 
-def _item(run: "PastRun", wanted: "Selection", systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
+def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
     from flows.commands.explain.rows_view import item_view  # noqa: PLC0415
     from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
     from tasks.analysis.selection import require_one  # noqa: PLC0415
 
-    item = wanted.item or ""
     dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
     system = require_one(run, systems, "a row is one")
-    place = replace(place, dataset=dataset)
     document: Row = {
         "run": run.name,
         "benchmark": run.manifest.benchmark,
@@ -118,11 +106,8 @@ def _item(run: "PastRun", wanted: "Selection", systems: Sequence["System"], plac
         **item_document(run, dataset, system, item),
         "above": run.command("explain", "--dataset", dataset, *_named(run, system)),
     }
-    view: list[RenderableType] = [
-        f"[bold]{escape(system.model)}[/bold], setting {system.setting}, run {run.name}",
-        *item_view(document),
-    ]
-    view.append(f"Go up: {escape(document['above'])}")
+    title = f"[bold]{escape(system.model)}[/bold], setting {system.setting}, run {run.name}"
+    view = [title, *item_view(document), f"Go up: {escape(document['above'])}"]
     proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
     broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
     return CommandResult(int(broken), document, view)

@@ -55,7 +55,7 @@ def _row(row: Row) -> Iterator[str]:
     before = f"[{row['context_characters']:,} characters before it] " if row["context_characters"] else ""
     yield escape(f"  Question: {before}{shorten(row['question'], WIDTH)}")
     if row["options"]:
-        yield escape(f"  Options: {_options(row['options'], row['question_type'])}")
+        yield escape(f"  Options: {_options(row['options'], row['question_type'], MOST_OPTIONS)}")
     for text in (row["references"] or ())[:2]:
         yield escape(f"  Right: {shorten(text, WIDTH)}")
     reply = f"call {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
@@ -83,12 +83,11 @@ def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
         yield escape(f"    its reply: {shorten(reply or '(nothing)', WIDTH)}")
 
 
-def _options(options: Sequence[Row], kind: str, *, all_of_them: bool = False) -> str:
-    """Return the options as shown; of many only those that are right or chosen."""
+def _options(options: Sequence[Row], kind: str, most: int | None = None) -> str:
+    """Return the options as shown; of more than `most` only those that are right or chosen."""
     told = [option for option in options if option["gold"] or option["chosen"]]
-    shown = options if all_of_them or len(options) <= MOST_OPTIONS else told
-    left_out = len(options) - len(shown)
-    rest = [f"and {left_out} more"] if left_out else []
+    shown = told if most and len(options) > most else options
+    rest = [f"and {len(options) - len(shown)} more"] if len(shown) < len(options) else []
     return "; ".join([*(_option(option, kind) for option in shown), *rest])
 
 
@@ -130,7 +129,7 @@ def _asked(asked: Row, kind: str) -> Iterator[str]:
     order = "" if asked["option_order"] is None else f", options in the order {asked['option_order']}"
     yield f"[bold]Asked, repetition {asked['repetition']}[/bold]{order}"
     if asked["options"]:
-        yield escape(f"  Options as shown: {_options(asked['options'], kind, all_of_them=True)}")
+        yield escape(f"  Options as shown: {_options(asked['options'], kind)}")
     for chunk in asked["chunks"]:
         needle = ", holds the needle" if chunk["holds_needle"] else ""
         yield escape(

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.box import SIMPLE
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
-from flows.commands.console import decimal, label_system
+from flows.commands.console import decimal, folded, label_system, numbers, text_table
 from tasks.analysis.explain import OPTIONS
 from tasks.analysis.number_format import counted
 
@@ -25,33 +24,18 @@ def score_view(document: Row) -> list[RenderableType]:
     shown: list[RenderableType] = [title, *([escape(f"{above} > {document['kind']} {document['id']}")] if above else [])]
     models: Sequence[Row] = document["models"]
     if len(models) == 1:
-        shown += _one_model(models[0])
-    else:
-        for start in range(0, len(models), MAX_COLUMNS):
-            shown.append(_side_by_side(models[start : start + MAX_COLUMNS]))
-        shown += [line for model in models if "total" in model for line in _verdict(model, escape(label_system(model)))]
-    shown += _ends(document)
-    return shown
+        return [*shown, *_one_model(models[0]), *_ends(document)]
+    tables = (_side_by_side(models[at : at + MAX_COLUMNS]) for at in range(0, len(models), MAX_COLUMNS))
+    verdicts = (line for model in models if "total" in model for line in _verdict(model, f"{escape(label_system(model))}: "))
+    return [*shown, *tables, *verdicts, *_ends(document)]
 
 
 def _one_model(model: Row) -> Iterator[RenderableType]:
-    heads = ("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
-    table = Table(
-        _wide(""), *(Column(head, justify="right") for head in heads), "Deeper by", box=SIMPLE, title=escape(label_system(model))
-    )
-    part = model["part"]
-    for depth, each in _flat(part):
-        table.add_row(*_cells(depth, each))
-    table.add_row(
-        f"[bold]= {_what(part)}[/bold]",
-        "",
-        "",
-        f"[bold]{decimal(part['score'])}[/bold]",
-        "",
-        _datasets(part),
-        _items(part),
-        "",
-    )
+    part, amounts = model["part"], numbers("Weight", "Share", "Score", "Contributes", "Datasets", "Items")
+    rows = (_cells(depth, each) for depth, each in _flat(part))
+    table = text_table(folded(""), *amounts, "Deeper by", rows=rows, title=escape(label_system(model)))
+    sums = ("", "", f"[bold]{decimal(part['score'])}[/bold]", "", _datasets(part), _items(part), "")
+    table.add_row(f"[bold]= {_what(part)}[/bold]", *sums)
     if gate := model.get("gate"):
         cells = _cells(0, gate)
         table.add_row(f"{cells[0]} (gate, not in the mean)", "", "", cells[3], "", *cells[5:])
@@ -63,8 +47,8 @@ def _one_model(model: Row) -> Iterator[RenderableType]:
 
 
 def _side_by_side(models: Sequence[Row]) -> Table:
-    heads = [Column(f"{escape(label_system(model))}\nscore (contributes)", justify="right") for model in models]
-    table = Table(_wide(""), Column("Weight", justify="right"), *heads, "Deeper by", box=SIMPLE)
+    heads = (f"{escape(label_system(model))}\nscore (contributes)" for model in models)
+    table = text_table(folded(""), *numbers("Weight", *heads), "Deeper by")
     flat = [list(_flat(model["part"])) for model in models]
     for rows in zip(*flat, strict=True):
         depth, first = rows[0]
@@ -72,18 +56,9 @@ def _side_by_side(models: Sequence[Row]) -> Table:
         table.add_row(_name(depth, first), _weights(rows), *scores, _option(first))
     parts = [model["part"] for model in models]
     table.add_row(f"[bold]= {_what(parts[0])}[/bold]", "", *(f"[bold]{decimal(part['score'])}[/bold]" for part in parts), "")
-    if models[0].get("gate"):
-        table.add_row(
-            f"{models[0]['gate']['id']} (gate)",
-            "",
-            *(decimal(model["gate"]["score"]) for model in models),
-            _option(models[0]["gate"]),
-        )
+    if gate := models[0].get("gate"):
+        table.add_row(f"{gate['id']} (gate)", "", *(decimal(model["gate"]["score"]) for model in models), _option(gate))
     return table
-
-
-def _wide(head: str) -> Column:
-    return Column(head, overflow="fold")
 
 
 def _weights(rows: Sequence[tuple[int, Row]]) -> str:
@@ -143,9 +118,8 @@ def _formula(measured: Row, score: float | None) -> str:
     return f"raw {measured['raw']:.6g}{interval}; {measured['formula']} = {decimal(score)}{unread}"
 
 
-def _verdict(model: Row, label: str) -> Iterator[str]:
+def _verdict(model: Row, head: str) -> Iterator[str]:
     total = model["total"]
-    head = f"{escape(label)}: " if label else ""
     interval = "" if total["ci_low"] is None else f" (95 % interval {total['ci_low']:.2f} to {total['ci_high']:.2f})"
     yield f"{head}[bold]Total {decimal(total['total'])}[/bold]; before the veto {decimal(total['total_before_veto'])}{interval}"
     gate = model["gate"]
@@ -153,7 +127,7 @@ def _verdict(model: Row, label: str) -> Iterator[str]:
         passed = f"passed, {gate['id']} scored {decimal(total['gate_score'])}, the threshold is {gate['threshold']:g}"
         undecided = f"undecided, nothing of {gate['id']} was scored"
         vetoed = f"the total is 0: {total['veto_reason']}"
-        yield escape(f"{head}Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
+        yield head + escape(f"Veto: {({True: vetoed, False: passed, None: undecided})[total['vetoed']]}")
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"
     yield f"{head}Coverage: {datasets}, {total['n_scored']} of {total['n_total']} items; rank {total['rank'] or '-'}"
 

@@ -4,6 +4,7 @@ import pytest
 
 from flows import cli
 from schemas.plan import Plan
+from tests.flows.past_runs import PastRuns, make_past_runs
 
 
 @pytest.fixture
@@ -12,3 +13,9 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     made: list[Plan] = []
     monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
     return made
+
+
+@pytest.fixture
+def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  runs are made with it
+    """Two past runs, not to be changed."""
+    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")

@@ -1,34 +1,19 @@
 """moodflow compare RUN RUN: a model that knows the gold against one that always answers A."""
 
 import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 from scipy import stats
 
-from tests.flows.command import Ended, moodflow
-from tests.flows.past_runs import PastRuns, make_past_runs
-
-Capsys = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  runs are made with it
-    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")
+from tests.flows.command import Ended
+from tests.flows.past_runs import PastRuns
+from tests.flows.scripted_roles import ended
 
 
-def compare(capsys: Capsys, runs: PastRuns, *options: str) -> Ended:
-    return moodflow(capsys, "compare", runs.before, runs.after, *options, "--lake", runs.lake)
-
-
-def copied(runs: PastRuns, folder: Path, **changes: Any) -> PastRuns:
-    """The lake again, the manifest of the run after changed."""
-    copy = PastRuns(Path(shutil.copytree(runs.lake, folder / "lake")), runs.before, runs.after)
-    (copy.lake / "runs" / copy.after / "manifest.json").write_text(json.dumps(copy.manifest | changes), encoding="utf-8")
-    return copy
+def compare(runs: PastRuns, *options: str) -> Ended:
+    return ended("compare", runs.before, runs.after, *options, "--lake", runs.lake)
 
 
 def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
@@ -41,10 +26,10 @@ def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
     return dict(rows.group_by("item_id").agg(pl.col("value").mean()).iter_rows())
 
 
-def test_scores_items_and_ranks_are_held_against_each_other(capsys: Capsys, runs: PastRuns) -> None:
-    ended = compare(capsys, runs, "--flips", "2", "--json")
-    assert (ended.status, ended.err) == (1, "")  # the judge answers at another address
-    found = ended.document
+def test_scores_items_and_ranks_are_held_against_each_other(runs: PastRuns) -> None:
+    done = compare(runs, "--flips", "2", "--json")
+    assert (done.status, done.err) == (1, "")  # the judge answers at another address
+    found = done.document
     (model,) = found["models"]
     changes = {(row["kind"], row["id"]): row for row in model["common"]}
     dataset = changes["dataset", "mini_text_classification"]
@@ -72,31 +57,31 @@ def test_scores_items_and_ranks_are_held_against_each_other(capsys: Capsys, runs
     assert {row["reply"] for row in shown["after"]} == {"A"}
 
 
-def test_the_terminal_names_what_fell(capsys: Capsys, runs: PastRuns) -> None:
-    ended = compare(capsys, runs, "--flips", "1")
-    out = " ".join(ended.out.split())
-    assert ended.status == 1
+def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
+    done = compare(runs, "--flips", "1")
+    out = " ".join(done.out.split())
+    assert done.status == 1
     assert "Not comparable without care: judge differs" in out
     assert "right -> wrong" in out
     assert "McNemar exact p =" in out
     assert "of mini_bias_detection fell" in out
 
 
-def test_a_run_against_itself_has_no_difference(capsys: Capsys, runs: PastRuns) -> None:
-    ended = moodflow(capsys, "compare", runs.after, runs.after, "--lake", runs.lake, "--json")
-    assert ended.status == 0
-    (model,) = ended.document["models"]
+def test_a_run_against_itself_has_no_difference(runs: PastRuns) -> None:
+    done = ended("compare", runs.after, runs.after, "--lake", runs.lake, "--json")
+    assert done.status == 0
+    (model,) = done.document["models"]
     assert {row["difference"] for row in model["common"]} == {0}
     assert all(row["ci_low"] == row["ci_high"] == 0 for row in model["common"])
     assert [row for row in model["flips"] if row["fell"] or row["rose"]] == []
-    assert (ended.document["differences"], ended.document["warnings"]) == ([], [])
+    assert (done.document["differences"], done.document["warnings"]) == ([], [])
 
 
-def test_what_makes_runs_incomparable_is_told(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
+def test_what_makes_runs_incomparable_is_told(runs: PastRuns, tmp_path: Path) -> None:
     plan, blueprint = runs.manifest["plan"], runs.manifest["blueprint"]
     blueprint["abilities"][1]["weight"] = 0.7
-    changed = copied(runs, tmp_path, plan={**plan, "seed": 1}, blueprint=blueprint, blueprint_sha256="0" * 64)
-    found = compare(capsys, changed, "--json").document
+    changed = runs.copied(tmp_path, plan={**plan, "seed": 1}, blueprint=blueprint, blueprint_sha256="0" * 64)
+    found = compare(changed, "--json").document
     assert [warning.split(" differ")[0].split(":")[0] for warning in found["warnings"]] == [
         "the blueprint is another one",
         "seed",
@@ -107,27 +92,21 @@ def test_what_makes_runs_incomparable_is_told(capsys: Capsys, runs: PastRuns, tm
     assert told["blueprint.abilities.1.weight"] == (0.3, 0.7)
 
 
-def test_a_plans_options_are_refused_for_two_runs(capsys: Capsys, runs: PastRuns) -> None:
-    ended = compare(capsys, runs, "--model", "scripted", "--sample", "3")
-    assert (ended.status, ended.out) == (2, "")
-    assert "two runs are compared as they are" in ended.err
-    assert "where: --model, --sample" in ended.err
-
-
-def test_runs_of_different_benchmarks_are_refused(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
-    ended = compare(capsys, copied(runs, tmp_path, benchmark="longemotion-mini"))
-    assert (ended.status, ended.out) == (2, "")
-    assert "got: moodbench-mini and longemotion-mini" in ended.err
+def test_runs_of_different_benchmarks_are_refused(runs: PastRuns, tmp_path: Path) -> None:
+    done = compare(runs.copied(tmp_path, benchmark="longemotion-mini"))
+    assert (done.status, done.out) == (2, "")
+    assert "got: moodbench-mini and longemotion-mini" in done.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (("nothing", "nothing"), "there is no run nothing"),
+        (("any", "other", "--model", "m", "--sample", "3"), "two runs are compared as they are\n  where: --model, --sample"),
         (("moodbench-mini", "--model", "smollm2", "--flips", "3"), "only two runs have items that flipped"),
     ],
 )
-def test_wrong_arguments_are_told(capsys: Capsys, runs: PastRuns, arguments: tuple[str, ...], expected: str) -> None:
-    ended = moodflow(capsys, "compare", *arguments, "--lake", runs.lake)
-    assert ended.status == 2
-    assert expected in ended.err
+def test_wrong_arguments_are_told(runs: PastRuns, arguments: tuple[str, ...], expected: str) -> None:
+    done = ended("compare", *arguments, "--lake", runs.lake)
+    assert (done.status, done.out) == (2, "")
+    assert expected in done.err

@@ -23,15 +23,24 @@ ASKED = (*RIGHT, "record", "lcsts")
 """record has no reference score; lcsts, without a judge, no corrected one."""
 
 
-def plan_for(server: ModelServer, lake: Path, **fields: Any) -> Plan:
-    entry = ModelEntry(name="scripted", base_url=server.base_url, concurrency=16)
-    return Plan.model_validate({"benchmark": "moodbench", "models": (entry,), "lake": lake, "bootstrap": 0, **fields})
+def plan_for(server: ModelServer | None, lake: Path, **fields: Any) -> Plan:
+    """The plan for a model; without a server, none of its calls could be answered."""
+    entry = ModelEntry(name="scripted", base_url=server.base_url if server else "http://127.0.0.1:9/v1", concurrency=16)
+    given = {
+        "benchmark": "moodbench",
+        "mirror": MIRROR if MIRROR.is_dir() else None,
+        "models": (entry,),
+        "lake": lake,
+        "bootstrap": 0,
+    }
+    return Plan.model_validate({**given, **fields})
 
 
-def ask(plan: Plan) -> None:
+def ask(plan: Plan) -> Plan:
     """Put the replies of the plan's model into its lake."""
     run_stage("build", plan)
     run_stage("infer", plan)
+    return plan
 
 
 def only(result: CommandResult, **wanted: str) -> dict[str, Any]:
@@ -58,7 +67,7 @@ def printed(result: CommandResult) -> str:
 @pytest.mark.usefixtures("prefect_server")
 def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_path: Path) -> None:
     with ModelServer(policy(ASKED, "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=ASKED)
+        plan = plan_for(server, tmp_path, datasets=ASKED)
         ask(plan.model_copy(update={"profile": "reference", "datasets": (*RIGHT, "lcsts")}))
         ask(plan.model_copy(update={"datasets": ("record",)}))
     result = run_compare(plan)  # the server is gone: nothing is asked
@@ -100,19 +109,19 @@ def test_failed_calls_are_missing_here_and_wrong_there(tmp_path: Path) -> None:
         return "401" if number % 2 else None
 
     with ModelServer(policy(("copa",), "gold", MIRROR), fault=fault) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
+        plan = ask(plan_for(server, tmp_path, datasets=("copa",)))
     result = run_compare(plan)
     assert scores(result, kind="dataset", name="copa") == (100, 50)
+    # The profiles share replies and no item scores, and a second comparison finds both.
+    assert run_compare(plan).document == result.document
+    assert [len(list((tmp_path / layer).rglob("*.parquet"))) for layer in ("item_scores", "responses")] == [2, 1]
 
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "选A") as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, datasets=("copa",))))
     assert scores(result, kind="dataset", name="copa") == pytest.approx((55, 0))  # the first choice is right in 55 of 100
 
 
@@ -120,9 +129,7 @@ def test_replies_in_words_can_be_read_here_only(tmp_path: Path) -> None:
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     names = ("mini_text_matching", "mini_user_safety")
     with ModelServer(policy(names, "gold")) as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, benchmark="moodbench-mini", datasets=names)))
     for name in names:
         assert scores(result, kind="dataset", name=name) == (100, None)
         assert only(result, kind="dataset", name=name)["why"] == [
@@ -137,8 +144,7 @@ def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
     with ModelServer(policy(("record",), "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("record",), sample=10)
-        ask(plan)
+        plan = ask(plan_for(server, tmp_path, datasets=("record",), sample=10))
     result = run_compare(plan.model_copy(update={"datasets": ("record", "copa")}))
     assert scores(result, kind="dataset", name="record") == (100, None)
     assert scores(result, kind="dataset", name="copa") == (None, None)
@@ -147,30 +153,16 @@ def test_one_profile_without_any_reply_leaves_the_other(tmp_path: Path) -> None:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
-def test_the_profiles_do_not_share_item_scores(tmp_path: Path) -> None:
-    with ModelServer(policy(("copa",), "gold", MIRROR)) as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("copa",))
-        ask(plan)
-    assert run_compare(plan).document == run_compare(plan).document
-    assert len(list((tmp_path / "item_scores").rglob("*.parquet"))) == 2
-    assert len(list((tmp_path / "responses").rglob("*.parquet"))) == 1
-
-
-@needs_mirror
-@pytest.mark.usefixtures("prefect_server")
 def test_rows_taken_for_headers_are_left_out(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, mirror=MIRROR, datasets=("moodbench3",), sample=302)
-        ask(plan)
-    result = run_compare(plan)
+        result = run_compare(ask(plan_for(server, tmp_path, datasets=("moodbench3",), sample=302)))
     # A is right in 78 of 302 rows and in neither of the two first ones: data dictionary, section 5, gold letters.
     assert scores(result, kind="dataset", name="moodbench3") == pytest.approx((100 * 78 / 302, 100 * 78 / 300))
 
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini", profile="reference")
+    plan = plan_for(None, tmp_path, benchmark="moodbench-mini", profile="reference")
     expected = "none of the datasets of moodbench-mini can be had in the reference profile"
     with pytest.raises(SourceMissingError, match=expected) as caught:
         run_stage("build", plan)
@@ -179,14 +171,12 @@ def test_a_benchmark_without_any_reference_score_is_named_as_it_was_typed(tmp_pa
 
 @pytest.mark.usefixtures("prefect_server")
 def test_without_replies_there_is_nothing_to_compare(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, benchmark="moodbench-mini")
+    plan = plan_for(None, tmp_path, benchmark="moodbench-mini")
     with pytest.raises(UsageError, match="nothing to score"):
         run_compare(plan)
 
 
 def test_a_dataset_named_in_vain_in_the_reference_profile_says_why(tmp_path: Path) -> None:
-    with ModelServer(lambda _messages: "A") as server:
-        plan = plan_for(server, tmp_path, datasets=("stereoset",), profile="reference")
+    plan = plan_for(None, tmp_path, datasets=("stereoset",), profile="reference")
     with pytest.raises(UsageError, match="stereoset has no reference score: the released code asks for the anti-stereotype"):
         run_stage("score", plan)

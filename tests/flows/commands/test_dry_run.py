@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.flows.command import moodflow
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "in_journal", "stored", "upper_bound")
@@ -24,21 +24,21 @@ def counts(document: dict[str, Any]) -> set[tuple[Any, ...]]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_before_between_and_after(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_before_between_and_after(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        before = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
+        before = ask("run", server.base_url, tmp_path, "--dry-run", "--json")
         assert server.calls == 0
         assert not (lake / "runs").exists()
-        ask(capsys, "infer", server.base_url, tmp_path)
+        ask("infer", server.base_url, tmp_path)
         asked = server.calls
-        after = ask(capsys, "infer", server.base_url, tmp_path, "--dry-run", "--json")
+        after = ask("infer", server.base_url, tmp_path, "--dry-run", "--json")
         shutil.rmtree(lake / "responses" / "dataset=mini_user_safety")
         shutil.rmtree(lake / "judgements")
-        between = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--json")
-        more = ask(capsys, "run", server.base_url, tmp_path, "--dry-run", "--repeat", "2", "--json").document
+        between = ask("run", server.base_url, tmp_path, "--dry-run", "--json")
+        more = ask("run", server.base_url, tmp_path, "--dry-run", "--repeat", "2", "--json").document
         assert server.calls == asked
-    assert [ended.status for ended in (before, after, between)] == [0, 0, 0]
+    assert [done.status for done in (before, after, between)] == [0, 0, 0]
     assert counts(before.document) == {(*TESTED, 8, 0, 0, False), (*JUDGED, 8, 0, 0, True), (*SAFETY, 8, 0, 0, False)}
     assert counts(after.document) == {(*TESTED, 0, 0, 8, False), (*JUDGED, 0, 0, 8, False), (*SAFETY, 0, 0, 8, False)}
     # Answers that are stored are judged by calls that are known, so these are found in the journal too.
@@ -67,16 +67,16 @@ def assert_estimates(before: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_shown_on_a_terminal_with_what_it_rests_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    ended = ask(capsys, "run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
-    assert ended.status == 0
-    assert "≤ 8" in ended.out
-    assert "Calls of the judge are an upper bound" in ended.out
-    assert "more than the budget of 100 tokens" in ended.out
-    assert "scripted (tested): guessed: 4 characters per token" in ended.out
+def test_shown_on_a_terminal_with_what_it_rests_on(tmp_path: Path) -> None:
+    done = ask("run", "http://127.0.0.1:9/v1", tmp_path, "--dry-run", "--budget-tokens", "100")
+    assert done.status == 0
+    assert "≤ 8" in done.out
+    assert "Calls of the judge are an upper bound" in done.out
+    assert "more than the budget of 100 tokens" in done.out
+    assert "scripted (tested): guessed: 4 characters per token" in done.out
 
 
-def test_a_stage_that_asks_nothing_has_no_dry_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    ended = moodflow(capsys, "score", "moodbench-mini", "--model", "smollm2", "--lake", tmp_path, "--dry-run")
-    assert ended.status == 2
-    assert "moodflow score calls no model" in ended.err
+def test_a_stage_that_asks_nothing_has_no_dry_run(tmp_path: Path) -> None:
+    done = ended("score", "moodbench-mini", "--model", "smollm2", "--lake", tmp_path, "--dry-run")
+    assert done.status == 2
+    assert "moodflow score calls no model" in done.err

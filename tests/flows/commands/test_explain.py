@@ -12,25 +12,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, moodflow
-from tests.flows.past_runs import PastRuns, make_past_runs, parts
-
-Capsys = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  runs are made with it
-    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")
+from tests.flows.command import Ended
+from tests.flows.past_runs import PastRuns, parts
+from tests.flows.scripted_roles import ended
 
 
-def explain(capsys: Capsys, runs: PastRuns, *options: str) -> Ended:
-    return moodflow(capsys, "explain", runs.after, *options, "--lake", runs.lake)
+def explain(runs: PastRuns, *options: str) -> Ended:
+    return ended("explain", runs.after, *options, "--lake", runs.lake)
 
 
-def document(capsys: Capsys, runs: PastRuns, *options: str, status: int = 0) -> Any:
-    ended = explain(capsys, runs, *options, "--json")
-    assert ended.status == status, ended.err
-    return ended.document
+def document(runs: PastRuns, *options: str, status: int = 0) -> Any:
+    done = explain(runs, *options, "--json")
+    assert done.status == status, done.err
+    return done.document
 
 
 def stored(runs: PastRuns, layer: str) -> pl.DataFrame:
@@ -38,8 +32,8 @@ def stored(runs: PastRuns, layer: str) -> pl.DataFrame:
     return pl.read_parquet(runs.lake / ref["path"], hive_partitioning=False)
 
 
-def test_a_total_adds_up_from_what_is_printed(capsys: Capsys, runs: PastRuns) -> None:
-    (model,) = document(capsys, runs)["models"]
+def test_a_total_adds_up_from_what_is_printed(runs: PastRuns) -> None:
+    (model,) = document(runs)["models"]
     below = [part for part in model["part"]["parts"] if part["score"] is not None]
     mean = fsum(part["weight"] * part["score"] for part in below) / fsum(part["weight"] for part in below)
     row = stored(runs, "totals").row(0, named=True)
@@ -51,10 +45,10 @@ def test_a_total_adds_up_from_what_is_printed(capsys: Capsys, runs: PastRuns) ->
 
 
 @pytest.mark.parametrize("ability", ["emotional", "foundational", "values_safety", "companionship"])
-def test_an_ability_adds_up_down_to_its_metrics(capsys: Capsys, runs: PastRuns, ability: str) -> None:
-    whole = document(capsys, runs, "--ability", ability)["models"][0]["part"]
+def test_an_ability_adds_up_down_to_its_metrics(runs: PastRuns, ability: str) -> None:
+    whole = document(runs, "--ability", ability)["models"][0]["part"]
     tasks = [part["id"] for part in parts(whole) if part["kind"] == "task"]
-    trees = [whole, *(document(capsys, runs, "--task", task)["models"][0]["part"] for task in tasks)]
+    trees = [whole, *(document(runs, "--task", task)["models"][0]["part"] for task in tasks)]
     added = [part for tree in trees for part in parts(tree) if part["score"] is not None and part.get("parts")]
     for part in added:
         below = [each for each in part["parts"] if each["score"] is not None]
@@ -65,8 +59,8 @@ def test_an_ability_adds_up_down_to_its_metrics(capsys: Capsys, runs: PastRuns, 
     assert whole["score"] == score
 
 
-def test_raw_scores_follow_from_the_rows_that_are_printed(capsys: Capsys, runs: PastRuns) -> None:
-    found = document(capsys, runs, "--dataset", "mini_text_classification")
+def test_raw_scores_follow_from_the_rows_that_are_printed(runs: PastRuns) -> None:
+    found = document(runs, "--dataset", "mini_text_classification")
     values = [score["value"] for row in found["rows"] for score in row["scores"] if score["value"] is not None]
     (metric,) = found["metrics"]
     assert metric["counts"] == {"sum": sum(values), "n_scored": len(values)}
@@ -82,8 +76,8 @@ def test_raw_scores_follow_from_the_rows_that_are_printed(capsys: Capsys, runs: 
         assert row["value"] == float(chosen["gold"])
 
 
-def test_a_mean_over_labels_follows_from_the_printed_labels(capsys: Capsys, runs: PastRuns) -> None:
-    found = document(capsys, runs, "--dataset", "mini_irony_detection")
+def test_a_mean_over_labels_follows_from_the_printed_labels(runs: PastRuns) -> None:
+    found = document(runs, "--dataset", "mini_irony_detection")
     labels = found["metrics"][0]["labels"]
     counted = [Fraction(2 * label["hits"], label["predicted"] + label["gold"]) for label in labels]
     assert found["models"][0]["part"]["parts"][0]["measured"]["raw"] == pytest.approx(
@@ -93,29 +87,29 @@ def test_a_mean_over_labels_follows_from_the_printed_labels(capsys: Capsys, runs
     assert hits == sum(label["hits"] for label in labels)
 
 
-def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(capsys: Capsys, runs: PastRuns) -> None:
-    found = document(capsys, runs, "--dataset", "mini_summarization")
+def test_ratings_and_the_judges_own_words_are_behind_a_judged_score(runs: PastRuns) -> None:
+    found = document(runs, "--dataset", "mini_summarization")
     for row in found["rows"]:
         shares = [(rating["rating"] - rating["lowest"]) / (rating["highest"] - rating["lowest"]) for rating in row["ratings"]]
         assert row["value"] == pytest.approx(sum(shares) / len(shares))
         assert json.loads(row["ratings"][0]["raw_reply"])["fluency"] == 1
 
 
-def test_every_command_that_is_printed_leads_to_what_it_says(capsys: Capsys, runs: PastRuns) -> None:
-    step, tiers = document(capsys, runs), []
+def test_every_command_that_is_printed_leads_to_what_it_says(runs: PastRuns) -> None:
+    step, tiers = document(runs), []
     while step["level"] != "item":
         tiers.append(step["level"])
         following = step["rows"][0]["next"] if "rows" in step else step["next"]
-        ended = moodflow(capsys, *shlex.split(following)[1:], "--json")
-        assert ended.status == 0
-        step = ended.document
+        done = ended(*shlex.split(following)[1:], "--json")
+        assert done.status == 0
+        step = done.document
     assert tiers == ["total", "ability", "ability", "task", "dataset"]
-    assert moodflow(capsys, *shlex.split(step["above"])[1:], "--json").document["level"] == "dataset"
+    assert ended(*shlex.split(step["above"])[1:], "--json").document["level"] == "dataset"
 
 
-def test_one_row_shows_what_was_sent_and_proves_it(capsys: Capsys, runs: PastRuns) -> None:
-    row = document(capsys, runs, "--dataset", "mini_text_classification")["rows"][0]
-    found = document(capsys, runs, "--item", row["item_id"])
+def test_one_row_shows_what_was_sent_and_proves_it(runs: PastRuns) -> None:
+    row = document(runs, "--dataset", "mini_text_classification")["rows"][0]
+    found = document(runs, "--item", row["item_id"])
     assert found["dataset"] == "mini_text_classification"
     assert len(found["asked"]) == 2  # two orders
     responses = pl.concat(
@@ -142,29 +136,29 @@ def test_one_row_shows_what_was_sent_and_proves_it(capsys: Capsys, runs: PastRun
     assert found["item"]["source"]["source_row_sha256"] == source["source_row_sha256"]
 
 
-def test_without_a_journal_a_prompt_is_still_proven(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
-    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
+def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Path) -> None:
+    copy = runs.copied(tmp_path)
     shutil.rmtree(copy.lake / "journal")
-    row = document(capsys, copy, "--dataset", "mini_eq_test")["rows"][0]
-    proof = document(capsys, copy, "--item", row["item_id"])["asked"][0]["calls"][0]["proof"]
+    row = document(copy, "--dataset", "mini_eq_test")["rows"][0]
+    proof = document(copy, "--item", row["item_id"])["asked"][0]["calls"][0]["proof"]
     assert (proof["hash_holds"], proof["rebuilt"], proof["journal"]) == (True, "same", "no journal")
-    ended = explain(capsys, copy, "--item", row["item_id"])
-    assert "there is no journal here to look into" in " ".join(ended.out.split())
+    done = explain(copy, "--item", row["item_id"])
+    assert "there is no journal here to look into" in " ".join(done.out.split())
 
 
-def test_the_worst_rows_come_first_and_only_as_many(capsys: Capsys, runs: PastRuns) -> None:
-    rows = document(capsys, runs, "--dataset", "mini_degree_of_personalization")["rows"]
-    worst = document(capsys, runs, "--dataset", "mini_degree_of_personalization", "--worst", "3")["rows"]
+def test_the_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
+    rows = document(runs, "--dataset", "mini_degree_of_personalization")["rows"]
+    worst = document(runs, "--dataset", "mini_degree_of_personalization", "--worst", "3")["rows"]
     assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
     assert len(worst) == 3
 
 
-def test_a_terminal_is_told_the_same_numbers(capsys: Capsys, runs: PastRuns) -> None:
-    out = explain(capsys, runs).out
-    total = document(capsys, runs)["models"][0]["total"]
+def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
+    out = explain(runs).out
+    total = document(runs)["models"][0]["total"]
     assert f"{total['total_before_veto']:.2f}" in out
     assert "Coverage: 7 of 41 datasets" in out
-    out = " ".join(explain(capsys, runs, "--dataset", "mini_text_classification").out.split())
+    out = " ".join(explain(runs, "--dataset", "mini_text_classification").out.split())
     assert "sum of values / items scored: sum" in out
     assert "Read as A, right is" in out
     assert "Go deeper: moodflow explain" in out
@@ -188,44 +182,38 @@ def test_a_terminal_is_told_the_same_numbers(capsys: Capsys, runs: PastRuns) -> 
         (("--worst", "2"), "rows are those of one dataset"),
     ],
 )
-def test_a_name_that_is_wrong_is_told_with_the_nearest(
-    capsys: Capsys, runs: PastRuns, options: tuple[str, ...], expected: str
-) -> None:
-    ended = explain(capsys, runs, *options)
-    assert (ended.status, ended.out) == (2, "")
-    assert expected in ended.err
+def test_a_name_that_is_wrong_is_told_with_the_nearest(runs: PastRuns, options: tuple[str, ...], expected: str) -> None:
+    done = explain(runs, *options)
+    assert (done.status, done.out) == (2, "")
+    assert expected in done.err
 
 
-def test_a_run_that_is_not_there_is_told_with_the_nearest(capsys: Capsys, runs: PastRuns) -> None:
-    ended = moodflow(capsys, "explain", runs.after[:-1], "--lake", runs.lake)
-    assert ended.status == 2
-    assert f"did you mean {runs.after}" in ended.err
+def test_a_run_that_is_not_there_is_told_with_the_nearest(runs: PastRuns) -> None:
+    done = ended("explain", runs.after[:-1], "--lake", runs.lake)
+    assert done.status == 2
+    assert f"did you mean {runs.after}" in done.err
 
 
-def test_texts_of_a_redacted_run_stay_out(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
-    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
-    row = document(capsys, copy, "--dataset", "mini_text_classification")["rows"][0]
-    manifest = copy.manifest | {"redacted": True}
-    for notice in manifest["datasets"]:
-        notice["redistributable"] = notice["id"] != "mini_text_classification"
-    (copy.lake / "runs" / copy.after / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+def test_texts_of_a_redacted_run_stay_out(runs: PastRuns, tmp_path: Path) -> None:
+    row = document(runs, "--dataset", "mini_text_classification")["rows"][0]
+    notices = [{**notice, "redistributable": notice["id"] != "mini_text_classification"} for notice in runs.manifest["datasets"]]
+    copy = runs.copied(tmp_path, redacted=True, datasets=notices)
     texts = [row["question"], *(option["text"] for option in row["options"])]
     for options in (("--dataset", "mini_text_classification"), ("--item", row["item_id"])):
         for form in ((), ("--json",)):
-            out = explain(capsys, copy, *options, *form).out
+            out = explain(copy, *options, *form).out
             assert not any(text in out for text in texts)
             assert "withheld" in out or "left out" in out
-    call = document(capsys, copy, "--item", row["item_id"])["asked"][0]["calls"][0]
+    call = document(copy, "--item", row["item_id"])["asked"][0]["calls"][0]
     assert call["messages"] is None
     assert call["proof"]["hash_holds"]  # proven all the same
-    assert document(capsys, copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
+    assert document(copy, "--dataset", "mini_eq_test")["rows"][0]["question"][:5] not in ("", "text ")
 
 
-def test_numbers_that_do_not_add_up_are_a_finding(capsys: Capsys, runs: PastRuns, tmp_path: Path) -> None:
-    copy = PastRuns(Path(shutil.copytree(runs.lake, tmp_path / "lake")), runs.before, runs.after)
-    manifest = copy.manifest
-    main = next(ability for ability in manifest["blueprint"]["abilities"] if ability["id"] == "emotional")
+def test_numbers_that_do_not_add_up_are_a_finding(runs: PastRuns, tmp_path: Path) -> None:
+    blueprint = runs.manifest["blueprint"]
+    main = next(ability for ability in blueprint["abilities"] if ability["id"] == "emotional")
     main["weight"] = 0.9  # the stored total was weighed with 0.4
-    (copy.lake / "runs" / copy.after / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    assert not document(capsys, copy, status=1)["adds_up"]
-    assert "The stored scores are not what their parts give" in " ".join(explain(capsys, copy).out.split())
+    copy = runs.copied(tmp_path, blueprint=blueprint)
+    assert not document(copy, status=1)["adds_up"]
+    assert "The stored scores are not what their parts give" in " ".join(explain(copy).out.split())

@@ -1,49 +1,25 @@
 """`moodflow leaderboard`: stored and published models, pages, and what it refuses."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from flows.cli import app, guarded
 from flows.commands.run_view import leaderboard_table
 from schemas.addresses import REPORTS_URL
 from schemas.errors import UsageError
-from schemas.lineage import CallCounts, RunManifest
 from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.manifest import write_manifest
+from tests.flows.commands.test_bad_input import blueprint
+from tests.flows.past_runs import bare_manifest
+from tests.flows.scripted_roles import ended
 
 
-def manifest(run: str, benchmark: str = "moodbench") -> RunManifest:
-    return RunManifest(
-        run=run,
-        benchmark=benchmark,
-        blueprint={},
-        blueprint_sha256="b" * 64,
-        plan={},
-        package_version="0.1.0",
-        git_commit=None,
-        started_at="2026-01-01T00:00:00+00:00",
-        finished_at="2026-01-01T00:00:00+00:00",
-        partitions=(),
-        missing=(),
-        calls=CallCounts(),
-        report=f"runs/{run}/report.html",
-    )
-
-
-def leaderboard(*options: str) -> int:
-    return guarded(lambda: app(["leaderboard", *options], standalone_mode=True))
-
-
-def test_a_papers_table_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_papers_table_as_a_page(tmp_path: Path) -> None:
     page = tmp_path / "published.html"
-    assert leaderboard("moodbench", "--published", "--html", str(page), "--json") == 0
-    document = json.loads(capsys.readouterr().out)
+    document = ended("leaderboard", "moodbench", "--published", "--html", page, "--json").document
     assert (len(document["models"]), document["html"]) == (30, str(page))
     html = page.read_text(encoding="utf-8")
-    assert html.count('class="badge vetoed"') == 2
-    assert html.count('class="badge counted"') == 28
+    assert (html.count('class="badge vetoed"'), html.count('class="badge counted"')) == (2, 28)
 
 
 @pytest.mark.parametrize(
@@ -55,18 +31,18 @@ def test_a_papers_table_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--run", "r"], "run r is of another benchmark"),
     ],
 )
-def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_manifest(tmp_path, manifest("r", "longemotion"))
-    assert leaderboard("moodbench", *options, "--lake", str(tmp_path)) == 2
-    assert message in capsys.readouterr().err
+def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -> None:
+    write_manifest(tmp_path, bare_manifest("r", benchmark="longemotion"))
+    done = ended("leaderboard", "moodbench", *options, "--lake", tmp_path)
+    assert (done.status, message in done.err) == (2, True)
 
 
 def test_reports_are_linked_from_where_the_page_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(REPORTS_URL, raising=False)
     lake, page = tmp_path / "lake", tmp_path / "pages" / "board.html"
-    assert report_links([manifest("r")], lake, page) == {"r": "../lake/runs/r/report.html"}
+    assert report_links([bare_manifest("r")], lake, page) == {"r": "../lake/runs/r/report.html"}
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:4299/runs/")
-    assert report_links([manifest("r")], lake, page) == {"r": "http://127.0.0.1:4299/runs/r/report.html"}
+    assert report_links([bare_manifest("r")], lake, page) == {"r": "http://127.0.0.1:4299/runs/r/report.html"}
 
 
 def test_rows_carry_their_setting_and_abilities() -> None:
@@ -76,6 +52,9 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert rows[1]["setting"] == "coem"
     assert rows[0]["abilities"]["emotion_summary"] == pytest.approx(88.4)
     assert leaderboard_table("longemotion", rows).row_count == 18
+    first, *others = published_leaderboard("moodbench").rows
+    assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
+    assert {row["setting"] for row in others} == {"base"}
 
 
 @pytest.mark.parametrize(("benchmark", "veto"), [("longemotion", []), ("moodbench", ["passed"] * 3)])
@@ -85,20 +64,9 @@ def test_a_veto_is_shown_where_the_benchmark_has_a_gate(benchmark: str, veto: li
     assert [column[first.index("Veto")] for column in models if "Veto" in first] == veto
 
 
-def test_moodbench_is_as_it_was() -> None:
-    rows = published_leaderboard("moodbench").rows
-    assert (len(rows), rows[0]["model"], rows[0]["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
-    assert {row["setting"] for row in rows} == {"base"}
-
-
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(
-        'name: own\ntitle: Own\nversion: "1"\nsource: none\nlevel_rules: [{weights: {low: 1}}]\n'
-        "abilities: [{id: patience, title: P, tasks: [{id: t, title: T, level: low, datasets: [d]}]}]\n"
-        "datasets: {d: {title: D, methods: [{id: m, metrics: [{metric: accuracy}]}]}}\n",
-        encoding="utf-8",
-    )
+    task = {"id": "t", "title": "T", "level": "low", "datasets": ["own_items"]}
+    own = blueprint(tmp_path, abilities=[{"id": "patience", "title": "P", "tasks": [task]}])
     with pytest.raises(UsageError, match="no published table for own") as caught:
-        published_leaderboard(str(file))
+        published_leaderboard(str(own))
     assert "patience" in str(caught.value)

@@ -17,8 +17,8 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.sources.locating import Locator, source_sha256
-from tests.flows.command import moodflow
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
 
@@ -45,13 +45,13 @@ def events_in(lake: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def graph_of(capsys: pytest.CaptureFixture[str], lake: Path, target: str, *more: str) -> dict[str, Any]:
-    return moodflow(capsys, "lineage", target, "--lake", lake, *more, "--json").document
+def graph_of(lake: Path, target: str, *more: str) -> dict[str, Any]:
+    return ended("lineage", target, "--lake", lake, *more, "--json").document
 
 
-def test_every_partition_of_a_run_reaches_a_source_file(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
+def test_every_partition_of_a_run_reaches_a_source_file(traced: Path) -> None:
     (name,) = list_runs(traced)
-    graph = graph_of(capsys, traced, name)
+    graph = graph_of(traced, name)
     nodes = {node["id"]: node for node in graph["nodes"]}
     parents: dict[str, list[str]] = {}
     for edge in graph["edges"]:
@@ -76,32 +76,30 @@ def test_every_partition_of_a_run_reaches_a_source_file(capsys: pytest.CaptureFi
     assert sorted(bundled) == sorted(f"data/bundled/{file.name}" for file in files.values() if isinstance(file, BundledFile))
 
 
-def test_the_tree_of_a_run_has_a_line_per_layer_and_with_full_one_per_partition(
-    capsys: pytest.CaptureFixture[str], traced: Path
-) -> None:
+def test_the_tree_of_a_run_has_a_line_per_layer_and_with_full_one_per_partition(traced: Path) -> None:
     (name,) = list_runs(traced)
-    short = moodflow(capsys, "lineage", name, "--lake", traced).out
-    full = moodflow(capsys, "lineage", name, "--lake", traced, "--full").out
+    short = ended("lineage", name, "--lake", traced).out
+    full = ended("lineage", name, "--lake", traced, "--full").out
     assert "responses  2 partitions  16 rows" in short
     assert "data/bundled/summarization.jsonl" in full
     for ref in read_manifest(traced, name).partitions:
         assert f"fingerprint {ref.fingerprint[:8]} content {ref.content_sha256[:8]}" in full
 
 
-def test_a_file_can_be_named_by_path_or_by_its_first_digits(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
+def test_a_file_can_be_named_by_path_or_by_its_first_digits(traced: Path) -> None:
     (name,) = list_runs(traced)
     ref = next(ref for ref in read_manifest(traced, name).partitions if ref.layer == "judgements")
-    named = [graph_of(capsys, traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
+    named = [graph_of(traced, target) for target in (ref.path, str(traced / ref.path), ref.fingerprint[:10])]
     assert named[0] == named[1] == named[2]
     layers = {node["layer"] or node["kind"] for node in named[0]["nodes"]}
     assert (named[0]["root"], named[0]["runs"]) == (ref.path, [name])
     assert layers == {"judgements", "responses", "items", "source"}
-    assert moodflow(capsys, "lineage", ref.path, "--lake", traced).out.splitlines()[-1] == f"Used by run {name}"
+    assert ended("lineage", ref.path, "--lake", traced).out.splitlines()[-1] == f"Used by run {name}"
 
 
-def test_the_layers_are_printed_as_mermaid(capsys: pytest.CaptureFixture[str], traced: Path) -> None:
+def test_the_layers_are_printed_as_mermaid(traced: Path) -> None:
     (name,) = list_runs(traced)
-    lines = moodflow(capsys, "lineage", name, "--lake", traced, "--mermaid").out.splitlines()
+    lines = ended("lineage", name, "--lake", traced, "--mermaid").out.splitlines()
     assert lines[0] == "graph TD"
     assert set(lines) == set(diagram_of_run(read_manifest(traced, name)))
     assert {"    responses --> judgements", "    judgements --> item_scores"} <= set(lines)
@@ -112,36 +110,35 @@ def test_nodes_of_a_layer_and_files_of_a_repository_are_groups(traced: Path) -> 
     grouped = group_nodes(read_graph(traced, name), full=False)
     assert grouped.parents["partition:item_scores"] == ("partition:judgements", "partition:responses")
     assert grouped.parents["partition:items"] == ("source:bundled@None",)
-    items = grouped.groups["partition:items"]
-    assert (len(items.nodes), items.rows, len(items.versions), items.lost) == (2, 16, 1, 0)
+    assert [(node.rows, node.state) for node in grouped.groups["partition:items"]] == [(8, "present")] * 2
 
 
 @pytest.mark.parametrize(
     ("target", "expected"),
     [("nothing", "the lake holds no such run and no such file"), ("../x", "no such file"), ("SHA", "no such run")],
 )
-def test_what_is_not_there_is_said(capsys: pytest.CaptureFixture[str], traced: Path, target: str, expected: str) -> None:
-    ended = moodflow(capsys, "lineage", target, "--lake", traced)
-    assert (ended.status, ended.out) == (2, "")
-    assert expected in ended.err
-    assert list_runs(traced)[0] in ended.err
+def test_what_is_not_there_is_said(traced: Path, target: str, expected: str) -> None:
+    done = ended("lineage", target, "--lake", traced)
+    assert (done.status, done.out) == (2, "")
+    assert expected in done.err
+    assert list_runs(traced)[0] in done.err
 
 
-def test_a_file_outside_the_lake_is_refused(capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path) -> None:
+def test_a_file_outside_the_lake_is_refused(traced: Path, tmp_path: Path) -> None:
     outside = tmp_path / "x.parquet"
     outside.write_bytes(b"")
-    ended = moodflow(capsys, "lineage", outside, "--lake", traced)
-    assert (ended.status, "the file is outside the lake" in ended.err) == (2, True)
+    done = ended("lineage", outside, "--lake", traced)
+    assert (done.status, "the file is outside the lake" in done.err) == (2, True)
 
 
-def test_a_partition_that_is_gone_is_shown_as_gone(capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path) -> None:
+def test_a_partition_that_is_gone_is_shown_as_gone(traced: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     copytree(traced, lake)
     (name,) = list_runs(lake)
     ref = next(ref for ref in read_manifest(lake, name).partitions if ref.layer == "responses")
     (lake / ref.path).unlink()
-    assert "the file is gone" in moodflow(capsys, "lineage", name, "--lake", lake, "--full").out
-    assert "1 gone or damaged" in moodflow(capsys, "lineage", name, "--lake", lake).out
+    assert "the file is gone" in ended("lineage", name, "--lake", lake, "--full").out
+    assert "1 gone or damaged" in ended("lineage", name, "--lake", lake).out
 
 
 def test_every_step_of_a_run_tells_what_it_did(traced: Path) -> None:
@@ -182,7 +179,7 @@ def test_events_and_manifest_agree(traced: Path) -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key(
-    capsys: pytest.CaptureFixture[str], traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = tmp_path / "lake"
     copytree(traced, lake)
@@ -191,14 +188,14 @@ def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ModelServer(policy(DATASETS, "gold")) as server:
         base_url = server.base_url
-    built = moodflow(capsys, *arguments("build", base_url, lake))
+    built = ended(*arguments("build", base_url, lake))
     assert built.status == 0
     again = [event for event in events_in(lake)[before:] if event["eventType"] == "COMPLETE"]
     assert [event["run"]["facets"]["moodflow_step"]["upToDate"] for event in again] == [True, True]
     items = next((lake / "items").rglob("*.parquet"))
     items.write_bytes(items.read_bytes()[:100])
     (lake / ref.path).unlink()
-    failed = moodflow(capsys, *arguments("build", base_url, lake, "--api-key-env", "MODEL_KEY"))
+    failed = ended(*arguments("build", base_url, lake, "--api-key-env", "MODEL_KEY"))
     assert failed.status == 2
     last = [event for event in events_in(lake) if event["eventType"] == "FAIL"]
     for event in last:

@@ -7,7 +7,8 @@ import pytest
 
 from flows.commands import models
 from tasks.models.capabilities.providers import find_provider
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
+from tests.flows.scripted_roles import ended
 from tests.probed_server import Answer, ProbedServer, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 
@@ -19,19 +20,19 @@ def lake(tmp_path: Path) -> Path:
     return tmp_path / "lake"
 
 
-def check(capsys: pytest.CaptureFixture[str], lake: Path, *arguments: str | Path) -> Ended:
-    return moodflow(capsys, "models", "check", *arguments, "--lake", lake)
+def check(lake: Path, *arguments: str | Path) -> Ended:
+    return ended("models", "check", *arguments, "--lake", lake)
 
 
 def written(folder: Path) -> str:
     return "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_model_that_answers(capsys: pytest.CaptureFixture[str], lake: Path) -> None:
+def test_a_model_that_answers(lake: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
-        ended = check(capsys, lake, "listener", "--base-url", server.base_url, "--json")
-        assert ended.status == 0
-        document = ended.document
+        done = check(lake, "listener", "--base-url", server.base_url, "--json")
+        assert done.status == 0
+        document = done.document
     assert (document["model"], document["server"], document["answers"]) == ("listener", server.base_url, True)
     assert (document["calls"], document["remembered"], document["token_limit"]) == (2, False, "max_tokens")
     assert document["unsent"] == ["temperature"]
@@ -45,53 +46,51 @@ def test_a_model_that_answers(capsys: pytest.CaptureFixture[str], lake: Path) ->
     assert Path(document["file"]).is_file()
 
 
-def test_what_was_found_is_remembered_until_it_is_asked_again(capsys: pytest.CaptureFixture[str], lake: Path) -> None:
+def test_what_was_found_is_remembered_until_it_is_asked_again(lake: Path) -> None:
     with ProbedServer(lambda body, _: completed(body)) as server:
         arguments = ("listener", "--base-url", server.base_url)
-        first = check(capsys, lake, *arguments, "--json").document
-        second = check(capsys, lake, *arguments, "--json").document
+        first = check(lake, *arguments, "--json").document
+        second = check(lake, *arguments, "--json").document
         assert len(server.bodies) == 1
         assert second == {**first, "remembered": True}
-        shown = check(capsys, lake, *arguments)
+        shown = check(lake, *arguments)
         assert "--again sends calls" in shown.out
-        assert check(capsys, lake, *arguments, "--again", "--json").document["remembered"] is False
+        assert check(lake, *arguments, "--again", "--json").document["remembered"] is False
         assert len(server.bodies) == 2
-    assert check(capsys, lake, *arguments).status == 0  # the server is gone, the answer is not
-    assert check(capsys, lake, *arguments, "--again").status == 1
+    assert check(lake, *arguments).status == 0  # the server is gone, the answer is not
+    assert check(lake, *arguments, "--again").status == 1
 
 
 @pytest.mark.parametrize(("status", "message"), [(401, "invalid key"), (404, "model listener not found")])
-def test_no_answer_ends_with_1_and_is_not_remembered(
-    capsys: pytest.CaptureFixture[str], lake: Path, status: int, message: str
-) -> None:
+def test_no_answer_ends_with_1_and_is_not_remembered(lake: Path, status: int, message: str) -> None:
     with ProbedServer(lambda *_: refused(message, status)) as server:
-        ended = check(capsys, lake, "listener", "--base-url", server.base_url, "--json")
-        assert ended.status == 1
-        assert ended.document["capabilities"]["answers"]["evidence"] == f"HTTP {status}: {message}"
-        assert ended.document["file"] is None
+        done = check(lake, "listener", "--base-url", server.base_url, "--json")
+        assert done.status == 1
+        assert done.document["capabilities"]["answers"]["evidence"] == f"HTTP {status}: {message}"
+        assert done.document["file"] is None
         assert not lake.exists()
         server.script = lambda body, _: completed(body)
-        assert check(capsys, lake, "listener", "--base-url", server.base_url).status == 0
+        assert check(lake, "listener", "--base-url", server.base_url).status == 0
 
 
-def test_a_server_that_is_down_or_slow_ends_with_1(capsys: pytest.CaptureFixture[str], lake: Path) -> None:
-    down = check(capsys, lake, "listener", "--base-url", f"http://127.0.0.1:{closed_port()}/v1")
+def test_a_server_that_is_down_or_slow_ends_with_1(lake: Path) -> None:
+    down = check(lake, "listener", "--base-url", f"http://127.0.0.1:{closed_port()}/v1")
     assert down.status == 1
     assert "no connection" in down.out
     with ProbedServer(lambda body, _: Answer(200, completed(body).document, delay_s=1.0)) as server:
-        slow = check(capsys, lake, "listener", "--base-url", server.base_url, "--timeout", "0.2")
+        slow = check(lake, "listener", "--base-url", server.base_url, "--timeout", "0.2")
     assert slow.status == 1
     assert "within 0.2 s" in slow.out
 
 
-def test_the_table_says_what_the_document_says(capsys: pytest.CaptureFixture[str], lake: Path) -> None:
+def test_the_table_says_what_the_document_says(lake: Path) -> None:
     def script(body: dict[str, Any], _: str) -> Answer:
         if "seed" in body:
             return refused("[bold]seed[/bold] is not supported")
         return completed(body, model="other", reasoning_content="Monday", usage=None)
 
     with ProbedServer(script) as server:
-        shown = check(capsys, lake, "listener", "--base-url", server.base_url).out
+        shown = check(lake, "listener", "--base-url", server.base_url).out
     for words in (
         "HTTP 400: [bold]seed[/bold] is not supported",
         "asked listener, answered by other",
@@ -104,9 +103,7 @@ def test_the_table_says_what_the_document_says(capsys: pytest.CaptureFixture[str
         assert words in " ".join(shown.split())
 
 
-def test_a_key_is_sent_and_never_shown_or_kept(
-    capsys: pytest.CaptureFixture[str], lake: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_is_sent_and_never_shown_or_kept(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that repeats the key in every field there is, and in its refusals."""
 
     def echo(body: dict[str, Any], authorization: str) -> Answer:
@@ -123,28 +120,26 @@ def test_a_key_is_sent_and_never_shown_or_kept(
     monkeypatch.setenv("MARKED_KEY", KEY)
     with ProbedServer(echo) as server:
         arguments = ("listener", "--base-url", server.base_url, "--api-key-env", "MARKED_KEY")
-        shown = [check(capsys, lake, *arguments, *more) for more in ((), ("--json",), ("--again", "--json"))]
+        shown = [check(lake, *arguments, *more) for more in ((), ("--json",), ("--again", "--json"))]
         server.script = lambda _, authorization: refused(f"who is {authorization}?", 401)
-        shown.append(check(capsys, lake, *arguments, "--again"))
-        shown.append(moodflow(capsys, "models", "list", "--lake", lake, "--json"))
-    assert [ended.status for ended in shown] == [0, 0, 0, 1, 0]
+        shown.append(check(lake, *arguments, "--again"))
+        shown.append(ended("models", "list", "--lake", lake, "--json"))
+    assert [done.status for done in shown] == [0, 0, 0, 1, 0]
     assert shown[1].document["echoed_model"] == "model-of-Bearer [key]"
     assert "who is Bearer [key]?" in shown[3].out
     assert "model-of-Bearer [key]" in written(lake)
-    for text in (*(ended.out + ended.err for ended in shown), written(lake)):
+    for text in (*(done.out + done.err for done in shown), written(lake)):
         assert KEY not in text
 
 
-def test_a_key_that_is_missing_is_named(capsys: pytest.CaptureFixture[str], lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_missing_is_named(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
-    ended = check(capsys, lake, "deepseek-chat", "--provider", "deepseek")
-    assert ended.status == 2
-    assert "environment variable DEEPSEEK_API_KEY" in ended.err
+    done = check(lake, "deepseek-chat", "--provider", "deepseek")
+    assert done.status == 2
+    assert "environment variable DEEPSEEK_API_KEY" in done.err
 
 
-def test_a_provider_says_where_which_key_and_what_to_offer_first(
-    capsys: pytest.CaptureFixture[str], lake: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_provider_says_where_which_key_and_what_to_offer_first(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
 
     def script(body: dict[str, Any], authorization: str) -> Answer:
@@ -156,8 +151,8 @@ def test_a_provider_says_where_which_key_and_what_to_offer_first(
         # Only the address is not OpenAI's.
         here = find_provider("openai").model_copy(update={"base_url": server.base_url})
         monkeypatch.setattr(models, "find_provider", lambda _: here)
-        document = check(capsys, lake, "o3-mini", "--provider", "openai", "--json").document
-        assert "Documented" in check(capsys, lake, "o3-mini", "--provider", "openai").out
+        document = check(lake, "o3-mini", "--provider", "openai", "--json").document
+        assert "Documented" in check(lake, "o3-mini", "--provider", "openai").out
     assert set(sent) == {f"Bearer {KEY}"}
     assert "max_tokens" not in server.bodies[0]
     assert (document["token_limit"], document["unsent"]) == ("max_completion_tokens", ["temperature", "top_p"])
@@ -169,38 +164,21 @@ def test_a_provider_says_where_which_key_and_what_to_offer_first(
     assert stated == {"temperature": "no", "top_p": "no", "logprobs": "no", "seed": "some", "json_schema": "some"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("listener",), "got: neither"),
-        (("listener", "--provider", "vllm", "--base-url", "http://localhost:1/v1"), "got: both"),
-        (("listener", "--provider", "vlm"), "did you mean vllm"),
-        (("listener", "--base-url", "localhost:8000"), "not an http or https URL"),
-    ],
-)
-def test_wrong_usage_ends_with_2(capsys: pytest.CaptureFixture[str], lake: Path, arguments: tuple[str, ...], words: str) -> None:
-    ended = check(capsys, lake, *arguments)
-    assert ended.status == 2
-    assert words in ended.err
-
-
-def test_the_model_that_comes_with_the_install(capsys: pytest.CaptureFixture[str], lake: Path) -> None:
-    document = check(capsys, lake, "smollm2", "--json").document
+def test_the_model_that_comes_with_the_install(lake: Path) -> None:
+    document = check(lake, "smollm2", "--json").document
     assert (document["answers"], document["server"], document["token_limit"]) == (True, "", "max_tokens")
     works = {name for name, found in document["capabilities"].items() if found["verdict"] == "yes"}
     assert {"temperature", "top_p", "seed", "usage", "finish_reason"} <= works
 
 
-def test_the_list_has_providers_and_checked_models(
-    capsys: pytest.CaptureFixture[str], lake: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_has_providers_and_checked_models(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEEPSEEK_API_KEY", KEY)
     monkeypatch.delenv("MOONSHOT_API_KEY", raising=False)
-    empty = moodflow(capsys, "models", "list", "--lake", lake)
+    empty = ended("models", "list", "--lake", lake)
     assert "Checked model" not in empty.out
     with ProbedServer(lambda body, _: completed(body)) as server:
-        check(capsys, lake, "org/listener", "--base-url", server.base_url)
-    document = moodflow(capsys, "models", "list", "--lake", lake, "--json").document
+        check(lake, "org/listener", "--base-url", server.base_url)
+    document = ended("models", "list", "--lake", lake, "--json").document
     rows = {row["id"]: row for row in document["providers"]}
     assert (rows["deepseek"]["api_key_env"], rows["deepseek"]["key_is_set"]) == ("DEEPSEEK_API_KEY", True)
     assert (rows["moonshot"]["key_is_set"], rows["ollama"]["key_is_set"]) == (False, None)
@@ -208,7 +186,7 @@ def test_the_list_has_providers_and_checked_models(
     (checked,) = document["checked"]
     assert (checked["model"], checked["server"], checked["token_limit"]) == ("org/listener", server.base_url, "max_tokens")
     assert (checked["dialect"]["token_limit"], checked["dialect"]["unsent"]) == ("max_tokens", [])
-    shown = moodflow(capsys, "models", "list", "--lake", lake).out
+    shown = ended("models", "list", "--lake", lake).out
     assert "org/listener" in shown
     assert "limit max_tokens" in " ".join(shown.split())
     assert "MOONSHOT_API_KEY (not set)" in " ".join(shown.split())

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from flows.cli import app, guarded
 from flows.commands.plan_fields import ROLES, PlanField, plan_fields
 from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
+from tests.flows.scripted_roles import ended
 
 URL = "http://localhost:9/v1"
 SERVER = ("--model", "m", "--base-url", URL)
@@ -39,8 +41,8 @@ TEXTS: dict[str, tuple[Any, Any]] = {  # values of fields that are not free: the
 }
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
-    return moodflow(capsys, "run", "moodbench-mini", *arguments)
+def run(*arguments: str | Path) -> Ended:
+    return ended("run", "moodbench-mini", *arguments)
 
 
 def text_of(field: PlanField, folder: Path) -> tuple[str, Any]:
@@ -94,8 +96,8 @@ def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
     assert value_at(plan, path) == value
 
 
-def test_the_fields_are_listed_with_type_default_and_description(capsys: pytest.CaptureFixture[str]) -> None:
-    listed = {row["path"]: row for row in moodflow(capsys, "options", "--json").document["options"]}
+def test_the_fields_are_listed_with_type_default_and_description() -> None:
+    listed = {row["path"]: row for row in ended("options", "--json").document["options"]}
     assert list(listed) == list(plan_fields())
     assert listed["retrieval.top_k"] == {
         "path": "retrieval.top_k",
@@ -104,56 +106,30 @@ def test_the_fields_are_listed_with_type_default_and_description(capsys: pytest.
         "description": "chunks shown to the model",
     }
     assert [row["path"] for row in listed.values() if not row["description"]] == []
-    shown = moodflow(capsys, "options").out
+    shown = ended("options").out
     assert "retrieval.top_k" in shown
     assert "judge.base_url, panel.sampling.max_tokens" in shown
 
 
 @pytest.mark.parametrize("name", FORMER.split())
-def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], name: str) -> None:
     if name.replace("-", "_") in {"dry_run", "json", *(field.name for field in fields(PlanOptions))}:
         return
-    ended = run(capsys, *SERVER, f"--{name}", "3")
-    assert (ended.status, plans) == (2, [])
-    assert f"there is no option --{name}" in ended.err
+    done = run(*SERVER, f"--{name}", "3")
+    assert (done.status, plans) == (2, [])
+    assert f"there is no option --{name}" in done.err
     if name in LEFT:
-        assert f"next step: {LEFT[name]}" in ended.err
+        assert f"next step: {LEFT[name]}" in done.err
         return
-    option, _, setting = ended.err.rpartition("next step: use ")[2].partition(" ")
+    option, _, setting = done.err.rpartition("next step: use ")[2].partition(" ")
     path = setting.partition("=")[0]
     assert path in (ROLES if option == "--role" else plan_fields())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--samle", "3"), "did you mean --sample?"),
-        (("--set", "retrieval.topk=3"), "did you mean retrieval.top_k"),
-        (("--set", "top_k=3"), "did you mean retrieval.top_k?"),
-        (("--set", "sample"), "a setting has no value"),
-        (("--set", "contexts={a"), "the value of contexts cannot be read"),
-        (("--role", "sagee=x"), "did you mean sage?"),
-        (("--role", "sage"), "a setting has no value"),
-        (("--role", "sage=x@opnai"), "did you mean openai"),
-        (("--top-k", "3"), "next step: use --set retrieval.top_k=VALUE"),
-        (("--sage-base-url", "x"), "next step: use --set sage.base_url=VALUE"),
-        (("--panel", "x"), "next step: use --role panel=NAME"),
-        (("--length", "x"), "next step: use --set contexts.lengths=VALUE"),
-    ],
-)
-def test_what_is_misspelt_gets_what_is_meant(
-    plans: list[Plan], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
-) -> None:
-    ended = run(capsys, *SERVER, *arguments)
-    assert (ended.status, plans) == (2, [])
-    assert ended.err.startswith("Error: ")
-    assert words in ended.err
-
-
-def test_the_help_fits_a_page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_help_fits_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERMINAL_WIDTH", "100")
-    text = moodflow(capsys, "run", "--help").out
+    text = ended("run", "--help").out
     assert len(text.rstrip().splitlines()) <= 45
     for title in ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output"):
         assert f"─ {title} ─" in text
@@ -162,50 +138,43 @@ def test_the_help_fits_a_page(capsys: pytest.CaptureFixture[str], monkeypatch: p
 def test_paths_are_completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_MOODFLOW_COMPLETE", "complete_zsh")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "moodflow run x --set retrieval.t")
-    from flows.cli import app, guarded  # noqa: PLC0415
-
     guarded(lambda: app([], prog_name="moodflow"))
     assert "retrieval.top_k=" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_build_needs_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_build_needs_no_model(tmp_path: Path) -> None:
     what = ("moodbench-mini", "--datasets", "mini_user_safety", "--lake", tmp_path)
-    assert moodflow(capsys, "build", *what, "--json").document["partitions"][0]["layer"] == "items"
+    assert ended("build", *what, "--json").document["partitions"][0]["layer"] == "items"
     assert read_plan("moodbench-mini", PlanOptions(), needs_model=False).title == "moodbench-mini (base)"
     for stage in ("run", "infer", "score", "report", "compare"):
-        ended = moodflow(capsys, stage, *what)
-        assert (ended.status, "no model was named" in ended.err) == (2, True)
+        done = ended(stage, *what)
+        assert (done.status, "no model was named" in done.err) == (2, True)
 
 
-def test_without_options_an_entry_is_the_usual_one(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, *SERVER).status == 0
+def test_only_what_is_given_counts_as_stated(plans: list[Plan]) -> None:
+    for given in ((), ("--set", "models.dialect.reasoning_effort=low"), ("--set", "models.dialect.unsent=")):
+        assert run(*SERVER, *given).status == 0
     assert plans[0].models == (ModelEntry(name="m", base_url=URL),)
-    assert plans[0].models[0].dialect is None
-
-
-def test_only_what_is_given_counts_as_stated(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, *SERVER, "--set", "models.dialect.reasoning_effort=low")
-    run(capsys, *SERVER, "--set", "models.dialect.unsent=")
     stated = [plan.models[0].dialect for plan in plans]
-    assert [dialect.model_fields_set for dialect in stated if dialect] == [{"reasoning_effort"}, {"unsent"}]
+    assert [dialect and dialect.model_fields_set for dialect in stated] == [None, {"reasoning_effort"}, {"unsent"}]
 
 
-def test_a_provider_says_where_and_which_key(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "--model", "m", "--provider", "deepseek")
-    run(capsys, "--model", "m", "--provider", "deepseek", "--api-key-env", "MINE")
+def test_a_provider_says_where_and_which_key(plans: list[Plan]) -> None:
+    run("--model", "m", "--provider", "deepseek")
+    run("--model", "m", "--provider", "deepseek", "--api-key-env", "MINE")
     assert [plan.models[0].base_url for plan in plans] == ["https://api.deepseek.com"] * 2
     assert [plan.models[0].api_key_env for plan in plans] == ["DEEPSEEK_API_KEY", "MINE"]
 
 
-def test_roles_name_a_model_and_where_it_is(plans: list[Plan], capsys: pytest.CaptureFixture[str]) -> None:
+def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     roles_given = (
         *("--role", f"judge=j@{URL}", "--set", "judge.api_key_env=KEY"),
         *("--role", "panel=p", "--role", "panel=q@deepseek"),
         *("--role", "critic=vendor/model@deepseek"),
         *("--role", f"sage={{name: N, base_url: '{URL}', api_key_env: K, temperature: 0.7}}"),
     )
-    assert run(capsys, *SERVER, *roles_given, "--concurrency", "7").status == 0
+    assert run(*SERVER, *roles_given, "--concurrency", "7").status == 0
     plan = plans[0]
     at_deepseek = {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_API_KEY", "concurrency": 7}
     assert plan.judge == ModelEntry(name="j", base_url=URL, api_key_env="KEY", concurrency=7)
@@ -217,9 +186,7 @@ def test_roles_name_a_model_and_where_it_is(plans: list[Plan], capsys: pytest.Ca
     assert plan.sage == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
 
 
-def test_a_configuration_file_has_the_same_fields_and_options_win(
-    plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_configuration_file_has_the_same_fields_and_options_win(plans: list[Plan], tmp_path: Path) -> None:
     config = tmp_path / "plan.yaml"
     config.write_text(
         "models:\n"
@@ -229,7 +196,7 @@ def test_a_configuration_file_has_the_same_fields_and_options_win(
         "seed: 5\n"
     )
     given = ("--concurrency", "5", "--max-tokens", "99", "--seed", "6", "--set", "seed=7")
-    assert run(capsys, "--config", config, *given).status == 0
+    assert run("--config", config, *given).status == 0
     first, second = plans[0].models
     assert (first.base_url, first.api_key_env) == ("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY")
     assert (first.dialect, first.concurrency) == (ApiCapabilities(extra='{"enable_thinking": false}'), 5)
@@ -241,23 +208,21 @@ def test_a_configuration_file_has_the_same_fields_and_options_win(
     assert (judge.token_probabilities, plans[0].seed) == (False, 7)
 
 
-def test_a_configuration_may_be_json(plans: list[Plan], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_configuration_may_be_json(plans: list[Plan], tmp_path: Path) -> None:
     config = tmp_path / "plan.json"
     config.write_text(json.dumps({"models": [{"name": "smollm2"}], "contexts": {"depths": [10, 50]}}))
-    run(capsys, "--config", config)
-    run(capsys, "--model", "smollm2", "--set", "contexts.depths=10,50")
-    run(capsys, "--model", "smollm2", "--set", "contexts={depths: [10, 50]}")
+    run("--config", config)
+    run("--model", "smollm2", "--set", "contexts.depths=10,50")
+    run("--model", "smollm2", "--set", "contexts={depths: [10, 50]}")
     assert [plan.contexts.depths for plan in plans] == [(10, 50)] * 3
 
 
-def test_the_environment_names_mirror_and_prices(
-    plans: list[Plan], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_environment_names_mirror_and_prices(plans: list[Plan], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("currency: EUR\nprices: []")
     monkeypatch.setenv("MOODFLOW_MIRROR", "there")
     monkeypatch.setenv("MOODFLOW_PRICES", str(prices))
-    run(capsys, *SERVER)
-    run(capsys, *SERVER, "--mirror", "here")
+    run(*SERVER)
+    run(*SERVER, "--mirror", "here")
     assert [plan.mirror for plan in plans] == [Path("there"), Path("here")]
     assert [plan.prices for plan in plans] == [prices] * 2

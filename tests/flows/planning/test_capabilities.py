@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -17,20 +16,21 @@ from schemas.chat import ModelEntry
 from schemas.plan import Plan
 from tasks.models.capabilities.probe import QUESTION
 from tasks.models.capabilities.probe_records import list_probes
-from tests.flows.command import Ended, moodflow
+from tasks.models.cost.budget import Budget
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 ITEMS = 16
 THOUGHT = "The answer is Z. Or is it Y? No, Z."
-KEYLESS: Mapping[str, str] = {}
 
 
-def command(capsys: pytest.CaptureFixture[str], stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
+def command(stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "thinker", "--base-url", server.base_url, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
+    return ended(stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
 
 
 def is_probe(body: dict[str, Any]) -> bool:
@@ -63,13 +63,11 @@ def thinker() -> Script:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(tmp_path: Path) -> None:
     with ProbedServer(thinker()) as server:
-        first = command(capsys, "run", server, tmp_path)
+        first = command("run", server, tmp_path)
         sent = len(server.bodies)
-        second = command(capsys, "infer", server, tmp_path)
+        second = command("infer", server, tmp_path)
         assert len(server.bodies) == sent
     # One parameter less with each refusal.
     assert sent == 3 + ITEMS
@@ -86,27 +84,27 @@ def test_a_model_that_thinks_is_probed_once_and_its_thoughts_are_kept_apart(
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_nothing_is_probed_where_nothing_is_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_nothing_is_probed_where_nothing_is_asked(tmp_path: Path) -> None:
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
         for stage in ("score", "report"):
-            assert command(capsys, stage, server, tmp_path).status == 2
-        assert command(capsys, "build", server, tmp_path).status == 0
+            assert command(stage, server, tmp_path).status == 2
+        assert command("build", server, tmp_path).status == 0
         assert server.bodies == []
-        assert command(capsys, "infer", server, tmp_path).status == 0
+        assert command("infer", server, tmp_path).status == 0
         assert len(server.bodies) == 1 + ITEMS
         rmtree(tmp_path / "journal" / "models")
-        assert command(capsys, "infer", server, tmp_path).status == 0
+        assert command("infer", server, tmp_path).status == 0
     assert len(server.bodies) == 1 + ITEMS
     assert list_probes(tmp_path) == []
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_what_is_stated_is_not_probed(tmp_path: Path) -> None:
     dialect = "{token_limit: max_completion_tokens, unsent: [temperature, top_p], reasoning_effort: low, extra: {top_k: 1}}"
     stated = ["--set", f"models.dialect={dialect}", "--max-tokens", "2000"]
     with ProbedServer(lambda body, _: completed(body, "A")) as server:
-        command(capsys, "build", server, tmp_path)
-        assert command(capsys, "infer", server, tmp_path, *stated).status == 0
+        command("build", server, tmp_path)
+        assert command("infer", server, tmp_path, *stated).status == 0
     assert len(server.bodies) == ITEMS
     for body in server.bodies:
         assert body.keys() == {"model", "messages", "max_completion_tokens", "reasoning_effort", "top_k"}
@@ -114,14 +112,14 @@ def test_what_is_stated_is_not_probed(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: Path) -> None:
     with ProbedServer(lambda *_: refused("invalid key", 401)) as server:
-        command(capsys, "build", server, tmp_path)
-        failed = command(capsys, "infer", server, tmp_path)
+        command("build", server, tmp_path)
+        failed = command("infer", server, tmp_path)
         assert sum(map(is_probe, server.bodies)) == 1
         assert list_probes(tmp_path) == []
         server.script = thinker()
-        mended = command(capsys, "infer", server, tmp_path)
+        mended = command("infer", server, tmp_path)
     assert (failed.status, mended.status) == (1, 0)
     assert failed.document["calls"]["answered"] == 0
     assert mended.document["calls"]["answered"] == ITEMS
@@ -143,8 +141,8 @@ def capabilities_of(resolved: Plan) -> ApiCapabilities:
 async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, judged=True)
-        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) for _ in range(2)))
-        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
+        found = await asyncio.gather(*(ensure_probed(tmp_path, unprobed(wanted), Budget()) for _ in range(2)))
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
     assert found == [True, True]
     assert len(server.bodies) == 2
     resolved = with_capabilities(wanted)
@@ -157,21 +155,16 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
 async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> None:
     with ProbedServer(refusing("temperature")) as server:
         wanted = plan(server.base_url, tmp_path, dialect=ApiCapabilities(reasoning_effort="low"), require_same_model=True)
-        assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS)
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget())
     assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
 
 
-async def test_without_an_answer_the_usual_is_meant(tmp_path: Path) -> None:
-    wanted = plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
-    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
+async def test_without_an_answer_and_for_the_model_of_the_install_the_usual_is_meant(tmp_path: Path) -> None:
+    embedded = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
+    for wanted in (plan(f"http://127.0.0.1:{closed_port()}/v1", tmp_path), embedded):
+        assert await ensure_probed(tmp_path, unprobed(wanted), Budget()) is False
+        assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
     assert list_probes(tmp_path) == []
-
-
-async def test_the_model_that_comes_with_the_install_needs_no_probe(tmp_path: Path) -> None:
-    wanted = Plan(benchmark="moodbench-mini", models=(ModelEntry(name="smollm2"),), lake=tmp_path)
-    assert await ensure_probed(tmp_path, unprobed(wanted), environ=KEYLESS) is False
-    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities()
 
 
 def test_before_any_probe_the_provider_is_believed(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from flows.ablate import within_budget
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
-from schemas.lineage import CallCounts, RunManifest
 from schemas.plan import Plan
 from schemas.usage import Usage
 from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.lake.manifest import write_manifest
+from tests.flows.past_runs import bare_manifest
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
 
@@ -67,26 +67,8 @@ def test_variants_of_an_ablation_share_one_budget(tmp_path: Path) -> None:
     assert within_budget(plan(tmp_path), [paid]) == plan(tmp_path)
 
 
-def recorded(ablation: dict[str, Any] | None = None) -> RunManifest:
-    return RunManifest(
-        run="r",
-        benchmark="longemotion-mini",
-        blueprint={},
-        blueprint_sha256="0" * 64,
-        plan={},
-        package_version="1",
-        git_commit=None,
-        started_at="",
-        finished_at="",
-        partitions=(),
-        missing=(),
-        calls=CallCounts(),
-        ablation=ablation,
-    )
-
-
 def test_an_ablation_has_no_leaderboard(tmp_path: Path) -> None:
-    write_manifest(tmp_path, recorded(ablation={"name": "length"}))
+    write_manifest(tmp_path, bare_manifest(benchmark="longemotion-mini", ablation={"name": "length"}))
     with pytest.raises(UsageError, match="run r is an ablation"):
         rank_stored_systems("longemotion-mini", tmp_path, ["r"], "corrected")
     with pytest.raises(UsageError, match="no run of longemotion-mini"):

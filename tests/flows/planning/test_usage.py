@@ -7,30 +7,22 @@ import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from prefect.artifacts import Artifact
 
 from flows.planning.usage import UsageCounter
-from flows.runtime.artifacts import COSTS_KEY
 from schemas.chat import ChatReply
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
+from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
 ITEMS = 20
-
-
-class Silent:
-    """A progress listener that ignores everything."""
-
-    def expect(self, calls: int) -> None:
-        pass
-
-    def on_reply(self, reply: ChatReply) -> None:
-        pass
 
 
 def counts(document: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -42,13 +34,13 @@ def tokens(row: dict[str, Any]) -> list[int | None]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_was_used_is_summed_and_paid_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_what_was_used_is_summed_and_paid_once(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        first = ask(capsys, "run", server.base_url, tmp_path, "--json").document
+        first = ask("run", server.base_url, tmp_path, "--json").document
         shutil.rmtree(lake / "responses")
-        again = ask(capsys, "infer", server.base_url, tmp_path, "--json").document
-        unpriced = ask(capsys, "infer", server.base_url, tmp_path, "--json", priced=False).document
+        again = ask("infer", server.base_url, tmp_path, "--json").document
+        unpriced = ask("infer", server.base_url, tmp_path, "--json", priced=False).document
     # 8 items each, and 8 answers to judge.
     tested = [(name, "scripted", "tested") for name in sorted(DATASETS)]
     parts = [("mini_summarization", "rater", "judge"), *tested]
@@ -70,7 +62,7 @@ def test_what_was_used_is_summed_and_paid_once(capsys: pytest.CaptureFixture[str
         (done["cost"]["currency"], done["cost"]["total"]["cost"], done["cost"]["total"]["paid_cost"]) for done in (first, again)
     ]
     assert totals == [("EUR", pytest.approx(864e-6), pytest.approx(864e-6)), ("EUR", pytest.approx(864e-6), 0)]
-    assert_shown_everywhere(capsys, first, lake)
+    assert_shown_everywhere(first, lake)
     # Without prices there are tokens and no cost.
     assert (unpriced["cost"]["currency"], unpriced["cost"]["unpriced"]) == (None, ["scripted", "rater"])
     total = unpriced["cost"]["total"]
@@ -86,7 +78,7 @@ def table_rows(page: str) -> str:
     return "\n".join(f"| {' | '.join(' '.join(unescape(cell).split()) for cell in row)} |" for row in cells)
 
 
-def assert_shown_everywhere(capsys: pytest.CaptureFixture[str], made: dict[str, Any], lake: Path) -> None:
+def assert_shown_everywhere(made: dict[str, Any], lake: Path) -> None:
     """Manifest, report and `runs show` say what the run itself printed."""
     manifest = json.loads(Path(made["manifest"]).read_text(encoding="utf-8"))
     assert manifest["usage"] == made["usage"]
@@ -95,10 +87,10 @@ def assert_shown_everywhere(capsys: pytest.CaptureFixture[str], made: dict[str, 
     assert "| scripted | tested | 16 | 16 | 0 | 176 | 32 | 0.000760 EUR | 176 | 32 | 0.000760 EUR |" in report
     assert "| All models |  | 24 | 24 | 0 | 264 | 48 | 0.000864 EUR | 264 | 48 | 0.000864 EUR |" in report
     assert "| mini_summarization | rater | judge | 8 | 8 | 0 | 88 | 16 | 0.000104 EUR |" in report
-    shown = moodflow(capsys, "runs", "show", made["run"], "--lake", lake, "--json").document
+    shown = ended("runs", "show", made["run"], "--lake", lake, "--json").document
     assert (shown["usage"], shown["cost"]) == (made["usage"], made["cost"])
-    assert "0.000864" in moodflow(capsys, "runs", "show", made["run"], "--lake", lake).out
-    artifact = asyncio.run(Artifact.aget(COSTS_KEY))
+    assert "0.000864" in ended("runs", "show", made["run"], "--lake", lake).out
+    artifact = asyncio.run(Artifact.aget("cost"))
     assert artifact is not None
     rows = json.loads(str(artifact.data))
     # The sum, 2 rows by model, and 3 by dataset.
@@ -111,36 +103,15 @@ def assert_shown_everywhere(capsys: pytest.CaptureFixture[str], made: dict[str, 
 
 def benchmark(folder: Path) -> Path:
     """A blueprint over ITEMS items of one's own whose prompts are equally long."""
-    item = {
-        "language": "en",
-        "question_type": "single_choice",
-        "context": None,
-        "options": ["glad", "sad"],
-        "gold_indices": [1],
-        "references": None,
-        "option_points": None,
-    }
-    lines = [json.dumps({"item_id": f"i-{n:02}", "question": f"How is number {n:02}?", **item}) for n in range(ITEMS)]
-    (folder / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    path = folder / "own.yaml"
-    path.write_text(
-        """
-name: own
-title: Own
-version: "1"
-source: a test
-level_rules: [{weights: {low: 1}}]
-abilities: [{id: a, title: A, tasks: [{id: t, title: T, level: low, datasets: [mine]}]}]
-datasets: {mine: {title: Mine, source: {path: items.jsonl}, methods: [{id: choice, metrics: [{metric: accuracy}]}]}}
-""",
-        encoding="utf-8",
-    )
-    return path
+    item = {**ITEM, "options": ["glad", "sad"], "gold_indices": [1]}
+    items = [{**item, "item_id": f"i-{number:02}", "question": f"How is number {number:02}?"} for number in range(ITEMS)]
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    return blueprint(folder)
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    config, blueprint = tmp_path / "plan.yaml", benchmark(tmp_path)
+def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path) -> None:
+    config, own = tmp_path / "plan.yaml", benchmark(tmp_path)
     with ModelServer(lambda _messages: "B") as server:
         # One call at a time, none of them a probe: the numbers can be worked out.
         model = {
@@ -153,7 +124,7 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.
 
         def spend(stage: str, budget: int) -> Ended:
             given = ("--config", config, "--lake", tmp_path / "lake", "--budget-tokens", str(budget))
-            return moodflow(capsys, stage, blueprint, *given, "--json")
+            return ended(stage, own, *given, "--json")
 
         # 13 tokens per call: 15 calls use 195 of 200. Of the first some 50 + 512 / 4 = 178 are expected; the second run knows
         # from the first that 13 will do.
@@ -162,8 +133,8 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.
         last = spend("infer", 65)
         assert (server.calls, server.repeated) == (20, 0)
     assert (first.status, last.status) == (1, 0)
-    assert counts(first.document) == [("mine", "m", "tested", 20, 0, 15, 5, 5, 0)]
-    assert counts(last.document) == [("mine", "m", "tested", 20, 15, 5, 0, 0, 0)]
+    assert counts(first.document) == [("own_items", "m", "tested", 20, 0, 15, 5, 5, 0)]
+    assert counts(last.document) == [("own_items", "m", "tested", 20, 15, 5, 0, 0, 0)]
     assert [tokens(done.document["usage"][0]) for done in (first, last)] == [[165, 30, 165, 30], [220, 40, 55, 10]]
     (score,) = first.document["raw_scores"]
     assert (score["value"], score["n_scored"], score["n_total"]) == (1, 15, 20)
@@ -172,17 +143,8 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(capsys: pytest.
     assert "5 calls not sent: the budget was spent. The same command with a larger budget goes on." in page
 
 
-def test_a_budget_in_money_without_a_price_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--lake", tmp_path / "lake")
-    ended = moodflow(capsys, "run", "moodbench-mini", *model, "--set", "budget=1")
-    assert ended.status == 2
-    assert "there is none for m" in ended.err
-    assert "--set prices=FILE" in ended.err
-    assert not (tmp_path / "lake" / "items").exists()
-
-
 def test_answers_without_counts_are_not_zero() -> None:
-    counter = UsageCounter(Silent())
+    counter = UsageCounter(Mock())
     counter.on_reply(ChatReply(text="B"))
     assert (counter.usage("d", "m", "tested").prompt_tokens, counter.usage("d", "m", "tested").uncounted) == (None, 1)
     counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))

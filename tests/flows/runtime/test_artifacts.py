@@ -17,11 +17,13 @@ from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_
 from flows.runtime.progress import PartitionCounter
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
-from schemas.lineage import CallCounts, Missing, RunManifest
+from schemas.lineage import Missing, RunManifest
 from schemas.plan import Plan
 from tasks.lake.lake import CodeVersion, Lake
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
+from tests.flows.past_runs import bare_manifest
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
 
@@ -30,21 +32,7 @@ GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
 
 
 def manifest(**changed: Any) -> RunManifest:
-    fields: dict[str, Any] = {
-        "run": "20260101-b",
-        "benchmark": "tiny",
-        "blueprint": {},
-        "blueprint_sha256": "0",
-        "plan": {},
-        "partitions": (),
-        "package_version": "1",
-        "git_commit": None,
-        "started_at": "",
-        "finished_at": "",
-        "missing": (),
-        "calls": CallCounts(),
-    }
-    return RunManifest(**{**fields, "report": "runs/20260101-b/report.html", **changed})
+    return bare_manifest("20260101-b", **changed)
 
 
 def changes(*units: SystemChanges, state: RunState = "Completed", previous: str | None = "20260101-a", **more: Any) -> RunChanges:
@@ -187,18 +175,16 @@ async def published(key: str) -> tuple[Any, str]:
     return artifact.data, run.name
 
 
-def asked(capsys: pytest.CaptureFixture[str], server: LoopbackServer, lake: Path, *more: str) -> Ended:
+def asked(server: LoopbackServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "core", "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, "run", "moodbench-mini", *model, "--set", "bootstrap=20", "--json", *more)
+    return ended("run", "moodbench-mini", *model, "--set", "bootstrap=20", "--json", *more)
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_publishes_its_tables_with_the_outermost_flow_run(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9")
     with ModelServer(policy(DATASETS, "gold"), fault=lambda number: "401" if number == 3 else None) as server:
-        document = asked(capsys, server, tmp_path / "lake", "--set", "redact=true").document
+        document = asked(server, tmp_path / "lake", "--set", "redact=true").document
     assert json.loads(Path(document["manifest"]).read_text(encoding="utf-8"))["redacted"] is True
     keys = (*RUN_KEYS, "report", "build-progress", "inference-progress", "score-progress")
     found = {key: asyncio.run(published(key)) for key in keys}

@@ -10,12 +10,10 @@ from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.settings import PREFECT_API_URL
 
 from flows.runtime.clusters import WorkerMachine, describe_machine, list_differences, look_around, may_travel, split_address
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
-from schemas.errors import UsageError
 from schemas.folders import parse_folder
 from schemas.plan import Plan
 from tasks.datasets.catalogue import find_dataset
@@ -23,8 +21,9 @@ from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
 from tasks.steps import ledger
 from tests.clusters import dask_cluster, free_port, ray_cluster
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, object_store
 
@@ -39,14 +38,18 @@ def model() -> Iterator[str]:
         yield server.base_url
 
 
-def evaluate(capsys: pytest.CaptureFixture[str], stage: str, base_url: str, lake: str | Path, *more: str) -> Ended:
+def on(runner: str, address: str) -> tuple[str, ...]:
+    return ("--set", f"runner={runner}", "--set", f"runner_address={address}")
+
+
+def evaluate(stage: str, base_url: str, lake: str | Path, *more: str) -> Ended:
     models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    return moodflow(capsys, stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
 
 
-def contents(ended: Ended, lake: Any) -> dict[str, str]:
+def contents(done: Ended, lake: Any) -> dict[str, str]:
     """Content hash of every partition of a run, by path."""
-    return {ref.path: ref.content_sha256 for ref in read_manifest(lake, ended.document["run"]).partitions}
+    return {ref.path: ref.content_sha256 for ref in read_manifest(lake, done.document["run"]).partitions}
 
 
 def written(lake: Path) -> dict[str, bytes]:
@@ -55,38 +58,39 @@ def written(lake: Path) -> dict[str, bytes]:
     return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
 
 
+def assert_same_bits(here: Ended, there: Ended, folder: Path) -> None:
+    assert (here.status, there.status) == (0, 0), there.err
+    assert there.scores == here.scores
+    assert contents(there, folder / "there") == contents(here, folder / "here")
+    assert written(folder / "there") == written(folder / "here") != {}
+
+
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     with dask_cluster(tmp_path_factory.mktemp("dask")) as address:
-        yield ("--set", "runner=dask", "--set", f"runner_address={address}")
+        yield on("dask", address)
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_a_dask_cluster_gives_the_same_bits(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, dask: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, dask: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the workers have another current folder
-    here = evaluate(capsys, "run", model, "here")
-    there = evaluate(capsys, "run", model, "there", *dask)
-    assert (here.status, there.status) == (0, 0), there.err
-    assert there.scores == here.scores
+    here = evaluate("run", model, "here")
+    there = evaluate("run", model, "there", *dask)
+    assert_same_bits(here, there, tmp_path)
     assert there.document["calls"] == here.document["calls"]
-    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
-    assert written(tmp_path / "there") == written(tmp_path / "here")
-    assert written(tmp_path / "here")
     # The name of a run tells what was evaluated, not where: all but its start is the same.
     assert there.document["run"].partition("-")[2] == here.document["run"].partition("-")[2]
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_states_and_names_of_task_runs_are_those_of_a_local_run(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, dask: tuple[str, ...]
-) -> None:
-    evaluate(capsys, "build", model, tmp_path, *dask)
+def test_states_and_names_of_task_runs_are_those_of_a_local_run(tmp_path: Path, model: str, dask: tuple[str, ...]) -> None:
+    evaluate("build", model, tmp_path, *dask)
     ledger.flow_runs.clear()
     ledger.task_runs.clear()
-    again = evaluate(capsys, "build", model, tmp_path, *dask)
+    again = evaluate("build", model, tmp_path, *dask)
     assert [ref["layer"] for ref in again.document["partitions"]] == ["items"] * len(DATASETS)
     assert len(ledger.task_runs) == len(DATASETS)
     found = asyncio.run(recorded(set(ledger.flow_runs), len(DATASETS)))
@@ -108,26 +112,24 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_a_step_raises_on_a_worker_is_reported_as_here(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, dask: tuple[str, ...]
-) -> None:
-    assert evaluate(capsys, "build", model, tmp_path).status == 0
-    assert evaluate(capsys, "infer", model, tmp_path).status == 0
+def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str, dask: tuple[str, ...]) -> None:
+    assert evaluate("build", model, tmp_path).status == 0
+    assert evaluate("infer", model, tmp_path).status == 0
     damaged = next((tmp_path / "responses").rglob("*mini_eq_test*/**/*.parquet"))
     rows = damaged.read_bytes()
     damaged.write_bytes(rows[:100] + b"x" * 100 + rows[200:])
-    ended = evaluate(capsys, "score", model, tmp_path, *dask)
-    assert ended.status == 2
-    assert "Error: a partition of the lake is damaged" in ended.err
-    assert str(damaged) in ended.err
+    done = evaluate("score", model, tmp_path, *dask)
+    assert done.status == 2
+    assert "Error: a partition of the lake is damaged" in done.err
+    assert str(damaged) in done.err
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_cluster_without_workers_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> None:
     with dask_cluster(tmp_path, workers=0) as address:
-        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--set", "runner=dask", "--set", f"runner_address={address}")
-    assert ended.status == 2
-    assert ended.err.endswith(
+        done = evaluate("build", model, tmp_path / "lake", *on("dask", address))
+    assert done.status == 2
+    assert done.err.endswith(
         f"Error: the dask cluster cannot do this run\n  where: --set runner_address={address}\n  expected: at least one worker\n"
         "  got: none\n  next step: start workers, then run the same command again\n"
     )
@@ -136,38 +138,33 @@ def test_a_cluster_without_workers_is_refused(capsys: pytest.CaptureFixture[str]
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize("program", ["dask_worker", "dask_scheduler"])
-def test_a_machine_without_our_code_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, program: str
-) -> None:
+def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, program: str) -> None:
     with dask_cluster(tmp_path, workers=1, without_code=program) as address:
-        ended = evaluate(capsys, "build", model, tmp_path / "lake", "--set", "runner=dask", "--set", f"runner_address={address}")
-    assert ended.status == 2
-    assert "expected: MoodFlow on every machine of the cluster" in ended.err
-    assert "schemas" in ended.err
-    assert "install this version of MoodFlow" in ended.err
+        done = evaluate("build", model, tmp_path / "lake", *on("dask", address))
+    assert done.status == 2
+    assert "expected: MoodFlow on every machine of the cluster" in done.err
+    assert "schemas" in done.err
+    assert "install this version of MoodFlow" in done.err
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_ray_cluster_gives_the_same_bits(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+def test_a_ray_cluster_gives_the_same_bits(tmp_path: Path, model: str) -> None:
     with TemporaryDirectory(prefix="ray", dir="/tmp") as short, ray_cluster(Path(short)) as address:
-        there = evaluate(capsys, "run", model, tmp_path / "there", "--set", "runner=ray", "--set", f"runner_address={address}")
-    here = evaluate(capsys, "run", model, tmp_path / "here")
-    assert (here.status, there.status) == (0, 0), there.err
-    assert there.scores == here.scores
-    assert contents(there, tmp_path / "there") == contents(here, tmp_path / "here")
-    assert written(tmp_path / "there") == written(tmp_path / "here")
+        there = evaluate("run", model, tmp_path / "there", *on("ray", address))
+    here = evaluate("run", model, tmp_path / "here")
+    assert_same_bits(here, there, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_workers_write_to_an_object_store(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str) -> None:
+def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     root = f"s3://{BUCKET}/nightly"
     with pytest.MonkeyPatch.context() as patch, object_store(patch):
         patch.setenv("MOODFLOW_STATE", str(tmp_path / "state"))
         with dask_cluster(tmp_path) as address:  # its processes inherit the credentials
-            there = evaluate(capsys, "run", model, root, "--set", "runner=dask", "--set", f"runner_address={address}")
-        here = evaluate(capsys, "run", model, tmp_path / "here")
+            there = evaluate("run", model, root, *on("dask", address))
+        here = evaluate("run", model, tmp_path / "here")
         assert (here.status, there.status) == (0, 0), there.err
         assert contents(there, parse_folder(root)) == contents(here, tmp_path / "here")
     ObjectStore.clear_instance_cache()
@@ -183,31 +180,25 @@ def test_workers_write_to_an_object_store(capsys: pytest.CaptureFixture[str], tm
         (("--set", "runner=dask", "--set", "runner_address=a:b@127.0.0.1:1"), "a setting is refused"),
     ],
 )
-def test_a_wrong_option_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, more: tuple[str, ...], said: str
-) -> None:
-    ended = evaluate(capsys, "score", model, tmp_path, *more)
-    assert ended.status == 2
-    assert said in ended.err
+def test_a_wrong_option_is_refused(tmp_path: Path, model: str, more: tuple[str, ...], said: str) -> None:
+    done = evaluate("score", model, tmp_path, *more)
+    assert done.status == 2
+    assert said in done.err
 
 
 @pytest.mark.parametrize("runner", ["dask", "ray"])
-def test_an_address_where_nothing_listens_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, runner: str
-) -> None:
+def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str, runner: str) -> None:
     address = f"127.0.0.1:{free_port()}"
-    ended = evaluate(capsys, "build", model, tmp_path, "--set", f"runner={runner}", "--set", f"runner_address={address}")
-    assert ended.status == 2
-    assert f"Error: the {runner} cluster cannot be reached\n  where: --set runner_address={address}\n" in ended.err
+    done = evaluate("build", model, tmp_path, *on(runner, address))
+    assert done.status == 2
+    assert f"Error: the {runner} cluster cannot be reached\n  where: --set runner_address={address}\n" in done.err
 
 
-def test_a_package_that_is_not_installed_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
+def test_a_package_that_is_not_installed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
-    ended = evaluate(capsys, "build", model, tmp_path, "--set", "runner=ray", "--set", "runner_address=127.0.0.1:1")
-    assert ended.status == 2
-    assert 'pip install "moodflow[ray]", here and on every worker' in ended.err
+    done = evaluate("build", model, tmp_path, "--set", "runner=ray", "--set", "runner_address=127.0.0.1:1")
+    assert done.status == 2
+    assert 'pip install "moodflow[ray]", here and on every worker' in done.err
 
 
 @pytest.mark.parametrize(
@@ -233,21 +224,15 @@ def test_other_code_and_other_packages_are_refused() -> None:
     )
 
 
-def test_a_machine_says_what_it_does_not_see(tmp_path: Path) -> None:
+def test_a_machine_says_what_it_does_not_see(tmp_path: Path, prefect_server: str) -> None:
     (tmp_path / "token").write_bytes(b"")
     server = f"http://127.0.0.1:{free_port()}/api"
-    assert look_around(tmp_path / "token", None) == describe_machine()
-    seen = look_around(tmp_path / "elsewhere" / "token", server)
-    assert seen.problems == (
+    for seen in (None, prefect_server):
+        assert look_around(tmp_path / "token", seen) == describe_machine()
+    assert look_around(tmp_path / "elsewhere" / "token", server).problems == (
         f"it has no {tmp_path / 'elsewhere'}, or another folder of that name",
         f"it does not reach the Prefect server at {server}",
     )
-
-
-def test_the_prefect_server_of_a_test_is_seen(tmp_path: Path, prefect_server: str) -> None:
-    (tmp_path / "token").write_bytes(b"")
-    assert look_around(tmp_path / "token", prefect_server) == describe_machine()
-    assert PREFECT_API_URL.value() == prefect_server
 
 
 def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
@@ -263,8 +248,3 @@ def test_a_users_own_file_and_one_that_nothing_pins_do_not_travel() -> None:
     assert may_travel(made_of(pinned))
     assert not may_travel(made_of(pinned, unpinned))
     assert not may_travel(made_of(own))
-
-
-def test_an_address_without_a_port_is_refused() -> None:
-    with pytest.raises(UsageError, match="needs a host and a port"):
-        split_address(Plan(benchmark="x", models=(ModelEntry(name=EMBEDDED_MODEL),), runner="ray", runner_address="10.0.0.5"))

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
 from flows.runtime.prefect_flows import wait_until_up
 from schemas.errors import EndpointError
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
 from tests.flows.served import DATASETS, ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
 from tests.model_server import ModelServer
@@ -30,33 +30,20 @@ COUNT_SERVERS = (
 """Python that makes the start of a server seen."""
 
 
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder for Prefect, since the first server in it takes twice as long; no other test's server is looked at."""
     return tmp_path_factory.mktemp("prefect")
 
 
-@pytest.fixture
-def environment(home: Path) -> dict[str, str]:
-    return clean_environment(home)
-
-
-def start(environment: dict[str, str], folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
+def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
     """The command, in a folder without settings for Prefect."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=clean_environment(home),
         cwd=folder,
     )
 
@@ -85,8 +72,8 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
 
 
 @linux
-def test_a_build_records_everything_and_leaves_no_server(environment: dict[str, str], home: Path, tmp_path: Path) -> None:
-    ended = end_of(start(environment, tmp_path, *build("mini_eq_test")))
+def test_a_build_records_everything_and_leaves_no_server(home: Path, tmp_path: Path) -> None:
+    ended = end_of(start(home, tmp_path, *build("mini_eq_test")))
     assert (ended.status, ended.out, ended.err) == (0, "items: 1 partitions\n", STARTING)
     assert servers(home) == []
     # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
@@ -95,10 +82,8 @@ def test_a_build_records_everything_and_leaves_no_server(environment: dict[str, 
 
 
 @linux
-def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(
-    environment: dict[str, str], home: Path, tmp_path: Path
-) -> None:
-    ended = end_of(start(environment, tmp_path, *build("mini_eq_tset"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
+def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(home: Path, tmp_path: Path) -> None:
+    ended = end_of(start(home, tmp_path, *build("mini_eq_tset"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == 2
     assert ended.err.startswith("a server was started\nError: benchmark moodbench-mini has no dataset mini_eq_tset\n")
     assert STARTING not in ended.err
@@ -106,8 +91,8 @@ def test_a_misspelt_dataset_starts_a_server_that_is_killed_unseen(
 
 
 @linux
-def test_ctrl_c_while_waiting_for_the_server_ends_both(environment: dict[str, str], home: Path, tmp_path: Path) -> None:
-    process = start(environment, tmp_path, *build("mini_eq_test"))
+def test_ctrl_c_while_waiting_for_the_server_ends_both(home: Path, tmp_path: Path) -> None:
+    process = start(home, tmp_path, *build("mini_eq_test"))
     assert process.stderr is not None
     assert process.stderr.readline() == STARTING
     process.send_signal(signal.SIGINT)
@@ -119,10 +104,8 @@ def test_ctrl_c_while_waiting_for_the_server_ends_both(environment: dict[str, st
 
 @linux
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_command_leaves_no_server(
-    environment: dict[str, str], home: Path, tmp_path: Path, number: signal.Signals
-) -> None:
-    process = start(environment, tmp_path, *build("mini_eq_test"))
+def test_a_killed_command_leaves_no_server(home: Path, tmp_path: Path, number: signal.Signals) -> None:
+    process = start(home, tmp_path, *build("mini_eq_test"))
     wait_until(lambda: servers(home) != [])
     process.send_signal(number)
     process.communicate()
@@ -133,12 +116,10 @@ def test_a_killed_command_leaves_no_server(
 @linux
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_in_the_middle_of_asking_leaves_no_server(
-    environment: dict[str, str], home: Path, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_an_end_in_the_middle_of_asking_leaves_no_server(home: Path, tmp_path: Path, number: signal.Signals) -> None:
     with ModelServer(policy(DATASETS, "gold"), latency_s=1) as model:
         asked = ["--model", "m", "--base-url", model.base_url, "--concurrency", "1"]
-        process = start(environment, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
+        process = start(home, tmp_path, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *asked)
         wait_until(lambda: model.calls >= 4)
         process.send_signal(number)
         ended = end_of(process)
@@ -148,12 +129,12 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(
 
 @linux
 @pytest.mark.long
-def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_whole_run_names_no_page_of_the_server(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold")) as model:
         asked = ["--model", "m", "--base-url", model.base_url, "--set", "bootstrap=0"]
         command = ("run", "moodbench-mini", "--datasets", ",".join(DATASETS))
-        ended = end_of(start({**environment, "PREFECT_HOME": str(home)}, tmp_path, *command, *asked))
+        ended = end_of(start(home, tmp_path, *command, *asked))
     assert "Report: " in ended.out
     assert "127.0.0.1" not in ended.out
     assert "Prefect UI" not in ended.out
@@ -169,10 +150,8 @@ def test_a_whole_run_names_no_page_of_the_server(environment: dict[str, str], tm
     [(["leaderboard", "moodbench", "--published"], 0), (["run", "--help"], 0), (["build", "moodbench-mini", "--sampel", "3"], 2)],
     ids=["leaderboard", "help", "misspelt option"],
 )
-def test_a_command_without_flows_starts_no_server(
-    environment: dict[str, str], tmp_path: Path, arguments: list[str], status: int
-) -> None:
-    ended = end_of(start(environment, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
+def test_a_command_without_flows_starts_no_server(home: Path, tmp_path: Path, arguments: list[str], status: int) -> None:
+    ended = end_of(start(home, tmp_path, *arguments, program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
     assert ended.status == status
     assert "a server was started" not in ended.err
 

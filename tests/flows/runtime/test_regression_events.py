@@ -1,41 +1,31 @@
-"""A run against the one before it, through a real Prefect server: its state, the check that fails, events and a webhook."""
+"""A run against the one before it, through a real Prefect server: its state, the check that fails, and events."""
 
 import asyncio
 import json
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.automations import Automation
-from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import get_client
-from prefect.events.actions import CallWebhook
-from prefect.events.schemas.automations import EventTrigger, Posture
 
 from flows.runtime.artifacts import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended
 from tests.flows.scripted import policy
-from tests.flows.served import LIMIT_S, wait_until
-from tests.loopback import Handler, LoopbackServer
+from tests.flows.scripted_roles import ended
+from tests.flows.served import wait_until
 from tests.model_server import ModelServer
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 
 
-@contextmanager
-def model(behaviour: Any) -> Iterator[ModelServer]:
-    with ModelServer(policy(DATASETS, behaviour)) as server:
-        yield server
+def model(behaviour: Any) -> ModelServer:
+    return ModelServer(policy(DATASETS, behaviour))
 
 
-def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path, *more: str, name: str = "core") -> Ended:
+def run(server: ModelServer, lake: Path, *more: str, name: str = "core") -> Ended:
     given = ("--model", name, "--base-url", server.base_url, "--lake", lake, "--datasets", ",".join(DATASETS))
-    return moodflow(capsys, "run", "moodbench-mini", *given, "--set", "bootstrap=100", "--json", *more)
+    return ended("run", "moodbench-mini", *given, "--set", "bootstrap=100", "--json", *more)
 
 
 def request(method: str, path: str, **body: Any) -> Any:
@@ -68,24 +58,24 @@ def ended_checks(flow_run: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_states_events_and_the_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_states_events_and_the_check(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:
-        first = run(capsys, good, lake)
+        first = run(good, lake)
         made = good.calls
-        again = run(capsys, good, lake)
+        again = run(good, lake)
         assert good.calls == made
         # The same model under another address: it is asked anew, and compared.
-        worse = run(capsys, bad, lake)
-    documents = [ended.document for ended in (first, again, worse)]
+        worse = run(bad, lake)
+    documents = [done.document for done in (first, again, worse)]
     # What regressed is no failure of the run.
-    assert [ended.status for ended in (first, again, worse)] == [0, 0, 0]
+    assert [done.status for done in (first, again, worse)] == [0, 0, 0]
     assert [one["state"] for one in documents] == ["Completed", "UpToDate", "Regressed"]
     assert [one["previous"] for one in documents] == [None, documents[0]["run"], documents[1]["run"]]
     assert documents[0]["regressions"] == documents[1]["regressions"] == []
     assert_regressed(worse, documents[1]["run"])
     assert_recorded(documents)
-    shown = moodflow(capsys, "runs", "show", documents[2]["run"], "--lake", lake, "--json").document
+    shown = ended("runs", "show", documents[2]["run"], "--lake", lake, "--json").document
     assert (shown["state"], shown["regressions"]) == ("Regressed", documents[2]["regressions"])
 
 
@@ -127,13 +117,13 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_of_another_plan_is_not_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_run_of_another_plan_is_not_compared(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:
-        first = run(capsys, good, lake).document
-        seeded = run(capsys, bad, lake, "--seed", "1").document
+        first = run(good, lake).document
+        seeded = run(bad, lake, "--seed", "1").document
         message = newest("refresh")["state"]["message"]
-        named = run(capsys, bad, lake, name="other").document
+        named = run(bad, lake, name="other").document
     assert (seeded["state"], seeded["previous"], seeded["regressions"]) == ("Completed", None, [])
     assert message == f"no earlier run can be compared; of the newest, {first['run']}: its seed: 0 instead of 1"
     assert named["previous"] is None
@@ -142,12 +132,12 @@ def test_a_run_of_another_plan_is_not_compared(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_a_dataset_that_is_lost_is_a_regression(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_dataset_that_is_lost_is_a_regression(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good:
-        run(capsys, good, lake)
+        run(good, lake)
     with ModelServer(policy(DATASETS, "gold"), fault=lambda _number: "401") as broken:
-        lost = run(capsys, broken, lake)
+        lost = run(broken, lake)
     assert lost.status == 1
     findings = {one["what"]: one for one in lost.document["regressions"]}
     assert set(findings) == {"coverage", "item coverage"}
@@ -157,60 +147,16 @@ def test_a_dataset_that_is_lost_is_a_regression(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
-def test_an_earlier_run_that_is_damaged_stops_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_earlier_run_that_is_damaged_stops_nothing(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:
-        first = run(capsys, good, lake).document
+        first = run(good, lake).document
         shutil.rmtree(lake / "totals")
-        second = run(capsys, bad, lake).document
+        second = run(bad, lake).document
         (lake / "runs" / second["run"] / "manifest.json").write_text("{", encoding="utf-8")
-        third = run(capsys, bad, lake).document
-    for ended in (second, third):
-        assert (ended["state"], ended["previous"], ended["regressions"]) == ("Completed", None, [])
+        third = run(bad, lake).document
+    for done in (second, third):
+        assert (done["state"], done["previous"], done["regressions"]) == ("Completed", None, [])
     changes = json.loads((lake / "runs" / third["run"] / "changes.json").read_text(encoding="utf-8"))
     assert changes["reason"].startswith(f"run {first['run']} cannot be read: a partition of the lake is gone")
     assert changes["remarks"] == [f"run {second['run']} was passed over: the manifest of a run cannot be read"]
-
-
-class Receiver(LoopbackServer):
-    """Keeps what is posted to it."""
-
-    def __init__(self) -> None:
-        self.received: list[Any] = []
-        self.arrived = threading.Event()
-
-
-class _Hook(Handler):
-    def answer(self, body: dict[str, Any]) -> None:
-        self.server.owner.received.append(body)
-        self.send_body(200, b"{}")
-        self.server.owner.arrived.set()
-
-
-Receiver.handler = _Hook
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
-def test_an_automation_on_the_event_calls_a_webhook(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with Receiver() as receiver, model("gold") as good, model("wrong") as bad:
-        name = f"regression-{sha256(str(tmp_path).encode()).hexdigest()[:8]}"
-        block = Webhook(url=receiver.base_url, allow_private_urls=True)
-        template = '{"text": "{{ event.payload.message }}", "model": "{{ event.payload.model }}"}'
-        automation: Any = Automation(
-            name=name,
-            trigger=EventTrigger(expect={SCORE_REGRESSION}, posture=Posture.Reactive, threshold=1),
-            actions=[CallWebhook(block_document_id=block.save(name), payload=template)],
-        ).create()
-        try:
-            run(capsys, good, lake)
-            worse = run(capsys, bad, lake).document
-            assert receiver.arrived.wait(LIMIT_S), "the webhook was not called"
-        finally:
-            automation.delete()
-    (posted,) = receiver.received
-    body = json.loads(posted["body"]) if isinstance(posted.get("body"), str) else posted
-    assert body["model"] == "core"
-    assert worse["run"]
-    assert "total fell by 100.00 points" in body["text"]

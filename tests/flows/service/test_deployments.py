@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 from prefect import flow
 from prefect.exceptions import MissingFlowError
@@ -98,20 +99,21 @@ def test_what_is_wrong_in_the_file_is_one_message(tmp_path: Path, changed: dict[
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [("deployments: []", "no deployments"), ("a: [", "cannot be read"), ("- 1", "no deployments"), (None, "cannot be read")],
+    [
+        ("deployments: []", "no deployments"),
+        ("a: [", "cannot be read"),
+        ("- 1", "no deployments"),
+        (yaml.safe_dump({"deployments": [deployment(URL)] * 2}), "two deployments are named tried"),
+        (None, "cannot be read"),
+    ],
 )
-def test_a_file_without_deployments_is_refused(tmp_path: Path, text: str | None, what: str) -> None:
+def test_a_file_without_usable_deployments_is_refused(tmp_path: Path, text: str | None, what: str) -> None:
     path = tmp_path / "prefect.yaml"
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=what) as caught:
         read_deployments(path)
     assert caught.value.where == str(path)
-
-
-def test_two_deployments_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="two deployments are named tried"):
-        read_deployments(write_config(tmp_path / "prefect.yaml", deployment(URL), deployment(URL)))
 
 
 def test_the_entrypoint_may_be_a_file_or_a_module(tmp_path: Path) -> None:
@@ -161,14 +163,11 @@ def test_a_schedule_that_is_none_is_refused(tmp_path: Path, cron: str, zone: str
     assert caught.value.got == f"{cron} in {zone}"
 
 
-@pytest.mark.parametrize("text", ["nightly", "=* * * * *", "a="])
-def test_a_schedule_option_of_another_form_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="a schedule cannot be read"):
-        read_schedules([text])
-
-
 def test_schedule_options_are_read() -> None:
     assert read_schedules(["a=* * * * *", "b = off"]) == {"a": "* * * * *", "b": "off"}
+    for text in ("nightly", "=* * * * *", "a="):
+        with pytest.raises(UsageError, match="a schedule cannot be read"):
+            read_schedules([text])
 
 
 def test_the_lake_of_the_command_line_wins_and_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,13 +184,10 @@ def test_a_webhook_that_is_no_address_is_refused_unseen() -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "8.8.8.8"])
-def test_only_loopback_is_listened_on(host: str) -> None:
-    with pytest.raises(UsageError, match="for this machine alone"):
-        listen(host, 0, "--port")
-
-
-def test_a_port_in_use_names_its_option() -> None:
+def test_only_loopback_is_listened_on_and_a_port_in_use_names_its_option() -> None:
+    for host in ("0.0.0.0", "8.8.8.8"):
+        with pytest.raises(UsageError, match="for this machine alone"):
+            listen(host, 0, "--port")
     with listen("127.0.0.1", 0, "--port") as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"port {port} cannot be used") as caught:
@@ -201,16 +197,16 @@ def test_a_port_in_use_names_its_option() -> None:
 
 def test_the_password_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "password"
-    made, is_new = keep_auth(path)
-    assert is_new
-    assert made.startswith("moodflow:")
-    assert len(made) > 30
+    made = keep_auth(path)
+    assert made.is_new
+    assert made.auth.startswith("moodflow:")
+    assert len(made.auth) > 30
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert keep_auth(path) == (made, False)
+    assert keep_auth(path) == (made.auth, False, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_text("", encoding="utf-8")
-    assert keep_auth(path)[1]
+    assert keep_auth(path).is_new
 
 
 def test_the_server_answers_pages_of_its_own_origin_only() -> None:
@@ -314,26 +310,16 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
 
 
 async def test_what_a_run_says_is_in_its_log_and_what_a_command_says_is_not(
-    prefect_server: str, capsys: pytest.CaptureFixture[str]
+    prefect_server: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert prefect_server
-    kept: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: kept.append(record.getMessage())  # type: ignore[method-assign]
 
     @flow
     async def talk() -> None:
         log("from a run")
 
-    logger = logging.getLogger("moodflow")
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
+    with caplog.at_level(logging.INFO, logger="moodflow"):
         log("from a command")
         await talk()
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-    assert kept == ["from a run"]
+    assert [record.getMessage() for record in caplog.records if record.name == "moodflow"] == ["from a run"]
     assert "moodflow: from a command\nmoodflow: from a run\n" in capsys.readouterr().err

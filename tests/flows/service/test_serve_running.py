@@ -98,9 +98,8 @@ def test_a_schedule_fires_and_a_night_in_which_nothing_changed_asks_nothing(tmp_
 def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     home = tmp_path / "prefect"
     with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model:
-        one = deployment(model.base_url)
-        one["parameters"]["plan"]["models"][0]["concurrency"] = 1
-        write_config(tmp_path / "prefect.yaml", one)
+        slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
         with Served(tmp_path, home) as served:
             broken = served.start_run()
             wait_until(lambda: model.calls >= 4)
@@ -121,25 +120,23 @@ def test_an_end_in_the_middle_of_a_run_cancels_it_and_the_next_goes_on(tmp_path:
 @pytest.mark.long
 def test_after_a_kill_the_place_is_free_again_and_a_webhook_is_called(tmp_path: Path) -> None:
     home = tmp_path / "prefect"
-    received: list[Any] = []
-    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, WebhookServer(received) as webhook:
-        one = deployment(model.base_url)
-        one["parameters"]["plan"]["models"][0]["concurrency"] = 1
-        write_config(tmp_path / "prefect.yaml", one)
-        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook) as served:
+    with ModelServer(policy(DATASETS, "gold"), latency_s=0.5) as model, WebhookServer() as webhook:
+        slow = {"name": "scripted", "base_url": model.base_url, "concurrency": 1}
+        write_config(tmp_path / "prefect.yaml", deployment(model.base_url, models=[slow]))
+        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook.base_url) as served:
             killed = served.start_run()
             wait_until(lambda: model.calls >= 4)
-        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook) as served:
+        with Served(tmp_path, home, MOODFLOW_WEBHOOK=webhook.base_url) as served:
             assert served.state_of(killed)["type"] == "CRASHED"
             assert "moodflow serve ended while it ran" in served.state_of(killed)["message"]
             names = sorted(one["name"] for one in served.api("/automations/filter", {}))
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
             event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
-            (body,) = wait_until(lambda: received or None)
+            (body,) = wait_until(lambda: webhook.received)
             assert body["text"] == "ability fell"
             assert body["regression"] == event
-            assert webhook not in served.stderr
+            assert webhook.base_url not in served.stderr
             again = served.start_run()
             wait_until(lambda: served.state_of(again)["type"] == "COMPLETED")
 
@@ -221,22 +218,16 @@ def regression_event(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class WebhookServer:
+class Hook(Handler):
+    def answer(self, body: dict[str, Any]) -> None:
+        self.server.owner.received.append(body)
+        self.send_body(200, b"{}")
+
+
+class WebhookServer(LoopbackServer):
     """An address that keeps what is posted to it."""
 
-    def __init__(self, received: list[Any]) -> None:
-        class Hook(Handler):
-            def answer(self, body: dict[str, Any]) -> None:
-                received.append(body)
-                self.send_body(200, b"{}")
+    handler = Hook
 
-        class Server(LoopbackServer):
-            handler = Hook
-
-        self._server = Server()
-
-    def __enter__(self) -> str:
-        return self._server.__enter__().base_url
-
-    def __exit__(self, *ended: Any) -> None:
-        self._server.__exit__(*ended)
+    def __init__(self) -> None:
+        self.received: list[Any] = []
