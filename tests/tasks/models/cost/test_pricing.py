@@ -102,6 +102,8 @@ def test_the_table_of_the_documentation(tmp_path: Path) -> None:
         (TABLE.replace("as_of: 2026-01-31, ", ""), "prices.0.as_of"),
         (TABLE.replace("model:", "modle:"), "prices.0.model"),
         ("- a list", "valid dictionary"),
+        ("", "valid dictionary"),
+        ("currency: USD", "prices"),
         ("a: [", "parsing"),
         (None, "No such file"),
     ],
