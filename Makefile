@@ -4,7 +4,8 @@
 # Each target creates .venv and installs into it when needed.
 
 PYTHON ?= python3
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# One more than there are processors: tests wait for servers and for processes of their own a quarter of their time.
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

@@ -85,7 +85,7 @@ def recall(lake: Path, setting: str, stage: str, k: int, items: int) -> float:
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_accuracy_is_recall_in_every_setting(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    items, dataset = 12, "longemotion_ec_emobench"
+    items, dataset = 8, "longemotion_ec_emobench"
     asked = ("longemotion", "--datasets", dataset, "--mirror", MIRROR, "--sample", str(items), "--set", "contexts.lengths=1500")
     built = moodflow(capsys, "build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
     assert built.status == 0, built.err
