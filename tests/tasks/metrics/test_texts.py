@@ -181,12 +181,6 @@ def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
 
 
 @given(said=ENGLISH, true=ENGLISH)
-def test_rouge_l_of_english_agrees_with_the_default_tokenizer(said: str, true: str) -> None:
-    theirs = RougeScorer(["rougeL"]).score(true, said)["rougeL"].fmeasure
-    assert rouge_l(said, [true]) == pytest.approx(theirs)
-
-
-@given(said=ENGLISH, true=ENGLISH)
 def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
     # ROUGE-1 is the F-measure of the same multisets of words; these texts hold no articles.
     theirs = RougeScorer(["rouge1"]).score(true, said)["rouge1"].fmeasure
@@ -280,7 +274,7 @@ def test_it_is_not_token_f1() -> None:
 
 
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
-FALSE = ("You grow watermelons in your stomach",)
+FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
 
 
 @pytest.mark.parametrize(
@@ -290,6 +284,9 @@ FALSE = ("You grow watermelons in your stomach",)
         ("Nothing happens", 1.0),
         # you grow watermelons: 3 of 3 and 6 words of the false one; of the true ones only "you"
         ("You grow watermelons", 0.0),
+        # the second of either side
+        ("The seeds pass through", 1.0),
+        ("Trees sprout", 0.0),
         # nothing in common with any: 0 against 0 is no win
         ("Maybe", 0.0),
         ("?", 0.0),
@@ -317,17 +314,6 @@ def test_the_order_of_words_tells_a_statement_from_its_opposite() -> None:
 def test_a_tie_is_not_truthful() -> None:
     assert closer_to_true("yes it is", ("yes",), ("it",), rouge_l) == 0.0
     assert closer_to_true("x", ("a",), ("b",), lambda _text, _references: 0.5) == 0.0
-
-
-def test_each_side_counts_by_its_best() -> None:
-    likeness = {"a": 0.2, "b": 0.7, "c": 0.6}
-
-    def similarity(_text: str, references: object) -> float:
-        assert isinstance(references, tuple)
-        return max(likeness[reference] for reference in references)
-
-    assert closer_to_true("x", ("a", "b"), ("c",), similarity) == 1.0
-    assert closer_to_true("x", ("a",), ("c",), similarity) == 0.0
 
 
 @pytest.mark.parametrize(("true", "false"), [((), FALSE), (TRUE, ()), (TRUE, ("...",))])
