@@ -16,6 +16,11 @@ from tasks.scoring.tree import tree_tables
 from tasks.scoring.veto import total_scores
 from tests.tasks.scoring.samples import ability, blueprint, items, share, task
 
+TWO = BlueprintDataset(
+    title="two metrics",
+    methods=(MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))),),
+)
+
 
 def aggregate(design: Blueprint, *parts: pl.DataFrame) -> Aggregates:
     tree = tree_tables(design)
@@ -64,9 +69,7 @@ def test_a_true_zero_is_present() -> None:
 
 def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
     # (1 x 25 + 3 x 75) / 4 = 62.5
-    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
-    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
+    design = blueprint(ability("a", task("d")), datasets={"d": TWO})
     found = aggregate(design, items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
     assert one(found.datasets)["score_0_100"] == 62.5
     # Four items, scored in two ways.
@@ -74,12 +77,10 @@ def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
 
 
 def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
-    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match"))
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
-    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
+    design = blueprint(ability("a", task("d")), datasets={"d": TWO})
     found = one(aggregate(design, items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")).datasets)
-    # (25 + 100) / 2, over 4 and 2 items.
-    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (62.5, 2, 4)
+    # (25 + 3 x 100) / 4, over 4 and 2 items.
+    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
 
 
 def test_a_task_is_the_weighted_mean_of_its_datasets() -> None:
@@ -95,13 +96,6 @@ def test_a_level_is_the_weighted_mean_of_its_tasks() -> None:
     found = one(aggregate(design, items("d", share(9, 10)), items("e", share(4, 10))).levels)
     assert found["score_0_100"] == 50.0
     assert found["level"] == "low"
-
-
-def test_an_ability_is_the_weighted_mean_of_its_children() -> None:
-    # (1 x 20 + 3 x 60) / 4 = 50
-    design = blueprint(ability("a", ability("b", task("d")), ability("c", task("e"), weight=3)))
-    found = aggregate(design, items("d", share(2, 10)), items("e", share(6, 10)))
-    assert one(found.nodes, node="a")["score_0_100"] == 50.0
 
 
 def test_four_tiers() -> None:
@@ -172,12 +166,6 @@ def test_the_mean_of_equal_scores_is_that_score(score: int) -> None:
     design = blueprint(ability("a", *[task(name, weight=0.1 * (number + 1)) for number, name in enumerate(names)]))
     found = aggregate(design, *[items(name, share(score, 10)) for name in names])
     assert one(found.nodes)["score_0_100"] == one(found.datasets, dataset="d0")["score_0_100"]
-
-
-TWO = BlueprintDataset(
-    title="f",
-    methods=(MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))),),
-)
 
 
 def design() -> Blueprint:
