@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.items import Items
 from tasks.datasets.building import adapt_records, build_items, select_items, split_by_rules
+from tasks.datasets.own_items import local_dataset
 
 
 def adapt_pair(record: Record) -> Item:
@@ -26,17 +28,8 @@ def adapt_pair(record: Record) -> Item:
 
 
 def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec:
-    return DatasetSpec(
-        id="pairs",
-        title="Pairs",
-        files=(LocalFile(path=Path("pairs.jsonl")),),
-        record_format="jsonl",
-        adapter=adapter,
-        licence="none",
-        paper="none",
-        required=("question",),
-        expected_rows=expected_rows,
-    )
+    own = local_dataset("pairs", "Pairs", LocalFile(path=Path("pairs.jsonl")))
+    return replace(own, adapter=adapter, required=("question",), expected_rows=expected_rows)
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
