@@ -449,12 +449,7 @@ def test_a_scale_below_zero_has_no_level() -> None:
 
 
 RESPONSES = PartitionRef(
-    layer="responses",
-    place=(("dataset", "d"), ("model", "m"), ("setting", "base")),
-    fingerprint="1" * 64,
-    path="responses/d",
-    rows=1,
-    content_sha256="2" * 64,
+    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
 )
 METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
 
