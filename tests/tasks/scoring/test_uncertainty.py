@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from schemas.blueprint import BlueprintDataset, Gate, GradeNormalisation, MethodSpec, MetricSpec
+from schemas.blueprint import Gate, GradeNormalisation, MetricSpec
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
-from tests.tasks.scoring.samples import ability, blueprint, f1_dataset, gated, items, labelled, share, task
+from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 
 RESAMPLES = 4000
 LIMITS = ["ci_low", "ci_high"]
@@ -60,7 +60,7 @@ def test_interval_of_an_f1(metric: str, other: list[str], statistic: Any, averag
     rng = np.random.default_rng(7)
     gold = rng.random(150) < 0.3
     predicted = np.where(rng.random(150) < 0.75, gold, ~gold)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", metric)})
+    design = by_labels(metric)
     right, said = ([["positive"] if positive else other for positive in labels] for labels in (gold, predicted))
     found = scored(labelled("d", metric, right, said), design=design)
     assert found.raw["value"].item() == pytest.approx(statistic(gold, predicted))
@@ -70,7 +70,7 @@ def test_interval_of_an_f1(metric: str, other: list[str], statistic: Any, averag
 
 def test_interval_of_a_bias_score_and_of_its_total() -> None:
     roles = np.array(["target"] * 360 + ["other"] * 240)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "bias_score_disambiguated")})
+    design = by_labels("bias_score_disambiguated")
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 600, [[role] for role in roles]), design=design)
     # s = 2 x 0.6 - 1 = 0.2; its standard error is 2 x sqrt(0.6 x 0.4 / 600) = 0.04, so 0.2 -+ 0.0784.
     assert found.raw["value"].item() == pytest.approx(0.2)
@@ -88,7 +88,7 @@ def test_interval_of_a_bias_score_and_of_its_total() -> None:
 
 def test_the_total_of_an_unbiased_score_has_its_interval_below_it() -> None:
     # s = 0 exactly; 95 % of the replicates lie within 0.16 of it, on either side.
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "bias_score_disambiguated")})
+    design = by_labels("bias_score_disambiguated")
     said = [["target"], ["other"]] * 75
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 150, said), design=design)
     assert found.totals["total"].item() == 100.0
@@ -101,7 +101,7 @@ def test_interval_of_icat() -> None:
     rng = np.random.default_rng(8)
     orders = [["stereotype", "anti_stereotype", "unrelated"], ["anti_stereotype", "unrelated", "stereotype"]]
     said = rng.integers(0, 2, 200)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "icat")})
+    design = by_labels("icat")
     rows = labelled("d", "icat", [["gender: nurse"]] * 200, [orders[place] for place in said])
     sense = pl.Series([(1.0, 0.5)[place] for place in said])
     found = scored(rows.with_columns(value=sense), design=design)
@@ -183,9 +183,7 @@ def test_a_single_item_in_the_gate_leaves_the_total_its_interval() -> None:
 
 
 def test_a_grade_leaves_the_total_without_interval() -> None:
-    rule = GradeNormalisation(table={"0": 10, "1": 90})
-    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy", normalisation=rule),))
-    design = blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+    design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 90})))
     found = scored(items("d", share(4, 4)), design=design)
     assert found.totals["total"].item() == 90.0
     assert limits(found.raw) == (1.0, 1.0)
