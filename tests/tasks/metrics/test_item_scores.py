@@ -171,7 +171,8 @@ def test_items_and_responses_that_do_not_fit_are_an_error(replies: list[dict[str
 
 
 @pytest.mark.parametrize(
-    ("question", "metric"), [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (RANKING, "macro_f1")]
+    ("question", "metric"),
+    [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (EXTRACT, "strict_accuracy"), (SINGLE, "mean_rating")],
 )
 def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric: Metric) -> None:
     with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.errors import ScoringError
 from schemas.vocabulary import Metric
 from tasks.metrics.item_scores import score_items
 from tests.tasks.metrics.test_item_scores import method, score_one
@@ -113,11 +112,3 @@ def test_six_turns_of_which_one_failed_are_no_answer(failed: int) -> None:
     turns = [response("a", None if turn == failed else f"Stage {turn}.", turn=turn) for turn in range(6)]
     scores = score_items(items(FEELING), responses(*turns), judgements(judgement("a", "depth", 5)), JUDGED)
     assert scores.select("value", "status").rows() == [(None, "call_failed")]
-
-
-@pytest.mark.parametrize(
-    ("question", "metric"), [(QUOTED, "strict_accuracy"), (LABEL, "qa_f1"), (LABEL, "mean_rating"), (ADVICE, "accuracy")]
-)
-def test_metrics_that_do_not_suit(question: dict[str, Any], metric: Metric) -> None:
-    with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
-        score_one(question, "Joy", metric)
