@@ -93,6 +93,10 @@ SLIPS = [
         *("one of datasets, id, level, title, weight", "wieght", "did you mean weight?"),
     ),
     Slip(
+        *("{title: Pills,", "{titel: Pills, title: Pills,", "unknown key 'titel'", 25, "datasets.pills.titel"),
+        *("one of methods, source, title", "titel", "did you mean title?"),
+    ),
+    Slip(
         *("weight: 0.5}", "weight: 0.5, sampel: 3}", "unknown key 'sampel'", 22, f"{ASK}.datasets[0].sampel"),
         *("one of id, weight", "sampel", "remove it"),
     ),
