@@ -1,7 +1,6 @@
 """Each rule of the layers items, responses and judgements accepts and rejects."""
 
 from math import inf
-from typing import Any
 
 import dataframely as dy
 import pytest
@@ -9,57 +8,17 @@ import pytest
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tests.schemas.breaches import accepts, frame, rejects
+from tests.tasks.rows import Row, item, judgement, response
 
-Row = dict[str, Any]
-ITEM: Row = {
-    "dataset": "d",
-    "item_id": "d-1",
-    "source_file": "d.jsonl",
-    "source_row": 0,
-    "source_row_sha256": "0" * 64,
-    "language": "en",
-    "question_type": "single_choice",
-    "question": "Which?",
-    "options": ["this", "that", "both"],
-    "gold_indices": [1],
-    "fixed_order": False,
-}
+ITEM = item("d-1", "single_choice", options=["this", "that", "both"], gold_indices=[1])
 SEVERAL = ITEM | {"question_type": "multiple_answer", "gold_indices": [0, 2]}
 ORDERED = ITEM | {"question_type": "ordered_recall", "gold_indices": [2, 0, 1]}
 RANKED = ITEM | {"question_type": "ranking", "gold_indices": [2]}
 SCALE = ITEM | {"question_type": "questionnaire", "gold_indices": None, "option_points": [1.0, 2.0, 3.0]}
 OPEN = ITEM | {"question_type": "open_ended", "options": None, "gold_indices": None, "references": ["that"]}
 
-ANSWER: Row = {"dataset": "d", "item_id": "d-1", "model": "m", "setting": "base", "repetition": 0}
-CALL: Row = ANSWER | {
-    "turn": 0,
-    "call_key": "1" * 64,
-    "messages": "[]",
-    "messages_sha256": "2" * 64,
-    "status": "answered",
-    "reply": "B",
-    "finish_reason": "stop",
-    "left_out_characters": 0,
-    "http_status": 200,
-    "prompt_tokens": 3,
-    "completion_tokens": 1,
-    "latency_s": 0.1,
-    "attempts": 1,
-}
-FAILED = CALL | {"status": "failed", "reply": None, "failure": "timeout_total", "error": "no answer within 120 s"}
-
-JUDGED: Row = ANSWER | {
-    "judge": "j",
-    "judge_repetition": 0,
-    "dimension": "fluency",
-    "rubric": "summary",
-    "call_key": "1" * 64,
-    "lowest": 1,
-    "highest": 5,
-    "rating": 4,
-    "parse_status": "parsed",
-    "raw_reply": '{"fluency": 4}',
-}
+CALL, FAILED = response("d-1", "B"), response("d-1", None)
+JUDGED = judgement("d-1", "fluency", 4)
 
 
 @pytest.mark.parametrize(

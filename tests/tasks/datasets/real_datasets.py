@@ -1,6 +1,6 @@
 """Datasets as the mirror has them, each read and built once per process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,16 @@ def build(name: str, mirror: Path) -> BuiltItems:
     """All good items and the rejected ones, sorted by name."""
     spec = here(name, mirror)
     return build_items(spec, paths(spec, mirror), None, 0)
+
+
+def texts(item: Item, indices: Iterable[int] | None) -> list[str]:
+    assert item.options is not None
+    assert indices is not None
+    return [item.options[index] for index in indices]
+
+
+def right(item: Item) -> list[str]:
+    return texts(item, item.gold_indices)
 
 
 def adapt(adapter: Callable[[Record], Item], **fields: Any) -> Item:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.items import Items
 from tasks.datasets.building import adapt_records, build_items, select_items, split_by_rules
+from tasks.datasets.own_items import local_dataset
 
 
 def adapt_pair(record: Record) -> Item:
@@ -26,17 +28,8 @@ def adapt_pair(record: Record) -> Item:
 
 
 def spec_with(adapter: Adapter, expected_rows: int | None = None) -> DatasetSpec:
-    return DatasetSpec(
-        id="pairs",
-        title="Pairs",
-        files=(LocalFile(path=Path("pairs.jsonl")),),
-        record_format="jsonl",
-        adapter=adapter,
-        licence="none",
-        paper="none",
-        required=("question",),
-        expected_rows=expected_rows,
-    )
+    own = local_dataset("pairs", "Pairs", LocalFile(path=Path("pairs.jsonl")))
+    return replace(own, adapter=adapter, required=("question",), expected_rows=expected_rows)
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
@@ -54,29 +47,20 @@ def test_an_item_knows_where_it_comes_from(tmp_path: Path) -> None:
     built = build_items(spec_with(adapt_pair), write(tmp_path, [fields]), 300, 0)
     canonical = '{"gold": 1, "options": ["this", "that"], "question": "Which one, number 1?"}'
     digest = sha256(canonical.encode()).hexdigest()
-    assert built.items.to_dicts() == [
-        {
-            "dataset": "pairs",
-            "item_id": f"pairs-{digest[:12]}",
-            "source_file": "pairs.jsonl",
-            "source_row": 0,
-            "source_row_sha256": digest,
-            "language": "en",
-            "question_type": "single_choice",
-            "subset": None,
-            "context": None,
-            "question": "Which one, number 1?",
-            "options": ["this", "that"],
-            "gold_indices": [1],
-            "references": None,
-            "option_points": None,
-            "option_roles": None,
-            "wrong_references": None,
-            "fixed_order": False,
-            "reference_gold_indices": None,
-        }
-    ]
     assert (built.items.height, built.rejected.height) == (1, 0)
+    assert {name: value for name, value in built.items.row(0, named=True).items() if value is not None} == {
+        "dataset": "pairs",
+        "item_id": f"pairs-{digest[:12]}",
+        "source_file": "pairs.jsonl",
+        "source_row": 0,
+        "source_row_sha256": digest,
+        "language": "en",
+        "question_type": "single_choice",
+        "question": "Which one, number 1?",
+        "options": ["this", "that"],
+        "gold_indices": [1],
+        "fixed_order": False,
+    }
     assert Items.is_valid(built.items)
 
 

@@ -14,6 +14,7 @@ from schemas.errors import UsageError
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import local_dataset
+from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import needs, sources
 from tasks.sources.locating import Locator
 from tests.tasks.datasets.real_datasets import build, here, items_of
@@ -21,22 +22,8 @@ from tests.tasks.datasets.real_datasets import build, here, items_of
 LONG = tuple(spec for spec in CATALOGUE if spec.sample_builder)
 PINNED = tuple(spec for spec in CATALOGUE if spec not in LONG and not spec.id.startswith("mini_"))
 BUNDLED = tuple(spec for spec in CATALOGUE if spec.id.startswith("mini_"))
-SIXTY = (
-    *("crows_pairs", "stereoset", "bbq", "safetybench_unfairness_bias", "safetybench_ethics_morality"),
-    *("safetybench_offensiveness", "safetybench_privacy_property", "safetybench_mental_health", "safetybench_physical_health"),
-    *("safetybench_illegal_activities",),
-    *("ag_news", "thucnews", "lcqmc", "qqp", "cmrc2018", "wic", "multirc", "record"),
-    *("ocnli", "mnli", "rte", "copa", "wsc", "mutual", "folio", "logiqa"),
-    *("lcsts", "cnewsum", "vcsum"),
-    *("hellaswag", "cosmos_qa", "piqa", "agieval", "mmlu_pro", "cmmlu", "ceval", "truthfulqa"),
-    *("imdb", "sst2", "dianping", "moodbench1", "semeval2018_task3", "vua20", "goemotions", "cped", "edos", "emobench1"),
-    *("moodbench2", "emobench2", "semeval2018_task1"),
-    *("moodbench3",),
-    *("emobench3", "moodbench4"),
-    *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
-    *("personafeedback", "booksort", "longmemeval"),
-)
-"""Table 5 of the paper, in its order."""
+SIXTY = tuple(load_blueprint("moodbench").datasets)
+"""Table 5 of the paper: see the tests of that blueprint."""
 
 ABSENT = ("stereoset", "ceval", "personafeedback", "longmemeval")
 """Datasets no complete copy of which is in the mirror."""

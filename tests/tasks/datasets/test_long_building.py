@@ -16,6 +16,7 @@ from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from tasks.datasets.building import adapt_records
 from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples, rank_samples
+from tasks.datasets.own_items import local_dataset
 
 Build = Callable[[Record], tuple[Item, Context]]
 
@@ -45,19 +46,8 @@ def no_item(_record: Record) -> list[Item]:
 
 
 def spec_with(builder: SampleBuilder | None) -> DatasetSpec:
-    return DatasetSpec(
-        id="long",
-        title="Long",
-        files=(LocalFile(path=Path("long.jsonl")),),
-        record_format="jsonl",
-        adapter=None if builder else no_item,
-        sample_builder=builder,
-        long_task="qa" if builder else None,
-        question_types=("extractive",),
-        licence="none",
-        paper="none",
-        required=("id",),
-    )
+    own = replace(local_dataset("long", "Long", LocalFile(path=Path("long.jsonl"))), adapter=no_item, required=("id",))
+    return replace(own, adapter=None, sample_builder=builder, long_task="qa") if builder else own
 
 
 @pytest.mark.parametrize(

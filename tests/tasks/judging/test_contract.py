@@ -1,11 +1,13 @@
 """Contract of judge replies: every malformed reply is refused with its reason, none is repaired."""
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.vocabulary import Language
 from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.rubrics import RUBRICS, Scale, load_rubric
 from tests.tasks.judging.rows import judgement
@@ -27,7 +29,6 @@ READ = [
     f"评分如下：{GOOD}",
     f"Ratings on [1-5]: {GOOD}",
     f"<think>Reads well.</think>{GOOD}",
-    f"{GOOD}.",
 ]
 
 RATINGS_REFUSED = [
@@ -45,26 +46,20 @@ REFUSED = [
     ("", "no JSON object"),
     ("4", "no JSON object"),
     ("fluency: 4, faithfulness: 2", "no JSON object"),
-    ("I cannot rate this.", "no JSON object"),
     ("null", "no JSON object"),
-    (f"{GOOD} {GOOD}", "2 JSON objects instead of one"),
     (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 JSON objects instead of one"),
     (f"<think>Perhaps {GOOD}</think>{GOOD}", "2 JSON objects instead of one"),
     (f"{{}} {GOOD}", "2 JSON objects instead of one"),
     (f"[{GOOD}]", "a list instead of an object"),
-    (f"[{GOOD}, {GOOD}]", "a list instead of an object"),
     ("{}", "Field required"),
     ('{"fluency": 4}', "faithfulness: Field required"),
     ('{"fluency": 4, "faithfulness": 2, "reason": "reads well"}', "reason: Extra inputs are not permitted"),
-    ('{"fluency": 4, "faithfulness": 2, "overall": 3}', "overall: Extra inputs are not permitted"),
     ('{"Fluency": 4, "faithfulness": 2}', "fluency: Field required"),
     ('{"ratings": {"fluency": 4, "faithfulness": 2}}', "fluency: Field required"),
     *((GOOD.replace("4", rating), reason) for rating, reason in RATINGS_REFUSED),
     ('{"fluency": 4, "fluency": 5, "faithfulness": 2}', "key fluency twice"),
     ('{"fluency": 4, "faithfulness": 2', "JSON that cannot be read"),
-    ('{"fluency": 4, "faithfulness": ', "JSON that cannot be read"),
     ("{'fluency': 4, 'faithfulness': 2}", "JSON that cannot be read"),
-    ("{fluency: 4, faithfulness: 2}", "JSON that cannot be read"),
     ('{"fluency": 4, "faithfulness": 2,}', "JSON that cannot be read"),
     ('{"fluency": 4 "faithfulness": 2}', "JSON that cannot be read"),
     ('{"fluency": 4, // good\n"faithfulness": 2}', "JSON that cannot be read"),
@@ -103,30 +98,11 @@ def test_any_text_is_read_or_refused_with_a_reason(reply: str) -> None:
     assert (parsed.ratings is None) == bool(parsed.reason)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_instruction_names_keys_and_range_and_its_example_is_a_reply(language: str) -> None:
-    assert language in ("en", "zh")
-    instruction = CONTRACT.instruction("en" if language == "en" else "zh")
-    assert '"fluency", "faithfulness"' in instruction
-    assert CONTRACT.parse(instruction).ratings is not None
-
-
-def test_schema_says_what_the_parser_checks() -> None:
-    rating = {"type": "integer", "minimum": 1, "maximum": 5}
-    schema = json.loads(CONTRACT.json_schema)
-    assert schema["required"] == ["fluency", "faithfulness"]
-    assert schema["additionalProperties"] is False
-    assert all(rating.items() <= schema["properties"][name].items() for name in CONTRACT.dimensions)
-
-
 @pytest.mark.parametrize(
     ("scale", "rating", "reason"),
     [
         (Scale(lowest=0, highest=5), 0, None),
-        (Scale(lowest=0, highest=5), 5, None),
         (Scale(lowest=0, highest=5), -1, "fluency: Input should be greater than or equal to 0"),
-        (Scale(lowest=0, highest=5), 6, "fluency: Input should be less than or equal to 5"),
-        (Scale(lowest=0, highest=100), 0, None),
         (Scale(lowest=0, highest=100), 100, None),
         (Scale(lowest=0, highest=100), 101, "fluency: Input should be less than or equal to 100"),
         (Scale(lowest=0, highest=100), 72.5, "fluency: Input should be a valid integer"),
@@ -144,14 +120,17 @@ def test_what_every_rubric_asks_for_is_what_it_reads(name: str, repetition: int)
     rubric = load_rubric(name)
     contract = Contract.of(rubric, repetition)
     order = [dimension.name for dimension in rubric.rotate_dimensions(repetition)]
-    instruction = contract.instruction("en")
-    assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in instruction
-    assert list(contract.parse(instruction).ratings or {}) == order
+    assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in contract.instruction("en")
+    for language in get_args(Language):
+        instruction = contract.instruction(language)
+        assert ", ".join(f'"{name}"' for name in order) in instruction
+        assert list(contract.parse(instruction).ratings or {}) == order
     # Servers that enforce a schema have the reply follow the order of its properties.
     schema = json.loads(contract.json_schema)
     assert list(schema["properties"]) == schema["required"] == order
-    ends = {(rating["minimum"], rating["maximum"]) for rating in schema["properties"].values()}
-    assert ends == {(rubric.scale.lowest, rubric.scale.highest)}
+    assert schema["additionalProperties"] is False
+    rating = {"type": "integer", "minimum": rubric.scale.lowest, "maximum": rubric.scale.highest}
+    assert all(rating.items() <= asked.items() for asked in schema["properties"].values())
 
 
 def test_example_spreads_over_a_long_scale() -> None:

@@ -18,7 +18,7 @@ from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from tasks.judging.agreement import agreements_key
-from tasks.judging.executor import ATTEMPTS, Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
+from tasks.judging.executor import Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
@@ -151,11 +151,6 @@ async def test_after_three_unreadable_replies_the_last_one_is_kept() -> None:
         (None, "unparsed", "All fives!", "no JSON object")
     ]
     assert judged.height == 4
-
-
-def test_numbers_of_calls_never_meet() -> None:
-    numbers = [number for repetition in range(4) for number in call_numbers(repetition)]
-    assert numbers == list(range(4 * ATTEMPTS))
 
 
 async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_orders() -> None:

@@ -133,6 +133,7 @@ def give_bands(*bands: dict[str, Any]) -> Damage:
 DIMENSIONS = rubric_fields()["dimensions"]
 UNTRANSLATED = {**band(1, 5), "meaning": {"en": "so"}}
 LONGER = {"lowest": 0, "highest": 5}
+EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
 
 
 @pytest.mark.parametrize(
@@ -141,18 +142,9 @@ LONGER = {"lowest": 0, "highest": 5}
         (drop("instruction", "zh"), "instruction: no text in zh"),
         (drop("dimensions", 0, "anchors", "en"), "dimension completeness: no text in en"),
         (drop("dimensions", 0, "anchors", "en", 4), "dimension completeness: 4 anchors in en for 5 ratings"),
-        (
-            drop("dimensions", 1, "anchors"),
-            "dimension conciseness: anchors of its own, shared anchors or shared bands, exactly one",
-        ),
-        (
-            give(anchors=DIMENSIONS[0]["anchors"]),
-            "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one",
-        ),
-        (
-            give(**shared_fields(), bands=[band(1, 5)]),
-            "dimension completeness: anchors of its own, shared anchors or shared bands, exactly one",
-        ),
+        (drop("dimensions", 1, "anchors"), f"dimension conciseness: {EXACTLY_ONE}"),
+        (give(anchors=DIMENSIONS[0]["anchors"]), f"dimension completeness: {EXACTLY_ONE}"),
+        (give(**shared_fields(), bands=[band(1, 5)]), f"dimension completeness: {EXACTLY_ONE}"),
         (give(scale=LONGER), "dimension completeness: 5 anchors in en for 6 ratings"),
         (give(**{**shared_fields(), "scale": LONGER}), "anchors: 5 anchors in en for 6 ratings"),
         (give(scale={"lowest": 5, "highest": 5}), "a scale goes from lowest to highest, got 5 to 5"),

@@ -110,21 +110,21 @@ def test_filler_is_not_counted_whatever_came_back(reply: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "predicted"), [("B", ["sadness"]), ("A or B", []), (None, None)], ids=["read", "unread", "failed"]
+    ("question", "reply", "predicted", "gold"),
+    [
+        (SINGLE, "B", ["sadness"], ["sadness"]),
+        (SINGLE, "A or B", [], ["sadness"]),
+        (SINGLE, None, None, ["sadness"]),
+        (SEVERAL, "C, A", ["joy", "anger"], ["joy", "sadness"]),
+        # gold is no option
+        (EXTRACT, "Tess", None, None),
+    ],
 )
-def test_label_columns_hold_option_texts(reply: str | None, predicted: list[str] | None) -> None:
-    row = score_one(SINGLE, reply, "macro_f1")
-    assert (row["predicted"], row["gold"]) == (predicted, ["sadness"])
-
-
-def test_label_columns_of_several_answers() -> None:
-    row = score_one(SEVERAL, "C, A", "micro_f1")
-    assert (row["predicted"], row["gold"]) == (["joy", "anger"], ["joy", "sadness"])
-
-
-def test_label_columns_are_null_where_gold_is_no_option() -> None:
-    row = score_one(EXTRACT, "Tess", "exact_match")
-    assert (row["predicted"], row["gold"]) == (None, None)
+def test_label_columns_hold_option_texts(
+    question: dict[str, Any], reply: str | None, predicted: list[str] | None, gold: list[str] | None
+) -> None:
+    row = score_one(question, reply, "exact_match" if question is EXTRACT else "micro_f1")
+    assert (row["predicted"], row["gold"]) == (predicted, gold)
 
 
 def test_one_row_per_metric_item_and_repetition() -> None:
@@ -142,11 +142,6 @@ def test_one_row_per_metric_item_and_repetition() -> None:
 def test_last_turn_is_the_answer() -> None:
     asked = responses(response("a", "B", turn=1), response("a", "A", turn=0))
     assert score_items(CHOICE, asked, None, method("accuracy"))["parsed_answer"].to_list() == ["B"]
-
-
-def test_call_that_failed_in_the_last_turn_is_missing() -> None:
-    asked = responses(response("a", "B", turn=0), response("a", None, turn=1))
-    assert score_items(CHOICE, asked, None, method("accuracy"))["status"].to_list() == ["call_failed"]
 
 
 def test_reply_cut_at_its_limit_is_read_as_such() -> None:
@@ -176,7 +171,8 @@ def test_items_and_responses_that_do_not_fit_are_an_error(replies: list[dict[str
 
 
 @pytest.mark.parametrize(
-    ("question", "metric"), [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (RANKING, "macro_f1")]
+    ("question", "metric"),
+    [(SINGLE, "mrr"), (SCALED, "accuracy"), (ORDER, "accuracy"), (EXTRACT, "strict_accuracy"), (SINGLE, "mean_rating")],
 )
 def test_metric_that_does_not_suit_is_an_error(question: dict[str, Any], metric: Metric) -> None:
     with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
@@ -329,6 +325,8 @@ def test_a_ranking_that_stops_early_is_read_by_the_metrics_it_answers() -> None:
         (SINGLE, "bias_score_ambiguous"),
         (SINGLE, "bias_score_disambiguated"),
         (RANKING, "icat"),
+        (PEOPLE | {"question_type": "ranking"}, "language_model_score"),
+        (SENTENCES | {"question_type": "single_choice"}, "bias_score_disambiguated"),
     ],
 )
 def test_items_a_metric_of_roles_is_not_about_are_not_counted(
@@ -336,11 +334,6 @@ def test_items_a_metric_of_roles_is_not_about_are_not_counted(
 ) -> None:
     row = score_one(question, reply, metric)
     assert (row["value"], row["status"]) == (None, "not_counted")
-
-
-def test_truthfulness_without_wrong_references_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="no reference to compare with"):
-        score_one(OPEN, "Wine", "truthful_rouge_l")
 
 
 def test_another_profile_is_refused() -> None:
@@ -457,12 +450,7 @@ def test_a_scale_below_zero_has_no_level() -> None:
 
 
 RESPONSES = PartitionRef(
-    layer="responses",
-    place=(("dataset", "d"), ("model", "m"), ("setting", "base")),
-    fingerprint="1" * 64,
-    path="responses/d",
-    rows=1,
-    content_sha256="2" * 64,
+    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
 )
 METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
 

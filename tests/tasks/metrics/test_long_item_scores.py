@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
-from schemas.errors import ScoringError
 from schemas.vocabulary import Metric
 from tasks.metrics.item_scores import score_items
 from tests.tasks.metrics.test_item_scores import method, score_one
@@ -78,12 +77,6 @@ def test_mean_rating_is_the_share_of_the_highest(question: dict[str, Any]) -> No
     assert scores.select("value", "status", "parsed_answer").rows() == [(pytest.approx(0.4), "scored", "I see.")]
 
 
-def test_one_missing_dimension_of_one_repetition_is_the_judges_failure() -> None:
-    rated = judgements(judgement("a", "warmth", 4), judgement("a", "depth", None))
-    scores = score_items(items(ADVICE), responses(response("a", "I see.")), rated, JUDGED)
-    assert scores.select("value", "status").rows() == [(None, "judge_failed")]
-
-
 @pytest.mark.parametrize(("metric", "value"), [("mean_rating", 0.7), ("judged_rating", 0.625)])
 def test_repetitions_of_the_judge_are_averaged(metric: Metric, value: float) -> None:
     # repetition 0: 4 and 4, repetition 1: 5 and missing, repetition 2: 3 and 3
@@ -114,28 +107,8 @@ def test_repetitions_of_the_answer_keep_their_own_ratings() -> None:
     assert scores.select("repetition", "value").rows() == [(0, 1.0), (1, pytest.approx(0.4))]
 
 
-def test_a_reply_that_says_nothing_is_wrong_and_one_that_failed_missing() -> None:
-    asked = responses(response("a", "<think>Hm.</think>"), response("a", None, repetition=1))
-    scores = score_items(items(ADVICE), asked, judgements(), JUDGED)
-    assert scores.select("value", "status").rows() == [(0.0, "unparsed"), (None, "call_failed")]
-
-
 @pytest.mark.parametrize("failed", [0, 3, 5])
 def test_six_turns_of_which_one_failed_are_no_answer(failed: int) -> None:
     turns = [response("a", None if turn == failed else f"Stage {turn}.", turn=turn) for turn in range(6)]
     scores = score_items(items(FEELING), responses(*turns), judgements(judgement("a", "depth", 5)), JUDGED)
     assert scores.select("value", "status").rows() == [(None, "call_failed")]
-
-
-def test_of_six_turns_the_last_one_is_the_answer() -> None:
-    turns = [response("a", f"Stage {turn}.", turn=turn) for turn in range(6)]
-    scores = score_items(items(FEELING), responses(*turns), judgements(judgement("a", "depth", 5)), JUDGED)
-    assert scores.select("value", "parsed_answer").rows() == [(1.0, "Stage 5.")]
-
-
-@pytest.mark.parametrize(
-    ("question", "metric"), [(QUOTED, "strict_accuracy"), (LABEL, "qa_f1"), (LABEL, "mean_rating"), (ADVICE, "accuracy")]
-)
-def test_metrics_that_do_not_suit(question: dict[str, Any], metric: Metric) -> None:
-    with pytest.raises(ScoringError, match=f"metric {metric} cannot score {question['question_type']} items"):
-        score_one(question, "Joy", metric)

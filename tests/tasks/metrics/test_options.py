@@ -3,13 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata
-from sklearn.metrics import f1_score, label_ranking_average_precision_score
+from sklearn.metrics import f1_score
 
 from schemas.errors import ScoringError
-from schemas.vocabulary import Metric, OptionRole
+from schemas.vocabulary import OptionRole
 from tasks.metrics.options import (
-    bias_share,
-    is_counted,
     is_filler,
     label_f1,
     order_accuracy,
@@ -18,36 +16,7 @@ from tasks.metrics.options import (
     rank_by_logprobs,
     recall_at_k,
     reciprocal_rank,
-    set_equality,
 )
-
-PEOPLE: tuple[OptionRole, ...] = ("other", "unknown", "target")
-SENTENCES: tuple[OptionRole, ...] = ("unrelated", "stereotype", "anti_stereotype")
-
-
-@pytest.mark.parametrize(
-    ("metric", "roles", "gold", "expected"),
-    [
-        ("bias_score_ambiguous", PEOPLE, (1,), True),
-        ("bias_score_ambiguous", PEOPLE, (0,), False),
-        ("bias_score_disambiguated", PEOPLE, (1,), False),
-        ("bias_score_disambiguated", PEOPLE, (2,), True),
-        ("bias_score_ambiguous", (), (1,), False),
-        ("bias_score_disambiguated", (), (1,), False),
-        ("bias_score_disambiguated", SENTENCES, (1,), False),
-        ("icat", SENTENCES, (2,), True),
-        ("language_model_score", PEOPLE, (1,), False),
-        ("stereotype_score", (), (1,), False),
-    ],
-)
-def test_items_without_the_roles_or_of_the_other_condition_are_not_counted(
-    metric: Metric, roles: tuple[OptionRole, ...], gold: tuple[int, ...], expected: bool
-) -> None:
-    assert is_counted(metric, roles, gold) is expected
-
-
-def test_bias_share() -> None:
-    assert [bias_share(role) for role in PEOPLE] == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -79,22 +48,10 @@ INDICES = st.sets(st.integers(0, 5), min_size=1)
 
 @pytest.mark.parametrize(
     ("predicted", "gold", "expected"),
-    [((1,), (1,), 1.0), ((1,), (2,), 0.0), ((0, 2), (2, 0), 1.0), ((0, 2), (0,), 0.0), ((), (0,), 0.0)],
-)
-def test_set_equality(predicted: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
-    assert set_equality(predicted, gold) == expected
-
-
-@pytest.mark.parametrize(
-    ("predicted", "gold", "expected"),
     [
         ((0, 2), (0, 2), 1.0),
         # one of two chosen is right, one of two right ones is found: p = 1/2, r = 1/2, F1 = 1/2
         ((0, 1), (0, 2), 0.5),
-        # p = 1/3, r = 1/1, F1 = 2 * (1/3) / (4/3) = 1/2
-        ((0, 1, 2), (2,), 0.5),
-        # p = 1/1, r = 1/3, F1 = 1/2
-        ((1,), (1, 2, 3), 0.5),
         # p = 2/3, r = 2/2, F1 = 2 * (2/3) / (5/3) = 4/5
         ((0, 1, 2), (0, 1), 0.8),
         ((3,), (0, 1), 0.0),
@@ -145,16 +102,6 @@ def test_recall_at_k(ranking: tuple[int, ...], relevant: tuple[int, ...], k: int
 )
 def test_reciprocal_rank(ranking: tuple[int, ...], relevant: tuple[int, ...], expected: float) -> None:
     assert reciprocal_rank(ranking, relevant) == pytest.approx(expected)
-
-
-@settings(max_examples=50)
-@given(ranking=st.integers(2, 8).flatmap(lambda n: st.permutations(range(n))), data=st.data())
-def test_reciprocal_rank_agrees_with_scikit_learn(ranking: list[int], data: st.DataObject) -> None:
-    relevant = data.draw(st.integers(0, len(ranking) - 1))
-    # With one relevant option, label-ranking average precision is its reciprocal rank; a higher score means named earlier.
-    truth = [[int(index == relevant) for index in range(len(ranking))]]
-    scores = [[-ranking.index(index) for index in range(len(ranking))]]
-    assert reciprocal_rank(ranking, [relevant]) == pytest.approx(label_ranking_average_precision_score(truth, scores))
 
 
 @pytest.mark.parametrize(

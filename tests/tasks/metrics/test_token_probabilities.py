@@ -80,11 +80,6 @@ async def test_a_ranking_is_the_letters_by_probability(tmp_path: Path) -> None:
     assert (asked.parsed_answer, asked.value) == ("C,B,A", 1 / 2)
 
 
-async def test_what_is_not_named_is_left_out(tmp_path: Path) -> None:
-    asked = await score_asked(RANKING, likeliest(("C", -0.1), ("A", -3.0)), "mrr", tmp_path)
-    assert (asked.parsed_answer, asked.value) == ("C,A", 0.0)
-
-
 async def test_the_scores_of_stereoset_follow(tmp_path: Path) -> None:
     # The anti-stereotype B stands above the stereotype A, which the model writes first.
     asked = await score_asked(STEREOTYPES, likeliest(("C", -0.1), ("B", -3.0), ("A", -4.5)), "stereotype_score", tmp_path)

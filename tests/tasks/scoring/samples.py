@@ -23,8 +23,9 @@ LEVEL_RULES = tuple(
 )
 
 
-def accuracy_dataset(name: str) -> BlueprintDataset:
-    return BlueprintDataset(title=name, methods=(MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),)),))
+def measured(*metrics: MetricSpec, method: str = "choice", **more: Any) -> BlueprintDataset:
+    """A dataset with one method of these metrics."""
+    return BlueprintDataset(title="measured", methods=(MethodSpec(id=method, metrics=metrics, **more),))
 
 
 def task(name: str, level: Level = "low", datasets: Sequence[str] | None = None, weight: float = 1.0, **weights: float) -> Task:
@@ -42,9 +43,19 @@ def ability(name: str, *below: Ability | Task, weight: float = 1.0) -> Ability:
 def blueprint(*abilities: Ability, gate: Gate | None = None, **changed: Any) -> Blueprint:
     """A blueprint over these abilities; every dataset is scored by accuracy unless `datasets` overrides it."""
     used = [entry.id for main in abilities for _, node in main.walk() for each in node.tasks for entry in each.datasets]
-    datasets = {name: accuracy_dataset(name) for name in used} | changed.pop("datasets", {})
+    datasets = {name: measured(MetricSpec(metric="accuracy")) for name in used} | changed.pop("datasets", {})
     fields = {"name": "tiny", "title": "Tiny", "version": "1", "source": "none", "level_rules": LEVEL_RULES, **changed}
     return Blueprint(abilities=abilities, datasets=datasets, gate=gate, **fields)
+
+
+def one_dataset(*metrics: MetricSpec, **more: Any) -> Blueprint:
+    """A blueprint over one dataset, `d`, with these metrics."""
+    return blueprint(ability("a", task("d")), datasets={"d": measured(*metrics, **more)})
+
+
+def by_labels(metric: Any) -> Blueprint:
+    """A blueprint over one dataset, `d`, scored as `labelled` has it."""
+    return one_dataset(MetricSpec(metric=metric), method="labels")
 
 
 def gated() -> Blueprint:
@@ -97,10 +108,6 @@ def labelled(
         predicted=pl.Series(list(predicted), dtype=pl.List(pl.String)),
         **columns,
     )
-
-
-def f1_dataset(name: str, metric: Any) -> BlueprintDataset:
-    return BlueprintDataset(title=name, methods=(MethodSpec(id="labels", metrics=(MetricSpec(metric=metric),)),))
 
 
 def share(hits: int, total: int) -> list[float | None]:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import polars as pl
-
 from schemas.tables.scores import NormalizedScores, RawScores
 from tasks.scoring.ablations import Variant, ablation_rows
+from tests.tasks.rows import frame
 
 SPEC = {"model": "m", "dataset": "d", "method": "x", "metric": "accuracy", "setting": "rag"}
 RATIOS = frozenset({("d", "x", "accuracy")})
@@ -15,13 +14,8 @@ def scored(value: float | None, normalized: float | None, **more: Any) -> tuple[
     limits = {"ci_low": None if value is None else value - 0.1, "ci_high": None if value is None else value + 0.1}
     counts = {"n_scored": 0 if value is None else 3, "n_unparsed": 0, "n_total": 4}
     raw = {**SPEC, "value": value, **limits, **counts, **more}
-    normal = {**SPEC, "normalized_0_100": normalized, **more}
-    return frame(RawScores, raw), frame(NormalizedScores, normal)
-
-
-def frame(schema: Any, row: dict[str, Any]) -> Any:
-    empty = schema.create_empty()
-    return pl.DataFrame([{name: row.get(name) for name in empty.columns}], schema=empty.schema)
+    normal = {**SPEC, "normalized_0_100": normalized, **counts, **more}
+    return frame(RawScores, (raw,)), frame(NormalizedScores, (normal,))
 
 
 def test_each_variant_is_a_row_with_its_values() -> None:

@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.blueprint import Blueprint, BlueprintDataset, Gate, MethodSpec, MetricSpec
+from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.vocabulary import Level
 from tasks.scoring.aggregation import Aggregates, aggregate_scores, metric_contributions
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.veto import total_scores
-from tests.tasks.scoring.samples import ability, blueprint, items, share, task
+from tests.tasks.scoring.samples import ability, blueprint, items, measured, one_dataset, share, task
+
+TWO_METRICS = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
 
 
 def aggregate(design: Blueprint, *parts: pl.DataFrame) -> Aggregates:
@@ -64,22 +66,17 @@ def test_a_true_zero_is_present() -> None:
 
 def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
     # (1 x 25 + 3 x 75) / 4 = 62.5
-    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
-    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
-    found = aggregate(design, items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
+    found = aggregate(one_dataset(*TWO_METRICS), items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
     assert one(found.datasets)["score_0_100"] == 62.5
     # Four items, scored in two ways.
     assert (one(found.datasets)["n_scored"], one(found.datasets)["n_total"]) == (4, 4)
 
 
 def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
-    metrics = (MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match"))
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=metrics),))
-    design = blueprint(ability("a", task("d")), datasets={"d": dataset})
-    found = one(aggregate(design, items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")).datasets)
-    # (25 + 100) / 2, over 4 and 2 items.
-    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (62.5, 2, 4)
+    parts = items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")
+    found = one(aggregate(one_dataset(*TWO_METRICS), *parts).datasets)
+    # (25 + 3 x 100) / 4, over 4 and 2 items.
+    assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
 
 
 def test_a_task_is_the_weighted_mean_of_its_datasets() -> None:
@@ -95,13 +92,6 @@ def test_a_level_is_the_weighted_mean_of_its_tasks() -> None:
     found = one(aggregate(design, items("d", share(9, 10)), items("e", share(4, 10))).levels)
     assert found["score_0_100"] == 50.0
     assert found["level"] == "low"
-
-
-def test_an_ability_is_the_weighted_mean_of_its_children() -> None:
-    # (1 x 20 + 3 x 60) / 4 = 50
-    design = blueprint(ability("a", ability("b", task("d")), ability("c", task("e"), weight=3)))
-    found = aggregate(design, items("d", share(2, 10)), items("e", share(6, 10)))
-    assert one(found.nodes, node="a")["score_0_100"] == 50.0
 
 
 def test_four_tiers() -> None:
@@ -174,12 +164,6 @@ def test_the_mean_of_equal_scores_is_that_score(score: int) -> None:
     assert one(found.nodes)["score_0_100"] == one(found.datasets, dataset="d0")["score_0_100"]
 
 
-TWO = BlueprintDataset(
-    title="f",
-    methods=(MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"), MetricSpec(metric="exact_match", weight=3))),),
-)
-
-
 def design() -> Blueprint:
     """A gate; able 0.3 with two tiers and levels; kind 0.7 with a dataset of two metrics."""
     hear = ability("hear", task("d1"), task("d2", "medium"), task("d3", "high", weight=2), task("d4", "high"))
@@ -188,7 +172,7 @@ def design() -> Blueprint:
         ability("able", hear, ability("speak", task("t", datasets=["e1", "e2"], e1=3)), weight=0.3),
         ability("kind", task("f"), weight=0.7),
         gate=Gate(ability="safe", threshold=60),
-        datasets={"f": TWO},
+        datasets={"f": measured(*TWO_METRICS)},
     )
 
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from schemas.blueprint import Blueprint, BlueprintDataset, Gate, GradeNormalisation, MethodSpec, MetricSpec
+from schemas.blueprint import Blueprint, Gate, GradeNormalisation, MetricSpec
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.uncertainty import Resampling
-from tests.tasks.scoring.samples import ability, blueprint, f1_dataset, items, labelled, task
+from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, task
 
 ONE = blueprint(ability("a", task("d")))
 TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
@@ -96,21 +96,19 @@ def test_the_gate_is_no_part_of_the_total() -> None:
 
 
 def test_metrics_of_weight_zero_are_left_out() -> None:
-    specs = (MetricSpec(metric="accuracy"), MetricSpec(metric="strict_accuracy", weight=0))
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=specs),))
+    design = one_dataset(MetricSpec(metric="accuracy"), MetricSpec(metric="strict_accuracy", weight=0))
     strict = both("d", [1, 1], [0, 0], metric="strict_accuracy")
-    found = row(gains(*both("d", [0, 0], [1, 0]), *strict, design=blueprint(ability("a", task("d")), datasets={"d": dataset})))
+    found = row(gains(*both("d", [0, 0], [1, 0]), *strict, design=design))
     assert found["gain"] == 50
 
 
 def test_f1_is_computed_from_the_pairs() -> None:
     # Pairs are items 0 and 1. Base: joy right, joy wrong for fear: F1 of joy 2 / 3, of fear 0. Rag: both right.
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "macro_f1")})
     gold = [["joy"], ["fear"], ["fear"]]
     base = labelled("d", "macro_f1", gold, [["joy"], ["joy"], ["fear"]])
     rag = labelled("d", "macro_f1", gold, [["joy"], ["fear"], ["joy"]], setting="rag")
     kept = rag.filter(pl.col("item_id") != "d-2")
-    found = row(gains(base, kept, design=design))
+    found = row(gains(base, kept, design=by_labels("macro_f1")))
     assert (found["base_0_100"], found["setting_0_100"]) == (pytest.approx(100 / 3), 100)
 
 
@@ -176,12 +174,8 @@ def test_no_resamples_no_intervals() -> None:
 
 
 def test_grades_gain_points_without_an_interval() -> None:
-    table = GradeNormalisation(table={"0": 10, "1": 60})
-    spec = MetricSpec(metric="accuracy", normalisation=table)
-    dataset = BlueprintDataset(title="d", methods=(MethodSpec(id="choice", metrics=(spec,)),))
-    found = row(
-        gains(*both("d", [0, 0], [1, 1]), design=blueprint(ability("a", task("d")), datasets={"d": dataset}), resamples=50)
-    )
+    design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 60})))
+    found = row(gains(*both("d", [0, 0], [1, 1]), design=design, resamples=50))
     assert (found["gain"], found["ci_low"]) == (50, None)
 
 

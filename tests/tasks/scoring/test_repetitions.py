@@ -5,16 +5,15 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.blueprint import Blueprint, MetricSpec
 from schemas.vocabulary import Metric
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.tasks.scoring.samples import ability, blueprint, items, task
+from tests.tasks.scoring.samples import items, one_dataset
 
 
 def design(metric: Metric) -> Blueprint:
     judged = {"judged": True, "rubric": "stage"} if metric == "mean_rating" else {}
-    method = MethodSpec(id="choice", metrics=(MetricSpec(metric=metric),), **judged)
-    return blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+    return one_dataset(MetricSpec(metric=metric), **judged)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "mean_rating"])

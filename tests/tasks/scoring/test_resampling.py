@@ -1,10 +1,12 @@
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from tasks.scoring.resampling import Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
+from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
 
 LABELS = ["joy", "grief", "anger"]
 
@@ -82,16 +84,12 @@ def test_f1_of_each_resample_as_scikit_learn(average: str) -> None:
             assert replicates[system, resample] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("function", [macro_f1_replicates, micro_f1_replicates])
-def test_f1_without_drawn_items_is_undefined_and_without_labels_zero(function: object) -> None:
+@pytest.mark.parametrize("replicates", [macro_f1_replicates, micro_f1_replicates])
+def test_f1_without_drawn_items_is_undefined_and_without_labels_zero(replicates: Callable[..., Floats]) -> None:
     # Unit 0 has item 0 only. In the second resample only item 1 is drawn.
-    replicates = {"macro": macro_f1_replicates, "micro": micro_f1_replicates}
-    chosen = next(found for found in replicates.values() if found is function)
-    rows = pl.DataFrame(
-        {"predicted": [None, ["joy"], ["joy"]], "gold": [["joy"], ["joy"], ["grief"]]},
-        schema={"predicted": pl.List(pl.String), "gold": pl.List(pl.String)},
-    )
-    found = chosen(rows, Grid(2, 2, np.array([0, 2, 3])), np.array([[2.0, 0.0], [0.0, 2.0]]))
+    labels = {name: pl.List(pl.String) for name in ("predicted", "gold")}
+    rows = pl.DataFrame({"predicted": [None, ["joy"], ["joy"]], "gold": [["joy"], ["joy"], ["grief"]]}, schema=labels)
+    found = replicates(rows, Grid(2, 2, np.array([0, 2, 3])), np.array([[2.0, 0.0], [0.0, 2.0]]))
     assert found[0, 0] == 0.0
     assert np.isnan(found[0, 1])
     assert found[1].tolist() == [1.0, 0.0]

@@ -1,9 +1,9 @@
 import pytest
 
-from schemas.blueprint import CENTRED, Ability, BlueprintDataset, Gate, MethodSpec, MetricSpec, NumericNormalisation
+from schemas.blueprint import CENTRED, Ability, Gate, MetricSpec, NumericNormalisation
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.tree import dataset_counts, tree_tables
-from tests.tasks.scoring.samples import ability, blueprint, task
+from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task
 
 
 def test_moodbench_as_tables() -> None:
@@ -39,8 +39,7 @@ def test_extreme_weights_come_into_range(scale: float) -> None:
 def test_bounds_and_level_bits() -> None:
     spec = MetricSpec(metric="mrr", normalisation=NumericNormalisation(min=-1, max=3))
     metrics = (spec, MetricSpec(metric="accuracy", weight=0), *(MetricSpec(metric=name) for name in CENTRED))
-    method = MethodSpec(id="choice", metrics=metrics)
-    tree = tree_tables(blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))}))
+    tree = tree_tables(one_dataset(*metrics))
     assert tree.metrics.select("metric", "weight", "kind", "low", "high").rows() == [
         ("mrr", 1.0, "numeric", -1.0, 3.0),
         ("accuracy", 0.0, "ratio", 0.0, 1.0),

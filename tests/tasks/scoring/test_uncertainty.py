@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from schemas.blueprint import BlueprintDataset, Gate, GradeNormalisation, MethodSpec, MetricSpec
+from schemas.blueprint import Gate, GradeNormalisation, MetricSpec
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
-from tests.tasks.scoring.samples import ability, blueprint, f1_dataset, gated, items, labelled, share, task
+from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 
 RESAMPLES = 4000
 LIMITS = ["ci_low", "ci_high"]
@@ -34,9 +34,13 @@ def scipy_limits(statistic: Any, *samples: Any) -> tuple[float, float]:
     return found.low, found.high
 
 
-def f1_of_class(truth: Any, guess: Any) -> float:
+def f1_of_true(truth: Any, guess: Any) -> float:
     """Return the F1 of one class; scikit-learn's own takes a millisecond, which a bootstrap pays 1,500 times."""
     return float(2 * np.sum(truth & guess) / (np.sum(truth) + np.sum(guess)))
+
+
+def f1_of_both(truth: Any, guess: Any) -> float:
+    return (f1_of_true(truth, guess) + f1_of_true(~truth, ~guess)) / 2
 
 
 def test_interval_of_an_accuracy() -> None:
@@ -48,36 +52,25 @@ def test_interval_of_an_accuracy() -> None:
     assert limits(found.totals) == pytest.approx([100 * limit for limit in limits(found.raw)])
 
 
-def test_interval_of_macro_f1() -> None:
-    rng = np.random.default_rng(6)
-    gold = rng.choice(["yes", "no"], 150)
-    predicted = np.where(rng.random(150) < 0.75, gold, rng.choice(["yes", "no"], 150))
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "macro_f1")})
-    found = scored(labelled("d", "macro_f1", [[label] for label in gold], [[label] for label in predicted]), design=design)
-
-    def macro(truth: Any, guess: Any) -> float:
-        return (f1_of_class(truth == "yes", guess == "yes") + f1_of_class(truth == "no", guess == "no")) / 2
-
-    assert macro(gold, predicted) == pytest.approx(f1_score(gold, predicted, average="macro"))
-    assert limits(found.raw) == pytest.approx(scipy_limits(macro, gold, predicted), abs=0.012)
-
-
-def test_interval_of_binary_f1() -> None:
+@pytest.mark.parametrize(
+    ("metric", "other", "statistic", "average"),
+    [("binary_f1", [], f1_of_true, "binary"), ("macro_f1", ["negative"], f1_of_both, "macro")],
+)
+def test_interval_of_an_f1(metric: str, other: list[str], statistic: Any, average: str) -> None:
     rng = np.random.default_rng(7)
     gold = rng.random(150) < 0.3
     predicted = np.where(rng.random(150) < 0.75, gold, ~gold)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "binary_f1")})
-    right, said = ([["positive"] if positive else [] for positive in labels] for labels in (gold, predicted))
-    found = scored(labelled("d", "binary_f1", right, said), design=design)
-    assert found.raw["value"].item() == pytest.approx(f1_score(gold, predicted))
-
-    assert f1_of_class(gold, predicted) == pytest.approx(f1_score(gold, predicted))
-    assert limits(found.raw) == pytest.approx(scipy_limits(f1_of_class, gold, predicted), abs=0.02)
+    design = by_labels(metric)
+    right, said = ([["positive"] if positive else other for positive in labels] for labels in (gold, predicted))
+    found = scored(labelled("d", metric, right, said), design=design)
+    assert found.raw["value"].item() == pytest.approx(statistic(gold, predicted))
+    assert statistic(gold, predicted) == pytest.approx(f1_score(gold, predicted, average=average))
+    assert limits(found.raw) == pytest.approx(scipy_limits(statistic, gold, predicted), abs=0.02)
 
 
 def test_interval_of_a_bias_score_and_of_its_total() -> None:
     roles = np.array(["target"] * 360 + ["other"] * 240)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "bias_score_disambiguated")})
+    design = by_labels("bias_score_disambiguated")
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 600, [[role] for role in roles]), design=design)
     # s = 2 x 0.6 - 1 = 0.2; its standard error is 2 x sqrt(0.6 x 0.4 / 600) = 0.04, so 0.2 -+ 0.0784.
     assert found.raw["value"].item() == pytest.approx(0.2)
@@ -95,7 +88,7 @@ def test_interval_of_a_bias_score_and_of_its_total() -> None:
 
 def test_the_total_of_an_unbiased_score_has_its_interval_below_it() -> None:
     # s = 0 exactly; 95 % of the replicates lie within 0.16 of it, on either side.
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "bias_score_disambiguated")})
+    design = by_labels("bias_score_disambiguated")
     said = [["target"], ["other"]] * 75
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 150, said), design=design)
     assert found.totals["total"].item() == 100.0
@@ -108,7 +101,7 @@ def test_interval_of_icat() -> None:
     rng = np.random.default_rng(8)
     orders = [["stereotype", "anti_stereotype", "unrelated"], ["anti_stereotype", "unrelated", "stereotype"]]
     said = rng.integers(0, 2, 200)
-    design = blueprint(ability("a", task("d")), datasets={"d": f1_dataset("d", "icat")})
+    design = by_labels("icat")
     rows = labelled("d", "icat", [["gender: nurse"]] * 200, [orders[place] for place in said])
     sense = pl.Series([(1.0, 0.5)[place] for place in said])
     found = scored(rows.with_columns(value=sense), design=design)
@@ -190,9 +183,7 @@ def test_a_single_item_in_the_gate_leaves_the_total_its_interval() -> None:
 
 
 def test_a_grade_leaves_the_total_without_interval() -> None:
-    rule = GradeNormalisation(table={"0": 10, "1": 90})
-    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy", normalisation=rule),))
-    design = blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="d", methods=(method,))})
+    design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 90})))
     found = scored(items("d", share(4, 4)), design=design)
     assert found.totals["total"].item() == 90.0
     assert limits(found.raw) == (1.0, 1.0)

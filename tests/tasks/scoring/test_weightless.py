@@ -37,9 +37,3 @@ def test_it_counts_in_coverage_as_any_other() -> None:
     whole, part = (scored(*parts).totals.row(0, named=True) for parts in ((LATE, FIND, EARLY), (LATE, FIND)))
     assert (whole["datasets_scored"], whole["datasets_total"], whole["n_scored"], whole["rank"]) == (3, 3, 30, 1)
     assert (part["datasets_scored"], part["datasets_total"], part["n_scored"], part["rank"]) == (2, 3, 20, None)
-
-
-def test_alone_it_makes_no_score() -> None:
-    found = scored(EARLY, FIND)
-    assert found.ability.filter(ability="talk").select("score_0_100", "datasets_scored").rows() == [(None, 0)]
-    assert found.totals["total"].to_list() == [30]

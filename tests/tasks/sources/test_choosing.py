@@ -6,7 +6,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError
-from tasks.datasets.own_items import adapt_item_record
+from tasks.datasets.own_items import local_dataset
 from tasks.sources.choosing import choose_source, needs, sources
 from tasks.sources.locating import Locator
 
@@ -20,17 +20,8 @@ def pinned(owner: str, path: str) -> PinnedFile:
 
 
 def spec_of(owner: str, paths: tuple[str, ...], alternative: DatasetSpec | None = None) -> DatasetSpec:
-    return DatasetSpec(
-        id="tales",
-        title="Tales",
-        files=tuple(pinned(owner, path) for path in paths),
-        record_format="lines",
-        adapter=adapt_item_record,
-        licence="none",
-        paper="none",
-        required=(),
-        alternative=alternative,
-    )
+    own = local_dataset("tales", "Tales", LocalFile(path=Path("tales.csv")))
+    return replace(own, files=tuple(pinned(owner, path) for path in paths), alternative=alternative)
 
 
 THIRD = spec_of("third", ("c.txt",))

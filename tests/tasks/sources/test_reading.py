@@ -8,7 +8,7 @@ import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
-from tasks.datasets.own_items import adapt_item_record
+from tasks.datasets.own_items import local_dataset
 from tasks.sources.reading import read_dataset, read_records
 
 
@@ -203,21 +203,9 @@ def test_file_that_cannot_be_opened(tmp_path: Path, record_format: RecordFormat)
 
 
 def spec_of(expected_rows: int | None) -> DatasetSpec:
-    files = (
-        PinnedFile(repository="github.com/a/b", revision="0123456", path="x/one.csv", sha256="0" * 64),
-        LocalFile(path=Path("somewhere/two.csv")),
-    )
-    return DatasetSpec(
-        id="pair",
-        title="Pair",
-        files=files,
-        record_format="csv",
-        adapter=adapt_item_record,
-        licence="none",
-        paper="none",
-        required=("text",),
-        expected_rows=expected_rows,
-    )
+    one = PinnedFile(repository="github.com/a/b", revision="0123456", path="x/one.csv", sha256="0" * 64)
+    two = LocalFile(path=Path("somewhere/two.csv"))
+    return replace(local_dataset("pair", "Pair", two), files=(one, two), required=("text",), expected_rows=expected_rows)
 
 
 @pytest.mark.parametrize("expected_rows", [3, None])

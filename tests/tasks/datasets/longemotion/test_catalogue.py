@@ -19,10 +19,10 @@ from tasks.datasets.long_building import BuiltLong, build_long_items, list_sampl
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.choosing import choose_source, needs
+from tasks.sources.choosing import needs
 from tasks.sources.locating import Locator
-from tasks.sources.reading import read_dataset
 from tests.mirror import MIRROR, needs_mirror
+from tests.tasks.datasets.real_datasets import here, paths, records_of
 
 MC: tuple[LongTask, ...] = ("mc1", "mc2", "mc3", "mc4")
 BLUEPRINTS = ("longemotion", "longemotion-released")
@@ -34,9 +34,8 @@ TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emoti
 
 @cache
 def build(name: str) -> BuiltLong:
-    spec = choose_source(find_dataset(name), Locator(mirror=MIRROR))
-    paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
-    return build_long_items(spec, paths, ContextOptions(), None, 0)
+    spec = here(name, MIRROR)
+    return build_long_items(spec, paths(spec, MIRROR), ContextOptions(), None, 0)
 
 
 def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash() -> None:
@@ -159,8 +158,7 @@ def guesses(texts: Sequence[str], gold: int) -> dict[str, bool]:
 
 @pytest.mark.parametrize("kind", ["published", "balanced"])
 def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirror: Path) -> None:
-    spec = find_dataset("longemotion_ed")
-    records = read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
+    records = records_of("longemotion_ed", mirror)
     drawn = [draw_sets(records, ContextOptions.model_validate({"emotion_pairs": kind}), seed) for seed in range(6)]
     sets = [([text.text for text in found.texts], found.odd) for one in drawn for found in one]
     chance = sum(1 / len(texts) for texts, _ in sets) / len(sets)
@@ -172,8 +170,7 @@ def test_real_contrast_sets_give_nothing_away_by_length_or_place(kind: str, mirr
 
 
 def test_real_texts_are_reused_no_more_than_needed(mirror: Path) -> None:
-    spec = find_dataset("longemotion_ed")
-    records = read_dataset(spec, [Locator(mirror=mirror).locate(file) for file in spec.files])
+    records = records_of("longemotion_ed", mirror)
     uses: dict[str, Counter[str]] = {}
     for found in draw_sets(records, ContextOptions(), 0):
         for text in found.texts:
@@ -194,8 +191,7 @@ def test_situations_are_those_of_emotionbench() -> None:
     assert {len(options) for options in built.items["options"]} == {20}
     alternative = find_dataset("longemotion_ee").alternative
     assert alternative is not None
-    paths = [Locator(mirror=MIRROR).locate(file) for file in alternative.files]
-    copy = build_long_items(alternative, paths, ContextOptions(), None, 0)
+    copy = build_long_items(alternative, paths(alternative, MIRROR), ContextOptions(), None, 0)
     assert copy.items.drop("source_file").equals(built.items.drop("source_file"))
 
 
@@ -214,12 +210,10 @@ def test_reports_have_their_five_aspects() -> None:
 @needs_mirror
 def test_a_sample_is_part_of_the_whole() -> None:
     spec = find_dataset("longemotion_mc1")
-    paths = [Locator(mirror=MIRROR).locate(file) for file in spec.files]
-    sampled = build_long_items(spec, paths, ContextOptions(), 12, 0)
+    sampled = build_long_items(spec, paths(spec, MIRROR), ContextOptions(), 12, 0)
     assert (sampled.items.height, sampled.contexts.height, sampled.rejected.height) == (12, 12, 0)
     assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
-    records = read_dataset(spec, paths)
-    assert len(list_samples(spec, records, ContextOptions(), 0)) == 300
+    assert len(list_samples(spec, records_of(spec.id, MIRROR), ContextOptions(), 0)) == 300
 
 
 @needs_mirror

@@ -15,10 +15,10 @@ from schemas.item import Item, Record
 from tasks.datasets.catalogue import LONGEMOTION
 from tasks.datasets.needle.books import read_prose
 from tasks.datasets.needle.haystacks import Haystack, lay_out
-from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset
 from tasks.text.tokens import count_tokens
 from tests.tasks.datasets.needle.removal import haystack_of, remove_needle
+from tests.tasks.datasets.real_datasets import paths
 
 EMOBENCH, FINENTITY = BUILT = LONGEMOTION[:2]
 SENTENCE = 91
@@ -26,8 +26,7 @@ SENTENCE = 91
 
 
 def records(spec: DatasetSpec, mirror: Path) -> list[Record]:
-    locator = Locator(mirror=mirror)
-    return read_dataset(spec, [locator.locate(file) for file in spec.files])
+    return read_dataset(spec, paths(spec, mirror))
 
 
 def build(spec: DatasetSpec, mirror: Path, options: ContextOptions, seed: int = 1) -> list[tuple[Item, Context]]:

@@ -1,21 +1,14 @@
 """CrowS-Pairs, StereoSet and BBQ on records of our own wording, shaped like the released ones."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from schemas.item import Item, Record
+from schemas.item import Record
 from tasks.datasets.building import adapt_records, split_by_rules
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
-from tests.tasks.datasets.real_datasets import adapt
-
-
-def texts(item: Item, indices: Iterable[int] | None) -> list[str]:
-    assert item.options is not None
-    assert indices is not None
-    return [item.options[index] for index in indices]
+from tests.tasks.datasets.real_datasets import adapt, right, texts
 
 
 def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
@@ -32,7 +25,7 @@ def crows_pair(direction: str, number: int = 0) -> dict[str, Any]:
 def test_crows_pairs_the_less_stereotypical_sentence_is_right_in_either_direction(direction: str) -> None:
     for number in range(20):
         item = adapt(adapt_crows_pairs, **crows_pair(direction, number))
-        assert texts(item, item.gold_indices) == [f"People from the lake always burn their bread, said number {number}."]
+        assert right(item) == [f"People from the lake always burn their bread, said number {number}."]
         assert (item.item_id, item.subset) == (str(number), "nationality")
 
 
@@ -45,7 +38,7 @@ def test_crows_pairs_released_code_takes_the_other_sentence_of_an_antistereo_pai
 def test_crows_pairs_sentences_are_one_line_each() -> None:
     pair = crows_pair("stereo") | {"sent_less": " People from the lake\nburn  their bread. "}
     item = adapt(adapt_crows_pairs, **pair)
-    assert texts(item, item.gold_indices) == ["People from the lake burn their bread."]
+    assert right(item) == ["People from the lake burn their bread."]
 
 
 def test_crows_pairs_of_a_third_direction_cannot_be_asked() -> None:
@@ -99,7 +92,7 @@ def test_stereoset_ranks_three_sentences_of_known_roles(task: str, word: str) ->
         item = adapt(adapt_stereoset, **{**stereoset_test(number), "task": task})
         assert word in item.question
         assert item.context == f"Our baker came to meeting {number}."
-        assert sorted(texts(item, item.gold_indices)) == ["He was late.", "He was on time."]
+        assert sorted(right(item)) == ["He was late.", "He was on time."]
         assert item.options is not None
         assert item.option_roles is not None
         assert dict(zip(item.option_roles, item.options, strict=True)) == {

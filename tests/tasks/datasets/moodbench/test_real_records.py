@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.item import Record
@@ -14,22 +13,12 @@ from tasks.datasets.moodbench.emotions import EMOTIONS
 from tests.tasks.datasets.real_datasets import items_of, records_of
 
 
-@pytest.fixture
-def records(mirror: Path, request: pytest.FixtureRequest) -> list[Record]:
-    return records_of(request.param, mirror)
+def both(name: str, mirror: Path) -> tuple[list[Record], pl.DataFrame]:
+    return records_of(name, mirror), items_of(name, mirror)
 
 
-@pytest.fixture
-def items(mirror: Path, request: pytest.FixtureRequest) -> pl.DataFrame:
-    return items_of(request.param, mirror)
-
-
-def on(name: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(("records", "items"), [(name, name)], indirect=True, ids=[name])
-
-
-@on("wic")
-def test_wic_sentences_are_unaltered(records: list[Record], items: pl.DataFrame) -> None:
+def test_wic_sentences_are_unaltered(mirror: Path) -> None:
+    records, items = both("wic", mirror)
     inflected = 0
     for record, context in zip(records, items["context"], strict=True):
         fields = record.fields
@@ -39,15 +28,15 @@ def test_wic_sentences_are_unaltered(records: list[Record], items: pl.DataFrame)
     assert inflected == 119
 
 
-@on("copa")
-def test_copa_asks_for_causes_and_effects(records: list[Record], items: pl.DataFrame) -> None:
+def test_copa_asks_for_causes_and_effects(mirror: Path) -> None:
+    records, items = both("copa", mirror)
     assert Counter(items["subset"]) == {"cause": 52, "effect": 48}
     assert len(set(items["question"])) == 2
     assert [record.fields["label"] for record in records] == [gold[0] for gold in items["gold_indices"].to_list()]
 
 
-@on("hellaswag")
-def test_hellaswag_loses_its_marks_and_nothing_else(records: list[Record], items: pl.DataFrame) -> None:
+def test_hellaswag_loses_its_marks_and_nothing_else(mirror: Path) -> None:
+    records, items = both("hellaswag", mirror)
     shown = items["context"].to_list() + items["options"].explode().to_list()
     assert not [text for text in shown if "[" in text or "\n\n" in text]
     assert Counter(items["subset"]) == {"wikihow": 196, "activitynet": 104}
@@ -56,8 +45,8 @@ def test_hellaswag_loses_its_marks_and_nothing_else(records: list[Record], items
     assert not [option for option in items["options"].explode() if "\n" in option]
 
 
-@on("piqa")
-def test_piqa_labels_stand_on_the_line_of_their_goal(records: list[Record], items: pl.DataFrame, mirror: Path) -> None:
+def test_piqa_labels_stand_on_the_line_of_their_goal(mirror: Path) -> None:
+    records, items = both("piqa", mirror)
     labels = [int(record.fields["line"]) for record in records if "line" in record.fields]
     assert [gold[0] for gold in items["gold_indices"].to_list()] == labels
     assert (items.height, items["item_id"].n_unique(), items["context"].null_count()) == (1838, 1838, 0)
@@ -67,8 +56,8 @@ def test_piqa_labels_stand_on_the_line_of_their_goal(records: list[Record], item
     assert len(rows) == 300
 
 
-@on("imdb")
-def test_imdb_has_no_tags_left(records: list[Record], items: pl.DataFrame) -> None:
+def test_imdb_has_no_tags_left(mirror: Path) -> None:
+    records, items = both("imdb", mirror)
     breaks = sum(record.fields["text"].count("<br />") for record in records)
     assert breaks == 1160
     words = [record.fields["text"].replace("<br />", " ").split() for record in records]
@@ -76,16 +65,16 @@ def test_imdb_has_no_tags_left(records: list[Record], items: pl.DataFrame) -> No
     assert not [text for text in items["context"] if "<" in text]
 
 
-@on("cmrc2018")
-def test_cmrc2018_references_are_spans_of_the_context(records: list[Record], items: pl.DataFrame) -> None:
+def test_cmrc2018_references_are_spans_of_the_context(mirror: Path) -> None:
+    records, items = both("cmrc2018", mirror)
     assert items["context"].n_unique() == 188
     for record, references, context in zip(records, items["references"].to_list(), items["context"], strict=True):
         start = record.fields["answers"]["answer_start"][0]
         assert references == [context[start : start + len(references[0])]]
 
 
-@on("goemotions")
-def test_goemotions_labels(records: list[Record], items: pl.DataFrame) -> None:
+def test_goemotions_labels(mirror: Path) -> None:
+    records, items = both("goemotions", mirror)
     gold = items["gold_indices"].to_list()
     assert Counter(len(indices) for indices in gold) == {1: 257, 2: 37, 3: 7}
     assert sum(27 in indices for indices in gold) == 109
@@ -100,8 +89,8 @@ def test_goemotions_taxonomy_is_the_released_one(mirror: Path) -> None:
     assert tuple(label for label in labels if label) == EMOTIONS
 
 
-@on("emobench1")
-def test_emobench_tells_repeated_stories_apart(records: list[Record], items: pl.DataFrame) -> None:
+def test_emobench_tells_repeated_stories_apart(mirror: Path) -> None:
+    records, items = both("emobench1", mirror)
     assert Counter(items["language"]) == {"zh": 154, "en": 146}
     assert Counter(items["subset"]) == {
         "perspective_taking": 101,
@@ -115,8 +104,8 @@ def test_emobench_tells_repeated_stories_apart(records: list[Record], items: pl.
     assert items["context"].n_unique() < 300
 
 
-@on("moodbench3")
-def test_moodbench3_keeps_the_first_row_of_each_file(records: list[Record], items: pl.DataFrame) -> None:
+def test_moodbench3_keeps_the_first_row_of_each_file(mirror: Path) -> None:
+    records, items = both("moodbench3", mirror)
     files = Counter(Path(file).name for file in items["source_file"])
     assert files == {"person_scenarios_ma.csv": 153, "social_scenarios_ma.csv": 149}
     assert [record.fields["id"] for record in records if record.row == 0] == ["1", "1"]

@@ -16,14 +16,7 @@ from tasks.datasets.moodbench.news_topics import adapt_thucnews
 from tasks.datasets.moodbench.reading_comprehension import adapt_cmrc2018
 from tasks.datasets.moodbench.sentence_pairs import adapt_lcqmc, adapt_qqp, adapt_wic
 from tasks.datasets.moodbench.sentiment import adapt_imdb, adapt_sst2
-from tests.tasks.datasets.real_datasets import adapt
-
-
-def right(item: Item) -> list[str]:
-    assert item.options is not None
-    assert item.gold_indices is not None
-    return [item.options[index] for index in item.gold_indices]
-
+from tests.tasks.datasets.real_datasets import adapt, right
 
 COPA = {"premise": "The kettle whistled.", "choice1": "The water boiled.", "choice2": "The lamp went out.", "idx": 3}
 

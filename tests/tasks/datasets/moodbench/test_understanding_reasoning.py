@@ -8,20 +8,14 @@ import polars as pl
 import pytest
 
 from schemas.dataset import PinnedFile
-from schemas.item import Item, Record
+from schemas.item import Record
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.moodbench.news_topics import adapt_ag_news
 from tasks.datasets.moodbench.reading_comprehension import adapt_multirc, adapt_record
 from tasks.datasets.moodbench.reasoning import adapt_folio, adapt_logiqa, adapt_mutual, adapt_wsc, join_logiqa_lines
-from tests.tasks.datasets.real_datasets import adapt, build, records_of
+from tests.tasks.datasets.real_datasets import adapt, build, records_of, right
 
 NAMES = ("ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual", "folio", "logiqa")
-
-
-def right(item: Item) -> list[str]:
-    assert item.options is not None
-    assert item.gold_indices is not None
-    return [item.options[index] for index in item.gold_indices]
 
 
 def by_row(name: str, mirror: Path) -> dict[int, dict[str, Any]]:

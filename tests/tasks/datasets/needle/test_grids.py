@@ -1,26 +1,19 @@
 """Every needle at every length and depth."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.context import ContextOptions
 from schemas.errors import UsageError
 from schemas.item import Record
 from tasks.datasets.needle.haystacks import lay_out
-from tasks.datasets.needle.needles import Needle, list_grid
+from tasks.datasets.needle.needles import list_grid
+from tests.tasks.datasets.needle.test_needles import needle
 
 HAYSTACK = lay_out(tuple(f"Number {number} is here. It stays." for number in range(100)), "b", "matched")
 NEEDLES = [
-    Needle(
-        name="n",
-        long_task="ec_finentity",
-        record=Record(fields={"row": row}, file="f", row=row),
-        needle_id=str(row),
-        text=f"Mira left house {row}.",
-        subject="Mira",
-        choices=("Joy", "Fear"),
-        label="Joy",
-        ask=lambda subject, _: subject,
-    )
+    replace(needle(f"Mira left house {row}."), record=Record(fields={"row": row}, file="f", row=row), needle_id=str(row))
     for row in range(2)
 ]
 

@@ -2,6 +2,7 @@
 
 import random
 from bisect import bisect_left
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -162,13 +163,8 @@ def test_names_are_changed_in_needle_subject_and_record_of_it() -> None:
 
 
 def test_a_label_that_is_no_choice_gives_no_gold() -> None:
-    item, _ = build_item(
-        Needle("n", "ec_emobench", RECORD, "n", "Mira left.", "Mira", ("Joy",), "Fear", lambda subject, _: subject),
-        hay(1, "matched"),
-        "matched",
-        InsertionPoint(200, 50, 1),
-        "i",
-    )
+    hidden = replace(needle("Mira left."), choices=("Joy",))
+    item, _ = build_item(hidden, hay(1, "matched"), "matched", InsertionPoint(200, 50, 1), "i")
     assert item.gold_indices is None
 
 

@@ -1,7 +1,6 @@
 """What a model that knows every answer scores in the reference profile, on the real files: data dictionary, section 8."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import dataframely as dy
 import polars as pl
@@ -12,17 +11,12 @@ from tasks.metrics.reference.methods import reference_method
 from tasks.metrics.reference.scoring import score_reference
 from tasks.scoring.reduction import reduce_item_scores
 from tests.flows.scripted import gold_answer
-from tests.mirror import MIRROR, WITHOUT_MIRROR
+from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.datasets.real_datasets import build
 from tests.tasks.metrics.reference.rows import response
 from tests.tasks.rows import responses
 
-
-@pytest.fixture(scope="module")
-def mirror() -> Path:
-    if not MIRROR.is_dir():
-        pytest.skip(WITHOUT_MIRROR)
-    return MIRROR
+pytestmark = needs_mirror
 
 
 def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
@@ -55,14 +49,14 @@ def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
         ("folio", 204, 204),
     ],
 )
-def test_a_model_that_knows_every_answer(mirror: Path, dataset: str, right: int, counted: int) -> None:
-    items = build(dataset, mirror).items
+def test_a_model_that_knows_every_answer(dataset: str, right: int, counted: int) -> None:
+    items = build(dataset, MIRROR).items
     value, scored = share(items, [gold_answer(row) for row in items.iter_rows(named=True)])
     assert (value, scored) == (float(Fraction(right, counted)), counted)
 
 
-def test_goemotions_loses_surprise_and_neutral(mirror: Path) -> None:
-    items = build("goemotions", mirror).items
+def test_goemotions_loses_surprise_and_neutral() -> None:
+    items = build("goemotions", MIRROR).items
     asked = items.filter(pl.col("source_row") > 0)
     gold = [index for indices in asked["gold_indices"] for index in indices]
     assert (len(gold), sum(index >= 26 for index in gold)) == (351, 113)
@@ -73,13 +67,13 @@ def test_goemotions_loses_surprise_and_neutral(mirror: Path) -> None:
 
 @pytest.mark.parametrize("dataset", ["eq60", "iri30", "effective_communication"])
 @pytest.mark.parametrize(("letter", "value"), [("E", 1), ("A", 0), ("C", 0.5), ("F", 0)])
-def test_questionnaires_are_keyed_upwards(mirror: Path, dataset: str, letter: str, value: float) -> None:
-    items = build(dataset, mirror).items
+def test_questionnaires_are_keyed_upwards(dataset: str, letter: str, value: float) -> None:
+    items = build(dataset, MIRROR).items
     assert share(items, [letter] * items.height) == (value, {"eq60": 60, "iri30": 30, "effective_communication": 15}[dataset])
 
 
-def test_the_empathic_pattern_is_average_there(mirror: Path) -> None:
-    items = build("eq60", mirror).items
+def test_the_empathic_pattern_is_average_there() -> None:
+    items = build("eq60", MIRROR).items
     replies = [_empathic(row["option_points"]) for row in items.iter_rows(named=True)]
     assert (replies.count("E"), replies.count("A"), replies.count("C")) == (21, 19, 20)
     # (21 * 5 + 19 * 1 + 20 * 3 - 60) / (300 - 60) = 124 / 240

@@ -58,19 +58,15 @@ def score(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, Any
         (ANTI, "A", "A", 1, "scored"),
         (ANTI, "B", "B", 0, "scored"),
         (UNMATCHED, "B", "B", 0, "scored"),
-        (UNMATCHED, "A", "A", 0, "scored"),
         # The 27th option is a in the released prompt and AA in ours; neither can be read.
         (EDOS, "a", "A", 0, "scored"),
         (EDOS, "AA", "UNKNOWN", 0, "unparsed"),
-        (EDOS, "A", "A", 0, "scored"),
         (FOLIO, "C, A, B", "C", 1, "scored"),
         (FOLIO, "A > C > B", "A", 0, "scored"),
-        (JEC, "A", "A", 0, "scored"),
         (JEC, "A, B", "A", 0, "scored"),
         (SEVERAL, "A, B", "A", 0, "scored"),
         (SKIPPED, "B", None, None, "not_counted"),
         (FIRST, "B", None, None, "not_counted"),
-        (FIRST, None, None, None, "not_counted"),
         (SECOND, "B", "B", 1, "scored"),
         (TYPED, "7", None, None, "not_counted"),
         # 1 hit of 2 named and 2 right: 2 * 1 / 4; the lower-case a of the 27th option is not the A that was named
@@ -93,7 +89,6 @@ def score(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, Any
         (FILLER, "E", "E", 1, "scored"),
         (FORM, "F", "F", 0, "unparsed"),
         (FORM, None, "UNKNOWN", 0, "unparsed"),
-        (KEYED, "B", "B", 1, "scored"),
         (KEYED, "A", "A", 0.5, "scored"),
         (MEMORY, "In the blue box.", "In the blue box.", 2 / 3, "scored"),
         (MEMORY, None, None, 0, "unparsed"),
@@ -153,15 +148,11 @@ def test_an_item_without_response_is_an_error() -> None:
         ("苹果公司周二发布新手机，新手机售价更高。", "苹果发布新手机", 0.363636),
         ("iPhone 17 发布", "苹果公司发布 iPhone 17", 0.857143),
         ("UNKNOWN", "小明", 0),
+        *((empty, "小明", 0) for empty in ("", " \n")),
     ],
 )
 def test_rouge_1_is_that_of_rouge_chinese(text: str, reference: str, value: float) -> None:
     assert rouge_1(text, reference) == pytest.approx(value, abs=5e-7)
-
-
-def test_an_empty_text_shares_nothing() -> None:
-    assert rouge_1("", "小明") == 0
-    assert rouge_1(" \n", "小明") == 0
 
 
 @pytest.mark.parametrize(
