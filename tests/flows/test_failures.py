@@ -5,30 +5,30 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 
 
-def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+def run(server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
     model = ("--model", "scripted", "--base-url", server.base_url)
-    ended = moodflow(capsys, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *model, "--lake", lake, "--json")
-    return ended.status, ended.document
+    done = ended("run", "moodbench-mini", "--datasets", ",".join(DATASETS), *model, "--lake", lake, "--json")
+    return done.status, done.document
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_the_next_run_asks_only_what_failed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     broken = True
 
     def fault(number: int) -> Fault | None:
         return "401" if broken and number % 2 else None
 
     with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, first = run(capsys, server, tmp_path)
+        status, first = run(server, tmp_path)
         broken = False
-        last_status, second = run(capsys, server, tmp_path)
+        last_status, second = run(server, tmp_path)
         # 16 items: 8 refused in the first run, and only these asked again.
         assert server.calls == 16 + 8
     assert (status, last_status) == (1, 0)
@@ -39,19 +39,19 @@ def test_the_next_run_asks_only_what_failed(capsys: pytest.CaptureFixture[str], 
     assert {row["value"] for row in first["raw_scores"]} == {1}
     assert [(row["value"], row["n_scored"]) for row in second["raw_scores"]] == [(1, 8), (1, 8)]
     # The first run can still be reopened as it was.
-    shown = moodflow(capsys, "runs", "show", first["run"], "--lake", tmp_path, "--json")
+    shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_each_failed_call_is_a_row_with_its_kind(tmp_path: Path) -> None:
     kinds: list[Fault] = ["401", "no_choices", "null_content", "not_json"]
 
     def fault(number: int) -> Fault | None:
         return kinds[number % len(kinds)]
 
     with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, document = run(capsys, server, tmp_path)
+        status, document = run(server, tmp_path)
     assert status == 1
     responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
     assert responses.height == 16
@@ -61,14 +61,14 @@ def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_dataset_that_needs_a_judge_is_missing_without_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "B") as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-        ended = moodflow(capsys, "run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
-    assert ended.status == 1
-    assert [(gap["dataset"], gap["next_step"]) for gap in ended.document["missing"]] == [
+        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
+    assert done.status == 1
+    assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")
     ]
-    (row,) = ended.document["models"]
+    (row,) = done.document["models"]
     assert row["coverage"] == 40 / 41
     assert row["rank"] is None

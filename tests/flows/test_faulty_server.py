@@ -10,7 +10,7 @@ import pytest
 from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
 from tests.faults.faulty import KINDS, derived, one_in
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.flows.scripted import Policy, policy
 from tests.model_server import Fault, ModelServer
 
@@ -37,25 +37,23 @@ class Scored(NamedTuple):
     failures: set[str]
 
 
-def evaluate(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> Scored:
+def evaluate(server: ModelServer, lake: Path) -> Scored:
     model = ("--model", "scripted", "--base-url", server.base_url)
     what = ("moodbench-mini", "--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
-    ended = moodflow(capsys, "run", *what, *model, "--lake", lake, "--json")
+    done = ended("run", *what, *model, "--lake", lake, "--json")
     responses = pl.read_parquet(lake / "responses/**/*.parquet", hive_partitioning=False)
     failures = set(responses["failure"].drop_nulls().unique().to_list())
-    return Scored(ended.status, ended.document["raw_scores"], failures)
+    return Scored(done.status, done.document["raw_scores"], failures)
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_scores_are_those_of_the_run_without_faults(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_are_those_of_the_run_without_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
     monkeypatch.setattr(limits, "RETRIES", at_once)
     quick = [fault for fault in KINDS if fault not in {"slow", "drip", "wrong_model"}]
     model = half_right()
     with ModelServer(model) as server:
-        faultless = evaluate(capsys, server, tmp_path / "faultless")
+        faultless = evaluate(server, tmp_path / "faultless")
     assert (faultless.status, faultless.failures) == (0, set())
 
     def fault(number: int) -> Fault | None:
@@ -64,10 +62,10 @@ def test_scores_are_those_of_the_run_without_faults(
 
     with ModelServer(model, fault=fault) as server:
         for number in range(MOST_RUNS):
-            ended = evaluate(capsys, server, tmp_path / "faulty")
-            assert number > 0 or (ended.status == 1 and ended.failures)
-            if ended.status == 0:
+            done = evaluate(server, tmp_path / "faulty")
+            assert number > 0 or (done.status == 1 and done.failures)
+            if done.status == 0:
                 break
-    assert ended.status == 0
-    assert ended.scores == faultless.scores
-    assert 0 < sum(row["value"] for row in ended.scores) < len(ended.scores)
+    assert done.status == 0
+    assert done.scores == faultless.scores
+    assert 0 < sum(row["value"] for row in done.scores) < len(done.scores)

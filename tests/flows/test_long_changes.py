@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tests.crashes.commands import ROOT, kill, wait_until
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, ended, hashes, layer, opposed, scripted_servers
+from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
 from tests.small_context import SmallContext
 

@@ -10,7 +10,7 @@ import pytest
 
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import holds_needle
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -58,7 +58,7 @@ def find(items: list[dict[str, Any]], said: str, chunks: Mapping[str, str]) -> d
     return next((item for item in asked if item["context"] in said or chunks[item["item_id"]] in said), asked[0])
 
 
-def run_settings(capsys: pytest.CaptureFixture[str], lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
+def run_settings(lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
     with (
         ModelServer(reply) as core,
         ModelServer(lambda _messages: "A short reading of the passage.") as sage,
@@ -66,8 +66,8 @@ def run_settings(capsys: pytest.CaptureFixture[str], lake: Path, reply: Reply, *
     ):
         models = ("--model", "core", "--base-url", core.base_url, "--role", f"sage=sage@{sage.base_url}")
         helpers = ("--role", f"critic=critic@{critic.base_url}")
-        ended = moodflow(capsys, "run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
-    return ended.document
+        done = ended("run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
+    return done.document
 
 
 def accuracy(document: dict[str, Any], setting: str) -> float:
@@ -84,14 +84,14 @@ def recall(lake: Path, setting: str, stage: str, k: int, items: int) -> float:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
-def test_accuracy_is_recall_in_every_setting(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_accuracy_is_recall_in_every_setting(tmp_path: Path) -> None:
     items, dataset = 12, "longemotion_ec_emobench"
     asked = ("longemotion", "--datasets", dataset, "--mirror", MIRROR, "--sample", str(items), "--set", "contexts.lengths=1500")
-    built = moodflow(capsys, "build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
+    built = ended("build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
     assert built.status == 0, built.err
     reply = reader_of_passages(tmp_path, dataset)
     settings = ",".join(("base", *RETRIEVING)).replace("retrieve_only", "retrieve-only")
-    document = run_settings(capsys, tmp_path, reply, *asked, "--settings", settings, "--set", f"retrieval.top_k={TOP_K}")
+    document = run_settings(tmp_path, reply, *asked, "--settings", settings, "--set", f"retrieval.top_k={TOP_K}")
     stages = {"coem": "reranked", "search_o1": "search"}
     recalls = {one: recall(tmp_path, one, stages.get(one, "initial"), TOP_K, items) for one in RETRIEVING}
     assert {one: accuracy(document, one) for one in RETRIEVING} == pytest.approx(recalls)

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 DATASETS = tuple(load_blueprint("moodbench-mini").datasets)

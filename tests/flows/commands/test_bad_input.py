@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import Ended, ended
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.plan import Plan
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import Ended, ended
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
 JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:9/v1")

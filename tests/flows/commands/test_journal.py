@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from schemas.chat import ChatReply
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
-from tests.flows.scripted_roles import ended
+from tests.flows.command import ended
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry, request
 

@@ -17,8 +17,8 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.sources.locating import Locator, source_sha256
+from tests.flows.command import ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
 

@@ -7,8 +7,7 @@ import pytest
 
 from flows.commands import models
 from tasks.models.capabilities.providers import find_provider
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import Ended, ended
 from tests.probed_server import Answer, ProbedServer, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 

@@ -17,9 +17,8 @@ from schemas.plan import Plan
 from tasks.models.capabilities.probe import QUESTION
 from tasks.models.capabilities.probe_records import list_probes
 from tasks.models.cost.budget import Budget
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 

@@ -14,11 +14,10 @@ from prefect.artifacts import Artifact
 
 from flows.planning.usage import UsageCounter
 from schemas.chat import ChatReply
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")

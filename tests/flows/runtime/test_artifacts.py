@@ -20,10 +20,9 @@ from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, S
 from schemas.lineage import Missing, RunManifest
 from schemas.plan import Plan
 from tasks.lake.lake import CodeVersion, Lake
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.past_runs import bare_manifest
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
 

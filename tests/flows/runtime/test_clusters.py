@@ -21,9 +21,8 @@ from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
 from tasks.steps import ledger
 from tests.clusters import dask_cluster, free_port, ray_cluster
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, object_store
 
