@@ -3,14 +3,12 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.cli import app, guarded
 from schemas.lineage import CallCounts, RunManifest
+from tests.flows.command import ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -80,10 +78,7 @@ def ask(lake: Path, behaviour: Behaviour, *more: str) -> str:
     with ModelServer(policy(DATASETS, behaviour, permute=2)) as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
         fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--set", "bootstrap=50", "--json", *more)
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(StringIO()):
-            guarded(lambda: app(["run", "moodbench-mini", *model, *fields]))
-    return str(json.loads(out.getvalue())["run"])
+        return str(ended("run", "moodbench-mini", *model, *fields).document["run"])
 
 
 def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tests.flows.command import ended
@@ -41,23 +40,6 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     # The first run can still be reopened as it was.
     shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_each_failed_call_is_a_row_with_its_kind(tmp_path: Path) -> None:
-    kinds: list[Fault] = ["401", "no_choices", "null_content", "not_json"]
-
-    def fault(number: int) -> Fault | None:
-        return kinds[number % len(kinds)]
-
-    with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, document = run(server, tmp_path)
-    assert status == 1
-    responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
-    assert responses.height == 16
-    assert responses["reply"].null_count() == 16
-    assert set(responses["failure"].unique()) <= {"auth", "missing_choices", "empty_content", "invalid_json"}
-    assert {row["value"] for row in document["raw_scores"]} == {None}
 
 
 @pytest.mark.usefixtures("prefect_server")

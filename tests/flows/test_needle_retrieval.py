@@ -1,7 +1,7 @@
 """A model that answers only if the needle's chunk was retrieved: its accuracy is the recall of retrieval, in every setting."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import holds_needle
 from tests.flows.command import ended
+from tests.flows.scripted_roles import READING, Reply, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -18,11 +19,6 @@ RETRIEVING = ("rag", "coem", "self_rag", "search_o1", "retrieve_only")
 TOP_K = 2
 CRITIC = "[Relevant] It speaks of that person. [Fully supported]"
 WRONG = '```json\n{"Emotion": "none of them"}\n```'
-Reply = Callable[[list[dict[str, str]]], str]
-
-
-def layer(lake: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
 
 
 def text_of(messages: list[dict[str, str]]) -> str:
@@ -61,7 +57,7 @@ def find(items: list[dict[str, Any]], said: str, chunks: Mapping[str, str]) -> d
 def run_settings(lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
     with (
         ModelServer(reply) as core,
-        ModelServer(lambda _messages: "A short reading of the passage.") as sage,
+        ModelServer(lambda _messages: READING) as sage,
         ModelServer(lambda _messages: CRITIC) as critic,
     ):
         models = ("--model", "core", "--base-url", core.base_url, "--role", f"sage=sage@{sage.base_url}")

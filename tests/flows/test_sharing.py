@@ -5,11 +5,12 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+import polars as pl
 import pytest
 
-from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
+from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused
 
 KEY = "sk-marked-7f3a9c"
@@ -46,10 +47,6 @@ def stated(plan: dict[str, Any]) -> dict[str, Any]:
     return {"models": [model], "judge": judge}
 
 
-def is_probe(body: dict[str, Any]) -> bool:
-    return bool(body["messages"][-1]["content"] == QUESTION)
-
-
 @pytest.mark.usefixtures("prefect_server")
 def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
@@ -60,7 +57,8 @@ def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkey
     file = tmp_path / "shared.parquet"
     exported = ended("journal", "export", file, "--lake", tmp_path / "ours", "--json")
     assert exported.document["replies"] == sent
-    assert KEY.encode() not in file.read_bytes()
+    for written in (file.read_bytes(), str(pl.read_parquet(file).to_dicts()).encode()):
+        assert not [secret for secret in (KEY.encode(), b"uthorization", b"Bearer") if secret in written]
     taken = ended("journal", "import", file, "--lake", tmp_path / "theirs", "--json")
     assert (taken.status, taken.document["added"]) == (0, sent)
     config = tmp_path / "entries.json"

@@ -80,11 +80,3 @@ def test_the_command_line_wins_over_the_benchmark(tmp_path: Path) -> None:
     assert long["status"] == "answered"
     assert "On day 0 she" not in long["messages"]
     assert "On day 99 she" in long["messages"]
-
-
-def test_an_unknown_policy_is_refused(tmp_path: Path) -> None:
-    with SmallContext(700) as server:
-        done = run(server, tmp_path, "--set", "too_long=shorter")
-    assert done.status == 2
-    for part in ("too_long", "'missing', 'cut_middle' or 'cut_start'", "shorter"):
-        assert part in done.err

@@ -103,18 +103,6 @@ def test_malformed_records(tmp_path: Path, name: str, content: bytes, part: str)
     assert list((tmp_path / "lake").rglob("*.parquet")) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_truncated_partition_of_the_lake(tmp_path: Path) -> None:
-    (tmp_path / "items.jsonl").write_text(json.dumps(ITEM), encoding="utf-8")
-    with ModelServer(lambda _messages: "A") as server:
-        options = (blueprint(tmp_path), "--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path / "lake")
-        assert ended("run", *options).status == 0
-        (damaged,) = (tmp_path / "lake" / "responses").rglob("*.parquet")
-        damaged.write_bytes(damaged.read_bytes()[:-10])
-        done = ended("run", *options)
-    assert_one_message(done, "damaged", damaged.name, "move the file away")
-
-
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_wrong_checksum(tmp_path: Path) -> None:
