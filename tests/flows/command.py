@@ -1,6 +1,7 @@
 """The command line as a user meets it, run inside the test process so that it finds the test's Prefect server."""
 
 import json
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -34,3 +35,13 @@ def ended(*arguments: str | Path) -> Ended:
     with redirect_stdout(out), redirect_stderr(err):
         status = guarded(lambda: app([str(argument) for argument in arguments]))
     return Ended(status, out.getvalue(), err.getvalue())
+
+
+def assert_one_message(done: Ended, *parts: str) -> None:
+    """A command refused what it was given; notes may stand before the message, and nothing after it."""
+    assert (done.status, done.out) == (2, "")
+    notes, message = re.split(r"^Error: ", done.err, flags=re.MULTILINE)
+    assert all(note.startswith("moodflow: ") for note in notes.splitlines())
+    assert (message.count("next step: "), "Traceback" in message) == (1, False)
+    for part in parts:
+        assert part in done.err

@@ -4,33 +4,33 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.command import ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 
 
-def run(server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+def run(server: ModelServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "scripted", "--base-url", server.base_url)
-    done = ended("run", "moodbench-mini", "--datasets", ",".join(DATASETS), *model, "--lake", lake, "--json")
-    return done.status, done.document
+    return ended("run", "moodbench-mini", *model, "--lake", lake, *more, "--json")
 
 
 @pytest.mark.usefixtures("prefect_server")
 def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
-    broken = True
+    broken, few = True, ("--datasets", ",".join(DATASETS))
 
     def fault(number: int) -> Fault | None:
         return "401" if broken and number % 2 else None
 
     with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, first = run(server, tmp_path)
+        broken_run = run(server, tmp_path, *few)
         broken = False
-        last_status, second = run(server, tmp_path)
+        mended_run = run(server, tmp_path, *few)
         # 16 items: 8 refused in the first run, and only these asked again.
         assert server.calls == 16 + 8
-    assert (status, last_status) == (1, 0)
+    assert (broken_run.status, mended_run.status) == (1, 0)
+    first, second = broken_run.document, mended_run.document
     assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8}
     assert second["calls"] == {"sent": 8, "answered": 8, "from_journal": 8, "failed": 0}
     # What was answered was right, so no score is below 1 in either run; missing items are not wrong.
@@ -45,8 +45,7 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "B") as server:
-        model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
+        done = run(server, tmp_path, "--set", "bootstrap=0")
     assert done.status == 1
     assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")

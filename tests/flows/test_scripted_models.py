@@ -17,12 +17,8 @@ TASKS = 41
 FEW = (
     *("mini_bias_detection", "mini_extractive_reading_comprehension", "mini_reading_comprehension"),
     *("mini_first_order_logic_reasoning", "mini_summarization", "mini_truthfulness_qa", "mini_irony_detection"),
-    *(
-        "mini_fine_grained_emotion_recognition",
-        "mini_eq_test",
-        "mini_sequence_order_recall",
-        "mini_long_term_conversation_recall",
-    ),
+    *("mini_fine_grained_emotion_recognition", "mini_eq_test", "mini_sequence_order_recall"),
+    *("mini_long_term_conversation_recall",),
 )
 """One dataset of each question type and metric, some of each main ability."""
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from tests.flows.command import Ended, ended
+from tests.flows.command import assert_one_message, ended
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -47,16 +47,6 @@ def blueprint(folder: Path, source: str = "items.jsonl", **more: object) -> Path
     path = folder / "own.yaml"
     path.write_text(yaml.safe_dump({**values, **more}), encoding="utf-8")
     return path
-
-
-def assert_one_message(done: Ended, *parts: str) -> None:
-    assert done.status == 2
-    assert done.out == ""
-    errors = [line for line in done.err.splitlines() if line.startswith("Error:")]
-    assert len(errors) == 1
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.err
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.plan import Plan
-from tests.flows.command import Ended, ended
+from tests.flows.command import assert_one_message, ended
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
 JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:9/v1")
@@ -23,15 +23,6 @@ SECRET_ADDRESSES = (
     f"http://localhost:9/v1?key={SECRET}",
     f"http://localhost:9/v1#{SECRET}",
 )
-
-
-def assert_one_message(done: Ended, *parts: str) -> None:
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("Error: ")
-    assert done.err.count("next step: ") == 1
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.err
 
 
 def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> Path:
@@ -63,6 +54,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": 1e999}'), ("not JSON compliant",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),
+        ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), ("more than 64 levels",)),
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), ("more than 64 levels",)),
         ((*MINI, "--set", "models.dialect.extra="), ("no JSON object",)),
         ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),
@@ -99,7 +91,9 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 )
 def test_an_option_that_cannot_be_meant(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     lake = tmp_path / "lake"
-    assert_one_message(ended(*arguments, "--lake", lake), *parts)
+    done = ended(*arguments, "--lake", lake)
+    assert_one_message(done, *parts)
+    assert done.err.startswith("Error: ")
     assert [path for path in lake.rglob("*") if path.is_file()] == []
 
 

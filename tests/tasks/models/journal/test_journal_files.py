@@ -214,10 +214,8 @@ async def test_a_call_that_comes_twice_in_a_file_is_refused_once(
     "damage",
     [
         "reply = '{'",
-        "reply = '[]'",
         "reply = json_set(reply, '$.failure', 'timeout_total', '$.text', null)",
         "reply = json_set(reply, '$.prompt_tokens', 'many')",
-        "reply = json_set(reply, '$.remark', 'odd')",
         "reply = json_set(reply, '$.other', 1)",
         "request = '{'",
         "created = 'yesterday'",
