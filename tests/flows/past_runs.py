@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemas.lineage import CallCounts, RunManifest
 from tests.flows.command import ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
@@ -45,26 +44,6 @@ class PastRuns(NamedTuple):
             text = json.dumps(copy.manifest | changes)
             (copy.lake / "runs" / copy.after / "manifest.json").write_text(text, encoding="utf-8")
         return copy
-
-
-def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
-    """The manifest of a run that left nothing else; `more` are its other fields."""
-    fields: dict[str, Any] = {
-        "run": run,
-        "benchmark": "tiny",
-        "blueprint": {},
-        "blueprint_sha256": "0",
-        "plan": {},
-        "package_version": "1",
-        "git_commit": None,
-        "started_at": "2026-01-01T00:00:00+00:00",
-        "finished_at": "",
-        "partitions": (),
-        "missing": (),
-        "calls": CallCounts(),
-        "report": f"runs/{run}/report.html",
-    }
-    return RunManifest(**fields | more)
 
 
 @cache

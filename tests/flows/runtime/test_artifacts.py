@@ -21,10 +21,10 @@ from schemas.lineage import Missing, RunManifest
 from schemas.plan import Plan
 from tasks.lake.lake import CodeVersion, Lake
 from tests.flows.command import Ended, ended
-from tests.flows.past_runs import bare_manifest
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
+from tests.tasks.lake.test_manifest import bare_manifest
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
