@@ -111,12 +111,6 @@ def test_wrong_checksum(tmp_path: Path) -> None:
     assert list((tmp_path / "lake").rglob("*.parquet")) == []
 
 
-def test_lake_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    done = ended("run", "moodbench-mini", *MODEL, "--lake", tmp_path / "file" / "lake")
-    assert_one_message(done, "cannot be written", "--lake")
-
-
 @pytest.mark.parametrize("stage", ["score", "report"])
 @pytest.mark.usefixtures("prefect_server")
 def test_stage_without_its_input_says_what_to_run_first(tmp_path: Path, stage: str) -> None:
