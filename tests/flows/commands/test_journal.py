@@ -13,7 +13,6 @@ from tasks.models.journal.table import JOURNAL
 from tests.flows.command import ended
 from tests.tasks.models.making_calls import request
 
-KEY = "sk-marked-7f3a9c"
 STAMP = "2026-01-02T12:00:00.000+00:00"
 
 
