@@ -29,13 +29,8 @@ CALLS = 52
 
 MANY_DATASETS = (
     *DATASETS,
-    *(
-        "mini_bias_detection",
-        "mini_commonsense_qa",
-        "mini_complex_logical_reasoning",
-        "mini_content_safety",
-        "mini_daily_scenario_qa",
-    ),
+    *("mini_bias_detection", "mini_commonsense_qa", "mini_complex_logical_reasoning"),
+    *("mini_content_safety", "mini_daily_scenario_qa"),
     *("mini_coreference_resolution", "mini_emotion_cause_analysis", "mini_irony_detection", "mini_morality_detection"),
     *("mini_metaphor_detection", "mini_physical_commonsense", "mini_sentiment_polarity", "mini_textual_entailment"),
 )

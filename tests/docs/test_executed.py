@@ -9,7 +9,7 @@ import pytest
 
 from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.flows.printed import SERVED, answer, with_runs
 from tests.model_server import ModelServer
 
@@ -23,13 +23,11 @@ WRONG_ON_PURPOSE = {("docs/how-to/own-benchmark.md", 1): 2}
 
 @pytest.mark.usefixtures("prefect_server", "small_moodbench")
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_do_what_the_page_says(
-    page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rubrics = copytree(RUBRICS, tmp_path / "data" / "prompts" / "rubrics")
     monkeypatch.setattr(load_rubric, "__defaults__", (rubrics,))
-    number, ended, wanted = 0, {}, {}
+    number, endings, wanted = 0, {}, {}
     with ModelServer(answer) as server:
         for block in blocks(ROOT / page):
             body = block.body.replace(SERVED, server.base_url)
@@ -41,13 +39,13 @@ def test_commands_do_what_the_page_says(
                     number += 1
                     program, *arguments = shlex.split(with_runs(line, tmp_path / "parquet"))
                     assert program == "moodflow"
-                    done = moodflow(capsys, *arguments)
-                    ended[number, line] = (done.status, done.err if done.status else "")
+                    done = ended(*arguments)
+                    endings[number, line] = (done.status, done.err if done.status else "")
                     wanted[number, line] = WRONG_ON_PURPOSE.get((page, number), 0)
             elif block.word and block.language in {"yaml", "json"}:
                 (tmp_path / block.word).write_text(body, encoding="utf-8")
-    assert {line: status for line, (status, _) in ended.items()} == wanted, ended
+    assert {line: status for line, (status, _) in endings.items()} == wanted, endings
     assert number >= 2
     if WRONG_ON_PURPOSE.get((page, 1)):
-        [(_, said), *_] = ended.values()
+        [(_, said), *_] = endings.values()
         assert "metric accuracy cannot score questionnaire items" in said

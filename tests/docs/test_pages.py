@@ -11,7 +11,7 @@ from flows import cli
 from schemas.plan import Plan
 from schemas.vocabulary import Metric
 from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 
 EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md")
@@ -63,15 +63,13 @@ def test_every_reason_not_to_execute_is_needed_and_its_tests_exist() -> None:
         assert all((ROOT / path).is_file() for path in re.findall(r"tests/\S+\.py", reason))
 
 
-def test_options_of_commands_that_need_a_cluster_are_read(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_of_commands_that_need_a_cluster_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Plan] = []
     monkeypatch.setattr(cli, "_execute", lambda _stage, plan, **_: made.append(plan))
     commands = [
         line for block in blocks(ROOT / "docs/operations.md") if block.word == "cluster" for line in block.body.splitlines()
     ]
-    statuses = [moodflow(capsys, *command.split()[1:]).status for command in commands]
+    statuses = [ended(*command.split()[1:]).status for command in commands]
     assert statuses == [0, 0]
     assert [(plan.runner, plan.runner_address) for plan in made] == [("dask", "tcp://10.0.0.5:8786"), ("ray", "10.0.0.5:6379")]
 
@@ -88,12 +86,12 @@ def test_compose_has_what_operations_says_of_it() -> None:
 
 
 @pytest.mark.parametrize("command", ["serve", "verify", "gc", "explain", "lineage", "compare", "leaderboard"])
-def test_options_in_tables_and_prose_exist(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_options_in_tables_and_prose_exist(command: str) -> None:
     """Options that operations.md gives for a command are among those it has."""
     text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if re.search(rf"`?moodflow {command}\b", line)]
     given = {option for line in lines for option in re.findall(r"--[a-z][a-z-]+", line)}
-    known = set(re.findall(r"--[a-z][a-z-]+", moodflow(capsys, command, "--help").out))
+    known = set(re.findall(r"--[a-z][a-z-]+", ended(command, "--help").out))
     assert given <= known
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.flows.printed import SERVED, answer, with_runs
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -36,9 +36,7 @@ def test_readme_has_only_commands_that_are_executed() -> None:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server", "small_moodbench")
-def test_readme_commands_do_what_it_says(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readme_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MY_API_KEY", "not-a-real-key")
     statuses, wanted, said = {}, {}, {}
@@ -47,8 +45,8 @@ def test_readme_commands_do_what_it_says(
             if not command.startswith("moodflow "):
                 continue
             real = command.replace(SERVED, server.base_url).replace("../shared/mirror", str(MIRROR))
-            ended = moodflow(capsys, *shlex.split(with_runs(real, tmp_path / "parquet"))[1:])
-            statuses[command], said[command] = ended.status, ended.err
+            done = ended(*shlex.split(with_runs(real, tmp_path / "parquet"))[1:])
+            statuses[command], said[command] = done.status, done.err
             wanted[command] = EXIT_STATUS.get(command, 0)
     assert statuses == wanted, [said[command] for command in statuses if statuses[command] != wanted[command]]
     assert len(statuses) >= 24

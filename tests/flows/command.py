@@ -1,10 +1,11 @@
 """The command line as a user meets it, run inside the test process so that it finds the test's Prefect server."""
 
 import json
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import pytest
 
 from flows.cli import app, guarded
 
@@ -28,8 +29,19 @@ class Ended(NamedTuple):
         return self.document["models"], self.document["raw_scores"]
 
 
-def moodflow(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
-    """Run `moodflow` with these arguments."""
-    status = guarded(lambda: app([str(argument) for argument in arguments]))
-    captured = capsys.readouterr()
-    return Ended(status, captured.out, captured.err)
+def ended(*arguments: str | Path) -> Ended:
+    """Run `moodflow` with these arguments, also where no test captures what is printed."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = guarded(lambda: app([str(argument) for argument in arguments]))
+    return Ended(status, out.getvalue(), err.getvalue())
+
+
+def assert_one_message(done: Ended, *parts: str) -> None:
+    """A command refused what it was given; notes may stand before the message, and nothing after it."""
+    assert (done.status, done.out) == (2, "")
+    notes, message = re.split(r"^Error: ", done.err, flags=re.MULTILINE)
+    assert all(note.startswith("moodflow: ") for note in notes.splitlines())
+    assert (message.count("next step: "), "Traceback" in message) == (1, False)
+    for part in parts:
+        assert part in done.err

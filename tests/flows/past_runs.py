@@ -3,14 +3,11 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.cli import app, guarded
-from schemas.lineage import CallCounts, RunManifest
+from tests.flows.command import ended
 from tests.flows.scripted import Behaviour, policy
 from tests.model_server import ModelServer
 
@@ -49,26 +46,6 @@ class PastRuns(NamedTuple):
         return copy
 
 
-def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
-    """The manifest of a run that left nothing else; `more` are its other fields."""
-    fields: dict[str, Any] = {
-        "run": run,
-        "benchmark": "tiny",
-        "blueprint": {},
-        "blueprint_sha256": "0",
-        "plan": {},
-        "package_version": "1",
-        "git_commit": None,
-        "started_at": "2026-01-01T00:00:00+00:00",
-        "finished_at": "",
-        "partitions": (),
-        "missing": (),
-        "calls": CallCounts(),
-        "report": f"runs/{run}/report.html",
-    }
-    return RunManifest(**fields | more)
-
-
 @cache
 def make_past_runs(lake: Path) -> PastRuns:
     """Run both models, once for all tests that name one folder; needs the Prefect server of the tests."""
@@ -80,10 +57,7 @@ def ask(lake: Path, behaviour: Behaviour, *more: str) -> str:
     with ModelServer(policy(DATASETS, behaviour, permute=2)) as server:
         model = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
         fields = ("--datasets", ",".join(DATASETS), "--lake", str(lake), "--set", "bootstrap=50", "--json", *more)
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(StringIO()):
-            guarded(lambda: app(["run", "moodbench-mini", *model, *fields]))
-    return str(json.loads(out.getvalue())["run"])
+        return str(ended("run", "moodbench-mini", *model, *fields).document["run"])
 
 
 def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import Ended, ended
 
 DATASETS = ("mini_user_safety", "mini_summarization")
 PRICES = """

@@ -4,18 +4,16 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
-from flows.cli import app, guarded
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
 
 Behaviour = Literal["gold", "wrong", "nonsense"]
@@ -186,14 +184,6 @@ class ScriptedServers:
     def copy(self, folder: Path) -> Path:
         """The lake as it is, to be changed."""
         return Path(shutil.copytree(self.lake, folder / "copy"))
-
-
-def ended(*arguments: str | Path) -> Ended:
-    """`moodflow` with these arguments, also where no test captures what is printed."""
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        status = guarded(lambda: app([str(argument) for argument in arguments]))
-    return Ended(status, out.getvalue(), err.getvalue())
 
 
 @contextmanager

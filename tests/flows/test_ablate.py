@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import LONG_MINI, READING, Messages, best, core, ended, layer
+from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import LONG_MINI, READING, Messages, best, core, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

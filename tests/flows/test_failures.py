@@ -2,36 +2,35 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from tests.flows.command import moodflow
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import Fault, ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
 
 
-def run(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> tuple[int, dict]:  # type: ignore[type-arg]
+def run(server: ModelServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "scripted", "--base-url", server.base_url)
-    ended = moodflow(capsys, "run", "moodbench-mini", "--datasets", ",".join(DATASETS), *model, "--lake", lake, "--json")
-    return ended.status, ended.document
+    return ended("run", "moodbench-mini", *model, "--lake", lake, *more, "--json")
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_the_next_run_asks_only_what_failed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    broken = True
+def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
+    broken, few = True, ("--datasets", ",".join(DATASETS))
 
     def fault(number: int) -> Fault | None:
         return "401" if broken and number % 2 else None
 
     with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, first = run(capsys, server, tmp_path)
+        broken_run = run(server, tmp_path, *few)
         broken = False
-        last_status, second = run(capsys, server, tmp_path)
+        mended_run = run(server, tmp_path, *few)
         # 16 items: 8 refused in the first run, and only these asked again.
         assert server.calls == 16 + 8
-    assert (status, last_status) == (1, 0)
+    assert (broken_run.status, mended_run.status) == (1, 0)
+    first, second = broken_run.document, mended_run.document
     assert first["calls"] == {"sent": 16, "answered": 8, "from_journal": 0, "failed": 8}
     assert second["calls"] == {"sent": 8, "answered": 8, "from_journal": 8, "failed": 0}
     # What was answered was right, so no score is below 1 in either run; missing items are not wrong.
@@ -39,36 +38,18 @@ def test_the_next_run_asks_only_what_failed(capsys: pytest.CaptureFixture[str], 
     assert {row["value"] for row in first["raw_scores"]} == {1}
     assert [(row["value"], row["n_scored"]) for row in second["raw_scores"]] == [(1, 8), (1, 8)]
     # The first run can still be reopened as it was.
-    shown = moodflow(capsys, "runs", "show", first["run"], "--lake", tmp_path, "--json")
+    shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_each_failed_call_is_a_row_with_its_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kinds: list[Fault] = ["401", "no_choices", "null_content", "not_json"]
-
-    def fault(number: int) -> Fault | None:
-        return kinds[number % len(kinds)]
-
-    with ModelServer(policy(DATASETS, "gold"), fault=fault) as server:
-        status, document = run(capsys, server, tmp_path)
-    assert status == 1
-    responses = pl.read_parquet(tmp_path / "responses/**/*.parquet", hive_partitioning=False)
-    assert responses.height == 16
-    assert responses["reply"].null_count() == 16
-    assert set(responses["failure"].unique()) <= {"auth", "missing_choices", "empty_content", "invalid_json"}
-    assert {row["value"] for row in document["raw_scores"]} == {None}
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_dataset_that_needs_a_judge_is_missing_without_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
     with ModelServer(lambda _messages: "B") as server:
-        model = ("--model", "scripted", "--base-url", server.base_url, "--concurrency", "16")
-        ended = moodflow(capsys, "run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
-    assert ended.status == 1
-    assert [(gap["dataset"], gap["next_step"]) for gap in ended.document["missing"]] == [
+        done = run(server, tmp_path, "--set", "bootstrap=0")
+    assert done.status == 1
+    assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")
     ]
-    (row,) = ended.document["models"]
+    (row,) = done.document["models"]
     assert row["coverage"] == 40 / 41
     assert row["rank"] is None

@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import polars as pl
 import pytest
 
 from tasks.models.http import client as limits
 from tasks.models.http.failures import RETRIES
 from tests.faults.faulty import KINDS, derived, one_in
-from tests.flows.command import moodflow
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import Policy, policy
+from tests.flows.scripted_roles import layer
 from tests.model_server import Fault, ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching")
@@ -29,34 +28,25 @@ def half_right() -> Policy:
     return reply
 
 
-class Scored(NamedTuple):
-    """How a run ended, and what it found."""
-
-    status: int
-    scores: list[dict[str, Any]]
-    failures: set[str]
-
-
-def evaluate(capsys: pytest.CaptureFixture[str], server: ModelServer, lake: Path) -> Scored:
+def evaluate(server: ModelServer, lake: Path) -> Ended:
     model = ("--model", "scripted", "--base-url", server.base_url)
     what = ("moodbench-mini", "--datasets", ",".join(DATASETS), "--set", "bootstrap=0")
-    ended = moodflow(capsys, "run", *what, *model, "--lake", lake, "--json")
-    responses = pl.read_parquet(lake / "responses/**/*.parquet", hive_partitioning=False)
-    failures = set(responses["failure"].drop_nulls().unique().to_list())
-    return Scored(ended.status, ended.document["raw_scores"], failures)
+    return ended("run", *what, *model, "--lake", lake, "--json")
+
+
+def failures(lake: Path) -> list[str]:
+    return layer(lake, "responses")["failure"].drop_nulls().to_list()
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_scores_are_those_of_the_run_without_faults(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_are_those_of_the_run_without_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = {failure: replace(retry, first_delay_s=0.0, longest_delay_s=0.0) for failure, retry in RETRIES.items()}
     monkeypatch.setattr(limits, "RETRIES", at_once)
     quick = [fault for fault in KINDS if fault not in {"slow", "drip", "wrong_model"}]
     model = half_right()
     with ModelServer(model) as server:
-        faultless = evaluate(capsys, server, tmp_path / "faultless")
-    assert (faultless.status, faultless.failures) == (0, set())
+        faultless = evaluate(server, tmp_path / "faultless")
+    assert (faultless.status, failures(tmp_path / "faultless")) == (0, [])
 
     def fault(number: int) -> Fault | None:
         # Every second call of the first run, since there are few items.
@@ -64,10 +54,11 @@ def test_scores_are_those_of_the_run_without_faults(
 
     with ModelServer(model, fault=fault) as server:
         for number in range(MOST_RUNS):
-            ended = evaluate(capsys, server, tmp_path / "faulty")
-            assert number > 0 or (ended.status == 1 and ended.failures)
-            if ended.status == 0:
+            done = evaluate(server, tmp_path / "faulty")
+            assert number > 0 or (done.status == 1 and failures(tmp_path / "faulty"))
+            if done.status == 0:
                 break
-    assert ended.status == 0
-    assert ended.scores == faultless.scores
-    assert 0 < sum(row["value"] for row in ended.scores) < len(ended.scores)
+    assert done.status == 0
+    scores = done.document["raw_scores"]
+    assert scores == faultless.document["raw_scores"]
+    assert 0 < sum(row["value"] for row in scores) < len(scores)

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -78,7 +78,7 @@ def past_run(lake: Path, benchmark: str) -> StoredRun:
     return StoredRun(lake, name)
 
 
-def run_plan(capsys: pytest.CaptureFixture[str], lake: Path, name: str, server: ModelServer) -> StoredRun:
+def run_plan(lake: Path, name: str, server: ModelServer) -> StoredRun:
     """Run one of the plans with this version; nothing may be asked."""
     plan = dict(PLANS[name])
     addressed = {"base_url": server.base_url}
@@ -87,12 +87,12 @@ def run_plan(capsys: pytest.CaptureFixture[str], lake: Path, name: str, server: 
         plan["judge"] = {**plan["judge"], **addressed}
     config = Path("plan.yaml")
     config.write_text(yaml.safe_dump(plan), encoding="utf-8")
-    ended = moodflow(capsys, "run", plan["benchmark"], "--config", config, "--lake", lake, "--json")
-    assert ended.status == 0, ended.err
+    done = ended("run", plan["benchmark"], "--config", config, "--lake", lake, "--json")
+    assert done.status == 0, done.err
     assert (server.calls, server.probes) == (0, [])
-    assert (ended.document["calls"]["sent"], ended.document["calls"]["failed"]) == (0, 0)
-    assert ended.document["missing"] == []
-    return StoredRun(lake, ended.document["run"])
+    assert (done.document["calls"]["sent"], done.document["calls"]["failed"]) == (0, 0)
+    assert done.document["missing"] == []
+    return StoredRun(lake, done.document["run"])
 
 
 def assert_same(before: StoredRun, after: StoredRun) -> None:
@@ -107,26 +107,24 @@ def assert_same(before: StoredRun, after: StoredRun) -> None:
 
 @pytest.mark.parametrize("benchmark", PLANS)
 def test_the_journal_of_0_1_yields_the_same_numbers_without_a_call(
-    capsys: pytest.CaptureFixture[str], folder: Path, silent_server: ModelServer, benchmark: str
+    folder: Path, silent_server: ModelServer, benchmark: str
 ) -> None:
     lake = folder / "lake"
     alone = folder / "journal alone"
     shutil.copytree(lake / KEPT, alone / KEPT)
-    after = run_plan(capsys, alone, benchmark, silent_server)
+    after = run_plan(alone, benchmark, silent_server)
     assert after.read("raw_scores").height
     assert_same(past_run(lake, benchmark), after)
 
 
-def test_partitions_of_0_1_are_found_and_the_two_runs_compare_as_equal(
-    capsys: pytest.CaptureFixture[str], folder: Path, silent_server: ModelServer
-) -> None:
+def test_partitions_of_0_1_are_found_and_the_two_runs_compare_as_equal(folder: Path, silent_server: ModelServer) -> None:
     lake = folder / "lake"
     before = past_run(lake, "evenings")
-    after = run_plan(capsys, lake, "evenings", silent_server)
+    after = run_plan(lake, "evenings", silent_server)
     assert_same(before, after)
     # The fingerprints of bundled items follow the bytes of their files; those of an own file cannot have changed.
     assert after.fingerprints("evening_talks") == before.fingerprints("evening_talks") != set()
-    compared = moodflow(capsys, "compare", before.name, after.name, "--lake", lake, "--json").document
+    compared = ended("compare", before.name, after.name, "--lake", lake, "--json").document
     # The judge's server has another port than it had; its identity is the same.
     assert all(warning.startswith("judge differs") for warning in compared["warnings"])
     (model,) = compared["models"]
@@ -134,18 +132,16 @@ def test_partitions_of_0_1_are_found_and_the_two_runs_compare_as_equal(
     assert [metric for metric in model["flips"] if metric["fell"] or metric["rose"]] == []
 
 
-def read_past(capsys: pytest.CaptureFixture[str], folder: Path, *command: str) -> Ended:
-    ended = moodflow(capsys, *command, "--lake", folder / "lake", "--json")
-    assert ended.status == 0, ended.err
-    return ended
+def read_past(folder: Path, *command: str) -> Ended:
+    done = ended(*command, "--lake", folder / "lake", "--json")
+    assert done.status == 0, done.err
+    return done
 
 
 @pytest.mark.parametrize("benchmark", PLANS)
-def test_a_run_of_0_1_is_verified_explained_traced_and_reported(
-    capsys: pytest.CaptureFixture[str], folder: Path, benchmark: str
-) -> None:
+def test_a_run_of_0_1_is_verified_explained_traced_and_reported(folder: Path, benchmark: str) -> None:
     run = past_run(folder / "lake", benchmark)
-    found = moodflow(capsys, "verify", run.name, "--lake", folder / "lake", "--json").document
+    found = ended("verify", run.name, "--lake", folder / "lake", "--json").document
     assert found["files"] == {"checked": len(run.manifest["partitions"]) + 4, "differ": []}
     assert {layer["layer"]: layer["differs"] for layer in found["layers"]} == dict.fromkeys(run.layers, 0)
     # Whoever adds to a bundled file is told that the catalogue differs; nothing else may.
@@ -154,10 +150,10 @@ def test_a_run_of_0_1_is_verified_explained_traced_and_reported(
     assert any(run.manifest["git_commit"] in note for note in found["notes"])
 
     (total, *_) = run.read("totals").to_dicts()
-    explained = read_past(capsys, folder, "explain", run.name).document
+    explained = read_past(folder, "explain", run.name).document
     assert explained["adds_up"]
     assert explained["models"][0]["total"]["total_before_veto"] == total["total_before_veto"]
-    traced = read_past(capsys, folder, "lineage", run.name).document
+    traced = read_past(folder, "lineage", run.name).document
     assert {ref["path"] for ref in run.manifest["partitions"]} <= {node["path"] for node in traced["nodes"]}
-    written = read_past(capsys, folder, "runs", "report", run.name).document
+    written = read_past(folder, "runs", "report", run.name).document
     assert Path(written["report"]).stat().st_size > 0

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tests.crashes.commands import ROOT, kill, wait_until
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, ended, hashes, layer, opposed, scripted_servers
+from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
 from tests.small_context import SmallContext
 
@@ -154,7 +154,7 @@ def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
         command = ("run", "longemotion-mini", "--datasets", EC, "--model", "small", "--base-url", server.base_url, "--json")
         options = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0", "--lake", tmp_path / "lake")
         missing = ended(*command, *options, "--settings", "base,retrieve-only", "--set", "too_long=missing")
-        first = responses(tmp_path / "lake")
+        first = layer(tmp_path / "lake", "responses")
         cut = ended(*command, *options, "--settings", "base,rag", "--set", "too_long=cut_middle")
     assert (missing.status, cut.status) == (1, 0)
     scored = {row["setting"]: row["n_scored"] for row in missing.document["raw_scores"] if row["metric"] == "accuracy"}
@@ -163,7 +163,7 @@ def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
     assert set(failed.select("setting", "failure").iter_rows()) == {("base", "context_too_long")}
     assert failed.height == 3
     assert {row["n_scored"] for row in cut.document["raw_scores"]} == {4}
-    shortened = responses(tmp_path / "lake").filter(pl.col("left_out_characters") > 0)
+    shortened = layer(tmp_path / "lake", "responses").filter(pl.col("left_out_characters") > 0)
     assert sorted(shortened["setting"]) == ["base"] * 3 + ["rag"] * 3
     # What is retrieved comes from the whole context all the same.
     kept = layer(tmp_path / "lake", "retrievals").filter(pl.col("kept") & (pl.col("setting") != "base"))
@@ -171,10 +171,6 @@ def test_an_item_longer_than_the_models_context(tmp_path: Path) -> None:
         setting: set(kept.filter(setting=setting).select("item_id", "chunk").iter_rows()) for setting in ("rag", "retrieve_only")
     }
     assert by_setting["rag"] == by_setting["retrieve_only"]
-
-
-def responses(lake: Path) -> pl.DataFrame:
-    return layer(lake, "responses")
 
 
 def test_one_panel_that_agrees_and_judges_that_repeat_themselves(tmp_path: Path) -> None:
@@ -203,18 +199,8 @@ def test_judges_that_disagree_and_the_first_alone_counts(tmp_path: Path) -> None
         config.write_text(
             json.dumps({"judge": entry, "panel": panel, "models": [{"name": "core", "base_url": servers.core.base_url}]})
         )
-        options = (
-            "--set",
-            "retrieval.ranking=bm25",
-            "--set",
-            "bootstrap=0",
-            "--lake",
-            servers.lake,
-            "--config",
-            config,
-            "--json",
-        )
-        played = ended("run", "longemotion-mini", *options)
+        options = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0", "--lake", servers.lake, "--config", config)
+        played = ended("run", "longemotion-mini", *options, "--json")
         assert contrary.calls == servers.judge.calls == 29
     assert played.status == 0, played.err
     agreed = layer(servers.lake, "agreements").filter(pl.col("dataset").str.starts_with("long_mini_mc"))

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import (
     LONG_MINI,
     READING,
@@ -18,7 +18,6 @@ from tests.flows.scripted_roles import (
     VERDICT,
     Behaviour,
     ScriptedServers,
-    ended,
     hashes,
     layer,
     scripted_servers,

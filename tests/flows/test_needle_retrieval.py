@@ -1,7 +1,7 @@
 """A model that answers only if the needle's chunk was retrieved: its accuracy is the recall of retrieval, in every setting."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import pytest
 
 from tasks.retrieval.chunking import split
 from tasks.solvers.longemotion.chunk_rows import holds_needle
-from tests.flows.command import moodflow
+from tests.flows.command import ended
+from tests.flows.scripted_roles import READING, Reply, layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -18,11 +19,6 @@ RETRIEVING = ("rag", "coem", "self_rag", "search_o1", "retrieve_only")
 TOP_K = 2
 CRITIC = "[Relevant] It speaks of that person. [Fully supported]"
 WRONG = '```json\n{"Emotion": "none of them"}\n```'
-Reply = Callable[[list[dict[str, str]]], str]
-
-
-def layer(lake: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
 
 
 def text_of(messages: list[dict[str, str]]) -> str:
@@ -58,16 +54,16 @@ def find(items: list[dict[str, Any]], said: str, chunks: Mapping[str, str]) -> d
     return next((item for item in asked if item["context"] in said or chunks[item["item_id"]] in said), asked[0])
 
 
-def run_settings(capsys: pytest.CaptureFixture[str], lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
+def run_settings(lake: Path, reply: Reply, *more: str | Path) -> dict[str, Any]:
     with (
         ModelServer(reply) as core,
-        ModelServer(lambda _messages: "A short reading of the passage.") as sage,
+        ModelServer(lambda _messages: READING) as sage,
         ModelServer(lambda _messages: CRITIC) as critic,
     ):
         models = ("--model", "core", "--base-url", core.base_url, "--role", f"sage=sage@{sage.base_url}")
         helpers = ("--role", f"critic=critic@{critic.base_url}")
-        ended = moodflow(capsys, "run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
-    return ended.document
+        done = ended("run", *more, *models, *helpers, "--lake", lake, "--set", "bootstrap=0", "--json")
+    return done.document
 
 
 def accuracy(document: dict[str, Any], setting: str) -> float:
@@ -84,14 +80,14 @@ def recall(lake: Path, setting: str, stage: str, k: int, items: int) -> float:
 
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
-def test_accuracy_is_recall_in_every_setting(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_accuracy_is_recall_in_every_setting(tmp_path: Path) -> None:
     items, dataset = 8, "longemotion_ec_emobench"
     asked = ("longemotion", "--datasets", dataset, "--mirror", MIRROR, "--sample", str(items), "--set", "contexts.lengths=1500")
-    built = moodflow(capsys, "build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
+    built = ended("build", *asked, "--model", "core", "--base-url", "http://127.0.0.1:9", "--lake", tmp_path, "--json")
     assert built.status == 0, built.err
     reply = reader_of_passages(tmp_path, dataset)
     settings = ",".join(("base", *RETRIEVING)).replace("retrieve_only", "retrieve-only")
-    document = run_settings(capsys, tmp_path, reply, *asked, "--settings", settings, "--set", f"retrieval.top_k={TOP_K}")
+    document = run_settings(tmp_path, reply, *asked, "--settings", settings, "--set", f"retrieval.top_k={TOP_K}")
     stages = {"coem": "reranked", "search_o1": "search"}
     recalls = {one: recall(tmp_path, one, stages.get(one, "initial"), TOP_K, items) for one in RETRIEVING}
     assert {one: accuracy(document, one) for one in RETRIEVING} == pytest.approx(recalls)

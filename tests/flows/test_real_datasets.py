@@ -10,7 +10,7 @@ from tasks.datasets.catalogue import find_dataset
 from tasks.scoring.blueprints import load_blueprint
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import Behaviour, policy_of_lake
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -27,9 +27,7 @@ def ready() -> tuple[str, ...]:
     return tuple(name for name in MOODBENCH.datasets if all(map(locator.holds, choose_source(find_dataset(name), locator).files)))
 
 
-def run_all(
-    capsys: pytest.CaptureFixture[str], lake: Path, behaviour: Behaviour, sample: int, permute: int = 0
-) -> tuple[Ended, dict[str, float]]:
+def run_all(lake: Path, behaviour: Behaviour, sample: int, permute: int = 0) -> tuple[Ended, dict[str, float]]:
     """The run and the score of each dataset on 0-100."""
     names = ready()
     with ModelServer(policy_of_lake(lake, behaviour, permute)) as server:
@@ -37,51 +35,48 @@ def run_all(
         judge = ("--judge", "scripted", "--judge-base-url", server.base_url)
         where = ("--datasets", ",".join(names), "--mirror", MIRROR, "--lake", lake)
         size = ("--sample", str(sample), "--set", f"permute={permute}", "--set", "bootstrap=0")
-        ended = moodflow(capsys, "run", "moodbench", *model, *judge, *where, *size, "--json")
+        done = ended("run", "moodbench", *model, *judge, *where, *size, "--json")
     rows = pl.read_parquet(lake / "dataset_scores/**/*.parquet", hive_partitioning=False)
-    return ended, dict(rows.drop_nulls("score_0_100").select("dataset", "score_0_100").iter_rows())
+    return done, dict(rows.drop_nulls("score_0_100").select("dataset", "score_0_100").iter_rows())
 
 
 @pytest.mark.parametrize(("sample", "permute"), [(6, 3), pytest.param(EVERYTHING, 0, marks=pytest.mark.long)])
-def test_the_gold_content_scores_100_wherever_its_option_stands(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, sample: int, permute: int
-) -> None:
-    ended, scores = run_all(capsys, tmp_path, "gold", sample, permute)
-    assert ended.status == 0
+def test_the_gold_content_scores_100_wherever_its_option_stands(tmp_path: Path, sample: int, permute: int) -> None:
+    done, scores = run_all(tmp_path, "gold", sample, permute)
+    assert done.status == 0
     assert {name: round(score, 6) for name, score in scores.items()} == dict.fromkeys(ready(), 100)
-    (model,) = ended.document["models"]
+    (model,) = done.document["models"]
     assert (model["vetoed"], model["rank"]) == (False, None)
     assert model["coverage"] == len(ready()) / 60
 
 
 @pytest.mark.long  # in every run test_scripted_models asks the bundled items wrongly, through the same parsers and metrics
-@pytest.mark.parametrize("sample", [6])
-def test_a_wrong_answer_to_everything_is_never_right(capsys: pytest.CaptureFixture[str], tmp_path: Path, sample: int) -> None:
-    ended, _ = run_all(capsys, tmp_path, "wrong", sample)
-    assert ended.status == 0
-    rows = ended.document["raw_scores"]
+def test_a_wrong_answer_to_everything_is_never_right(tmp_path: Path) -> None:
+    done, _ = run_all(tmp_path, "wrong", 6)
+    assert done.status == 0
+    rows = done.document["raw_scores"]
     right = [row for row in rows if row["metric"] in {"accuracy", "exact_match", "binary_f1"} and row["value"] != 0]
     assert right == []
     assert {row["n_unparsed"] for row in rows} == {0}
 
 
 @pytest.mark.long
-def test_always_a_scores_what_the_check_predicts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_always_a_scores_what_the_check_predicts(tmp_path: Path) -> None:
     locator = Locator(mirror=MIRROR)
     checks = {name: check_dataset(find_dataset(name), MOODBENCH, locator) for name in ready()}
     predicted = {
         name: check.reachable.constant["A"] for name, check in checks.items() if check.reachable and check.reachable.constant
     }
     assert len(predicted) >= 45
-    _, scores = run_all(capsys, tmp_path, "always_a", EVERYTHING)
+    _, scores = run_all(tmp_path, "always_a", EVERYTHING)
     assert {name: scores[name] for name in predicted} == pytest.approx(predicted)
 
 
-def test_always_a_under_all_orders_earns_one_share_per_option(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_always_a_under_all_orders_earns_one_share_per_option(tmp_path: Path) -> None:
     """HellaSwag has four options: under four cyclic orders A is right exactly once per item, whatever the sample."""
     with ModelServer(lambda _: "A") as server:
         model = ("--model", "scripted", "--base-url", server.base_url)
         where = ("--datasets", "hellaswag", "--mirror", MIRROR, "--lake", tmp_path, "--sample", "10", "--set", "bootstrap=0")
-        ended = moodflow(capsys, "run", "moodbench", *model, *where, "--set", "permute=4", "--json")
-    (row,) = ended.document["raw_scores"]
+        done = ended("run", "moodbench", *model, *where, "--set", "permute=4", "--json")
+    (row,) = done.document["raw_scores"]
     assert (row["value"], row["n_total"]) == (0.25, 40)

@@ -10,7 +10,7 @@ from schemas.folders import parse_folder
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, KEY, SECRET, client, keys, object_store
@@ -35,17 +35,15 @@ def store(tmp_path: Path) -> Iterator[str]:
     ObjectStore.clear_instance_cache()
 
 
-def evaluate(capsys: pytest.CaptureFixture[str], model: ModelServer, stage: str, lake: str | Path) -> Ended:
+def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
     base_url = model.base_url
     models = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
-    return moodflow(capsys, stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--json")
+    return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--json")
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_in_a_store_is_the_run_in_a_folder(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: ModelServer, store: str
-) -> None:
-    here, there = (evaluate(capsys, model, "run", lake) for lake in (tmp_path / "here", store))
+def test_a_run_in_a_store_is_the_run_in_a_folder(tmp_path: Path, model: ModelServer, store: str) -> None:
+    here, there = (evaluate(model, "run", lake) for lake in (tmp_path / "here", store))
     assert (here.status, there.status) == (0, 0), there.err
     assert there.scores == here.scores
     assert there.document["calls"] == here.document["calls"]
@@ -62,25 +60,25 @@ def test_a_run_in_a_store_is_the_run_in_a_folder(
     assert not [key for key in keys() if "journal" in key or ".probe" in key]
 
     calls = model.calls
-    again = evaluate(capsys, model, "run", store)
+    again = evaluate(model, "run", store)
     assert (again.status, again.document["calls"]["sent"], model.calls) == (0, 0, calls)
-    reads_everything(capsys, there)
+    reads_everything(there)
 
     damaged = ours.partitions[0]
     client().put_object(Bucket=BUCKET, Key=f"nightly/lake/{damaged.path}", Body=b"changed")
-    ended = evaluate(capsys, model, "score", store)
-    assert ended.status == 2
-    assert f"Error: a partition of the lake is damaged\n  where: {ROOT}/{damaged.path}\n" in ended.err
+    done = evaluate(model, "score", store)
+    assert done.status == 2
+    assert f"Error: a partition of the lake is damaged\n  where: {ROOT}/{damaged.path}\n" in done.err
 
 
-def reads_everything(capsys: pytest.CaptureFixture[str], ran: Ended) -> None:
+def reads_everything(ran: Ended) -> None:
     """The commands that open a run find it in the store; nothing there holds a key."""
     run = ran.document["run"]
-    listed = moodflow(capsys, "runs", "list", "--lake", ROOT, "--json")
+    listed = ended("runs", "list", "--lake", ROOT, "--json")
     assert run in [row["run"] for row in listed.document["runs"]]
-    shown = moodflow(capsys, "runs", "show", run, "--lake", ROOT, "--json")
+    shown = ended("runs", "show", run, "--lake", ROOT, "--json")
     assert shown.scores == ran.scores
-    board = moodflow(capsys, "leaderboard", "moodbench-mini", "--run", run, "--lake", ROOT, "--json")
+    board = ended("leaderboard", "moodbench-mini", "--run", run, "--lake", ROOT, "--json")
     assert [row["total"] for row in board.document["models"]] == [row["total"] for row in ran.document["models"]]
     assert ran.document["report"] == f"{ROOT}/runs/{run}/report.html"
     page = client().get_object(Bucket=BUCKET, Key=f"nightly/lake/runs/{run}/report.html")
@@ -94,9 +92,7 @@ def reads_everything(capsys: pytest.CaptureFixture[str], ran: Ended) -> None:
     assert manifest["plan"]["lake"] == ROOT
 
 
-def test_a_wrong_bucket_ends_every_command_with_one_message(
-    capsys: pytest.CaptureFixture[str], model: ModelServer, store: str
-) -> None:
+def test_a_wrong_bucket_ends_every_command_with_one_message(model: ModelServer, store: str) -> None:
     wrong = store.replace(BUCKET, "no-such-bucket")
     used = [
         ("runs", "list"),
@@ -105,26 +101,24 @@ def test_a_wrong_bucket_ends_every_command_with_one_message(
         *((stage, "moodbench-mini", "--model", "m", "--base-url", model.base_url) for stage in ("run", "build", "score")),
     ]
     for arguments in used:
-        ended = moodflow(capsys, *arguments, "--lake", wrong)
-        assert ended.status == 2
-        assert ended.out == ""
-        assert ended.err.splitlines()[0] == "Error: there is no such bucket"
+        done = ended(*arguments, "--lake", wrong)
+        assert done.status == 2
+        assert done.out == ""
+        assert done.err.splitlines()[0] == "Error: there is no such bucket"
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_journal_is_that_of_the_machine(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: ModelServer, store: str
-) -> None:
-    assert evaluate(capsys, model, "build", store).status == 0
-    assert evaluate(capsys, model, "infer", store).status == 0
-    shown = moodflow(capsys, "journal", "show", "--lake", store, "--json").document
+def test_a_journal_is_that_of_the_machine(tmp_path: Path, model: ModelServer, store: str) -> None:
+    assert evaluate(model, "build", store).status == 0
+    assert evaluate(model, "infer", store).status == 0
+    shown = ended("journal", "show", "--lake", store, "--json").document
     assert shown["journal"] == str(state_folder(parse_folder(store)) / "journal" / "replies.sqlite")
-    merged = moodflow(capsys, "journal", "merge", store, "--lake", tmp_path / "other", "--json").document
+    merged = ended("journal", "merge", store, "--lake", tmp_path / "other", "--json").document
     assert merged["added"] == shown["replies"] > 0
 
 
-def test_an_extra_that_is_not_installed_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schemas.folders.find_spec", lambda _name: None)
-    ended = moodflow(capsys, "runs", "list", "--lake", ROOT)
-    assert ended.status == 2
-    assert 'pip install "moodflow[s3]"' in ended.err
+    done = ended("runs", "list", "--lake", ROOT)
+    assert done.status == 2
+    assert 'pip install "moodflow[s3]"' in done.err

@@ -5,11 +5,12 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+import polars as pl
 import pytest
 
-from tasks.models.capabilities.probe import QUESTION
-from tests.flows.command import Ended, moodflow
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
+from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused
 
 KEY = "sk-marked-7f3a9c"
@@ -33,10 +34,10 @@ def picky(*refuses: str) -> Script:
     return script
 
 
-def evaluate(capsys: pytest.CaptureFixture[str], stage: str, base_url: str, lake: Path, *more: str) -> Ended:
+def evaluate(stage: str, base_url: str, lake: Path, *more: str) -> Ended:
     model = ("--model", "m", "--base-url", base_url, "--judge", "j", "--judge-base-url", base_url)
     wanted = ("--datasets", ",".join(DATASETS), "--lake", lake)
-    return moodflow(capsys, stage, "moodbench-mini", *model, *wanted, *more, "--json")
+    return ended(stage, "moodbench-mini", *model, *wanted, *more, "--json")
 
 
 def stated(plan: dict[str, Any]) -> dict[str, Any]:
@@ -46,29 +47,24 @@ def stated(plan: dict[str, Any]) -> dict[str, Any]:
     return {"models": [model], "judge": judge}
 
 
-def is_probe(body: dict[str, Any]) -> bool:
-    return bool(body["messages"][-1]["content"] == QUESTION)
-
-
 @pytest.mark.usefixtures("prefect_server")
-def test_shared_replies_are_scored_with_the_server_closed(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shared_replies_are_scored_with_the_server_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ProbedServer(picky("temperature")) as server:
-        paid = evaluate(capsys, "run", server.base_url, tmp_path / "ours", *FEW, *WITH_KEY)
+        paid = evaluate("run", server.base_url, tmp_path / "ours", *FEW, *WITH_KEY)
         sent = sum(not is_probe(body) and "temperature" not in body for body in server.bodies)
     monkeypatch.delenv("MODEL_KEY")
     file = tmp_path / "shared.parquet"
-    exported = moodflow(capsys, "journal", "export", file, "--lake", tmp_path / "ours", "--json")
+    exported = ended("journal", "export", file, "--lake", tmp_path / "ours", "--json")
     assert exported.document["replies"] == sent
-    assert KEY.encode() not in file.read_bytes()
-    taken = moodflow(capsys, "journal", "import", file, "--lake", tmp_path / "theirs", "--json")
+    for written in (file.read_bytes(), str(pl.read_parquet(file).to_dicts()).encode()):
+        assert not [secret for secret in (KEY.encode(), b"uthorization", b"Bearer") if secret in written]
+    taken = ended("journal", "import", file, "--lake", tmp_path / "theirs", "--json")
     assert (taken.status, taken.document["added"]) == (0, sent)
     config = tmp_path / "entries.json"
     config.write_text(json.dumps(stated(json.loads(Path(paid.document["manifest"]).read_text(encoding="utf-8"))["plan"])))
     wanted = ("--datasets", ",".join(DATASETS), "--lake", tmp_path / "theirs")
-    free = moodflow(capsys, "run", "moodbench-mini", "--config", config, *wanted, *FEW, "--json")
+    free = ended("run", "moodbench-mini", "--config", config, *wanted, *FEW, "--json")
     assert (free.status, paid.status) == (0, 0)
     assert paid.document["calls"] == {"sent": sent, "answered": sent, "from_journal": 0, "failed": 0}
     assert free.document["calls"] == {"sent": 0, "answered": 0, "from_journal": sent, "failed": 0}
@@ -77,18 +73,16 @@ def test_shared_replies_are_scored_with_the_server_closed(
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_model_is_not_probed_while_the_journal_answers_everything(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_not_probed_while_the_journal_answers_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ProbedServer(picky()) as server:
-        evaluate(capsys, "build", server.base_url, tmp_path)
-        paid = evaluate(capsys, "infer", server.base_url, tmp_path, *WITH_KEY)
+        evaluate("build", server.base_url, tmp_path)
+        paid = evaluate("infer", server.base_url, tmp_path, *WITH_KEY)
         # Nothing is remembered, and the usual calls are the right ones.
         for folder in ("responses", "judgements", "journal/models"):
             rmtree(tmp_path / folder)
         sent = len(server.bodies)
-        free = evaluate(capsys, "infer", server.base_url, tmp_path)
+        free = evaluate("infer", server.base_url, tmp_path)
         # What the judge is asked depends on answers that are not there yet.
         assert [(body["model"], is_probe(body)) for body in server.bodies[sent:]] == [("j", True)]
     assert (free.status, free.document["calls"]["sent"]) == (0, 0)

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import assert_one_message, ended
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
@@ -48,16 +47,6 @@ def blueprint(folder: Path, source: str = "items.jsonl", **more: object) -> Path
     path = folder / "own.yaml"
     path.write_text(yaml.safe_dump({**values, **more}), encoding="utf-8")
     return path
-
-
-def assert_one_message(done: Ended, *parts: str) -> None:
-    assert done.status == 2
-    assert done.out == ""
-    errors = [line for line in done.err.splitlines() if line.startswith("Error:")]
-    assert len(errors) == 1
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.err
 
 
 @pytest.mark.parametrize(
@@ -104,18 +93,6 @@ def test_malformed_records(tmp_path: Path, name: str, content: bytes, part: str)
     assert list((tmp_path / "lake").rglob("*.parquet")) == []
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_truncated_partition_of_the_lake(tmp_path: Path) -> None:
-    (tmp_path / "items.jsonl").write_text(json.dumps(ITEM), encoding="utf-8")
-    with ModelServer(lambda _messages: "A") as server:
-        options = (blueprint(tmp_path), "--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path / "lake")
-        assert ended("run", *options).status == 0
-        (damaged,) = (tmp_path / "lake" / "responses").rglob("*.parquet")
-        damaged.write_bytes(damaged.read_bytes()[:-10])
-        done = ended("run", *options)
-    assert_one_message(done, "damaged", damaged.name, "move the file away")
-
-
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_wrong_checksum(tmp_path: Path) -> None:
@@ -132,12 +109,6 @@ def test_wrong_checksum(tmp_path: Path) -> None:
         done = ended("run", "moodbench", *model, *options)
     assert_one_message(done, "sha256")
     assert list((tmp_path / "lake").rglob("*.parquet")) == []
-
-
-def test_lake_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    done = ended("run", "moodbench-mini", *MODEL, "--lake", tmp_path / "file" / "lake")
-    assert_one_message(done, "cannot be written", "--lake")
 
 
 @pytest.mark.parametrize("stage", ["score", "report"])

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.plan import Plan
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import assert_one_message, ended
 
 SERVER = ("--model", "m", "--base-url", "http://localhost:9/v1")
 JUDGE = ("--judge", "j", "--judge-base-url", "http://localhost:9/v1")
@@ -26,15 +25,6 @@ SECRET_ADDRESSES = (
 )
 
 
-def assert_one_message(done: Ended, *parts: str) -> None:
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("Error: ")
-    assert done.err.count("next step: ") == 1
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.err
-
-
 def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -47,8 +37,6 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("run", "moodbench", "--datasets", "copaa", *SERVER), ("copaa", "did you mean copa")),
         (("run", "moodbench-min", *SERVER), ("moodbench-mini",)),
         (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
-        (("run", "moodbench-mini", "--model", "m", "--base-url", "ftp://127.0.0.1/v1"), ("cannot be reached", "ftp://127")),
-        (("run", "moodbench-mini", "--model", "m", "--base-url", "not a url"), ("cannot be reached", "not a url")),
         (("run", "moodbench-mini", *SERVER, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
         (("run", "moodbench-mini", "--model", "gpt"), ("needs a base_url",)),
         (("run", "moodbench-mini"), ("no model was named", "smollm2")),
@@ -57,18 +45,13 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("runs", "report", "nope"), ("there is no run nope",)),
         ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
         ((*MINI, "--set", "retrieval.topk=3"), ("did you mean retrieval.top_k",)),
-        ((*MINI, "--set", "top_k=3"), ("did you mean retrieval.top_k?",)),
         ((*MINI, "--set", "sample"), ("a setting has no value",)),
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
-        ((*MINI, "--role", "sage"), ("a setting has no value",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
         ((*MINI, "--top-k", "3"), ("next step: use --set retrieval.top_k=VALUE",)),
-        ((*MINI, "--sage-base-url", "x"), ("next step: use --set sage.base_url=VALUE",)),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
-        ((*MINI, "--length", "x"), ("next step: use --set contexts.lengths=VALUE",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no JSON",)),
-        ((*MINI, "--set", 'models.dialect.extra={"a": [-Infinity]}'), ("-Infinity is no JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": 1e999}'), ("not JSON compliant",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 5000 + "1" + "}" * 5000), ("more than 64 levels",)),
@@ -77,56 +60,40 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),
         ((*MINI, "--set", "models.dialect.token_limit="), ("'max_tokens' or 'max_completion_tokens'",)),
         ((*MINI, "--set", "models.dialect.unsent=max_tokens"), ("where: models.0.dialect.unsent.0",)),
-        ((*MINI, "--set", "models.dialect.reasoning_effort="), ("at least 1 character",)),
         ((*MINI, "--provider", "openai"), ("is said twice",)),
-        ((*MINI, "--set", "models.requests_per_minute=0"), ("where: models.0.requests_per_minute",)),
-        ((*MINI, "--set", "models.tokens_per_minute=-5"), ("where: models.0.tokens_per_minute",)),
-        ((*MINI, "--set", "models.timeout_s=-1"), ("where: models.0.timeout_s",)),
         ((*MINI, "--set", "models.timeout_s=nan"), ("a finite number",)),
-        ((*MINI, "--concurrency", "0"), ("where: models.0.concurrency",)),
-        ((*MINI, "--temperature", "inf"), ("a finite number",)),
         ((*MINI, "--judge", ""), ("where: judge.name",)),
         ((*MINI, "--judge", "j"), ("needs a base_url",)),
         ((*MINI, "--datasets", " ,"), ("where: datasets",)),
-        ((*MINI, "--settings", ""), ("where: settings",)),
         ((*MINI, "--set", "bootstrap=99999999999"), ("where: bootstrap",)),
-        ((*MINI, "--set", "budget=nan"), ("a finite number",)),
         ((*MINI, "--budget-tokens", "0"), ("where: budget_tokens",)),
         ((*MINI, "--set", "budget=5"), ("--set prices=FILE",)),
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),
-        ((*MINI, "--set", "prices=no-such-file.yaml"), ("No such file",)),
         (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
         ((*LONG, "--settings", "rug"), ("where: settings.0", "rug")),
         ((*LONG, *RAG, "--set", "retrieval.ranking=best"), ("where: retrieval.ranking", "best")),
-        ((*LONG, *RAG, "--set", "retrieval.preset=papers"), ("where: retrieval.preset", "papers")),
         ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),
-        ((*LONG, "--set", "contexts.depths=half"), ("where: contexts.depths.0", "half")),
-        ((*LONG, "--set", "contexts.depths=101"), ("where: contexts.depths",)),
-        ((*LONG, "--set", "contexts.depths=nan"), ("where: contexts.depths",)),
-        ((*LONG, "--set", "contexts.lengths=0"), ("where: contexts.lengths",)),
         ((*LONG, "--set", "contexts.needle_style=loud"), ("where: contexts.needle_style", "loud")),
-        ((*LONG, "--set", "contexts.emotion_pairs=some"), ("where: contexts.emotion_pairs", "some")),
         ((*LONG, "--set", "retrieval.top_k=0"), ("where: retrieval.top_k",)),
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
         ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
         ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("a sage is described and none is named", "--role sage=NAME")),
-        ((*LONG, "--set", "critic.provider=openai"), ("a critic is described and none is named", "--role critic=NAME")),
-        ((*LONG, "--set", "judge_repeat=0"), ("where: judge_repeat",)),
         (("ablate", "retrieve", *LONG[1:]), ("there is no ablation retrieve", "did you mean retrieval?")),
         (("ablate", "retrieval", *LONG[1:], "--vary", "overlap=1,2"), ("cannot be read", "overlap=1,2")),
         (("ablate", "retrieval", *LONG[1:], "--vary", "top_k="), ("cannot be read", "--vary")),
         (("ablate", "retrieval", *LONG[1:], "--vary", "top_k=1,many"), ("where: retrieval.top_k", "many")),
         (("ablate", "sage", *LONG[1:]), ("is not clear", "sage")),
         (("ablate", "embedder", *LONG[1:], "--vary", "embedder=minilm,nobody/no-such-model"), ("is not on this machine",)),
-        (("ablate", "length", *LONG[1:], "--vary", "length=abc"), ("where: contexts.lengths", "abc")),
     ],
     ids=lambda part: " ".join(part[-2:]).replace("/", "-"),
 )
 def test_an_option_that_cannot_be_meant(tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     lake = tmp_path / "lake"
-    assert_one_message(ended(*arguments, "--lake", lake), *parts)
+    done = ended(*arguments, "--lake", lake)
+    assert_one_message(done, *parts)
+    assert done.err.startswith("Error: ")
     assert [path for path in lake.rglob("*") if path.is_file()] == []
 
 
@@ -267,7 +234,6 @@ def test_a_key_in_an_entry_is_refused_and_not_told(plans: list[Plan], tmp_path: 
         (("check", "m"), "got: neither"),
         (("check", "m", "--base-url", "http://localhost:9/v1", "--provider", "openai"), "got: both"),
         (("check", "m", "--provider", "opena"), "did you mean openai"),
-        (("check", "m", "--base-url", "ftp://localhost/v1"), "not an http or https URL"),
     ],
 )
 def test_a_model_that_cannot_be_checked(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.past_runs import PastRuns
-from tests.flows.scripted_roles import ended
 
 
 def compare(runs: PastRuns, *options: str) -> Ended:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.flows.scripted_roles import ended
+from tests.flows.command import ended
 from tests.mirror import MIRROR, needs_mirror
 
 AMBIGUOUS = {"safetybench_illegal_activities", "cmmlu", "edos"}

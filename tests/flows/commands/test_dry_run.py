@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.flows.command import ended
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "in_journal", "stored", "upper_bound")

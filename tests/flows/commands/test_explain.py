@@ -12,9 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.past_runs import PastRuns, parts
-from tests.flows.scripted_roles import ended
 
 
 def explain(runs: PastRuns, *options: str) -> Ended:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tasks.analysis.verify import verify_run
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from pydantic import SecretStr
 
 from schemas.chat import ChatReply
-from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
-from tests.flows.scripted_roles import ended
-from tests.model_server import ModelServer
-from tests.tasks.models.making_calls import Pauses, client, entry, request
+from tests.flows.command import ended
+from tests.tasks.models.making_calls import request
 
-KEY = "sk-marked-7f3a9c"
 STAMP = "2026-01-02T12:00:00.000+00:00"
 
 
@@ -60,8 +57,6 @@ def test_replies_are_exported_and_imported(tmp_path: Path) -> None:
         "same": 0,
         "kept_ours": 0,
     }
-    again = ended("journal", "export", file, "--lake", lake)
-    assert (again.status, "exists already" in again.err) == (2, True)
     alone = ended("journal", "export", tmp_path / "talker.parquet", "--model", "talker", "--lake", lake)
     assert (alone.status, "no reply by this model" in alone.err) == (2, True)
 
@@ -87,27 +82,3 @@ def test_journals_are_merged(tmp_path: Path, named: Path) -> None:
     assert (document["read"], document["added"], document["same"], document["kept_ours"]) == (2, 1, 0, 1)
     assert ended("journal", "show", "--lake", lake, "--json").document["replies"] == 3
     assert ended("journal", "show", "--lake", other, "--json").document["replies"] == 2
-
-
-def test_shared_replies_answer_without_a_key_and_hold_none(tmp_path: Path) -> None:
-    async def ask(lake: Path, base_url: str, key: SecretStr | None) -> tuple[ChatReply, ChatReply]:
-        model = entry(base_url).model_copy(update={"api_key_env": "MODEL_KEY" if key else None})
-        async with Journal(lake / JOURNAL) as journal, client(model, Pauses(), key) as http:
-            chat = JournaledChat(http, journal)
-            return await chat(request("a")), await chat(request("b"))
-
-    # The server says what it was sent, as some do.
-    with ModelServer(lambda _: f"your key is {KEY}") as server:
-        paid = asyncio.run(ask(tmp_path / "ours", server.base_url, SecretStr(KEY)))
-        assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
-        assert ended("journal", "export", tmp_path / "shared.parquet", "--lake", tmp_path / "ours").status == 0
-        assert ended("journal", "import", tmp_path / "shared.parquet", "--lake", tmp_path / "theirs").status == 0
-        free = asyncio.run(ask(tmp_path / "theirs", server.base_url, None))
-        assert server.calls == 2
-    assert [reply.text for reply in free] == [reply.text for reply in paid] == ["your key is [key]"] * 2
-    assert all(reply.from_journal for reply in free)
-    table = pl.read_parquet(tmp_path / "shared.parquet")
-    for written in ((tmp_path / "shared.parquet").read_bytes(), str(table.to_dicts()).encode()):
-        assert KEY.encode() not in written
-        assert b"uthorization" not in written
-        assert b"Bearer" not in written

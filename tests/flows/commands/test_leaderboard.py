@@ -9,9 +9,9 @@ from schemas.addresses import REPORTS_URL
 from schemas.errors import UsageError
 from tasks.analysis.leaderboard import published_leaderboard, report_links
 from tasks.lake.manifest import write_manifest
+from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
-from tests.flows.past_runs import bare_manifest
-from tests.flows.scripted_roles import ended
+from tests.tasks.lake.test_manifest import bare_manifest
 
 
 def test_a_papers_table_as_a_page(tmp_path: Path) -> None:

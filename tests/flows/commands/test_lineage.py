@@ -7,20 +7,19 @@ from typing import Any
 
 import pytest
 
-from flows.cli import app, guarded
 from flows.commands.lineage import read_graph
 from flows.commands.lineage_tree import group_nodes
 from schemas.dataset import BundledFile
-from schemas.lineage import DatasetNotice
 from tasks.analysis.source_names import SourceNames
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.manifest import list_runs, read_manifest
 from tasks.lineage.graph import diagram_of_run
 from tasks.sources.locating import Locator, source_sha256
+from tests.flows.command import ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
+from tests.tasks.analysis.test_redaction import notice
 
 DATASETS = ("mini_user_safety", "mini_summarization")
 KEY = "sk-marked-7f3a9c"
@@ -36,7 +35,7 @@ def traced(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A lake with one run, of which both datasets and the judge were asked."""
     lake = tmp_path_factory.mktemp("traced") / "lake"
     with ModelServer(policy(DATASETS, "gold")) as server:
-        assert guarded(lambda: app(arguments("run", server.base_url, lake))) == 0
+        assert ended(*arguments("run", server.base_url, lake)).status == 0
     return lake
 
 
@@ -206,17 +205,9 @@ def test_a_run_again_computes_nothing_and_a_failing_step_says_so_without_the_key
 
 
 def test_source_files_the_catalogue_no_longer_names_are_said_to_be_so() -> None:
-    notice = DatasetNotice(
-        id="mini_user_safety",
-        title="t",
-        licence="l",
-        redistributable=True,
-        sources=("github.com/o/n at 0123456789",),
-        evaluation_version="1",
-    )
-    names = SourceNames(
-        {"mini_user_safety": notice, "mine": notice.model_copy(update={"sources": ("own file x.jsonl",)})}, Locator()
-    )
+    sources = {"mini_user_safety": "github.com/o/n at 0123456789", "mine": "own file x.jsonl"}
+    notices = {name: notice(name).model_copy(update={"sources": (source,)}) for name, source in sources.items()}
+    names = SourceNames(notices, Locator())
     (changed,) = names("mini_user_safety", ["0" * 64])
     assert (changed.repository, changed.revision, changed.path) == ("github.com/o/n", "0123456789", None)
     assert changed.note == "the catalogue names other content now"

@@ -13,8 +13,7 @@ from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
-from tests.flows.command import Ended
-from tests.flows.scripted_roles import ended
+from tests.flows.command import Ended, ended
 
 URL = "http://localhost:9/v1"
 SERVER = ("--model", "m", "--base-url", URL)

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tasks.analysis.past_run import PastRun, reopen
+from tests.flows.command import ended
 from tests.flows.past_runs import PastRuns
-from tests.flows.scripted_roles import ended
 
 REPORTS = ("report.html", "report.md")
 

@@ -25,9 +25,9 @@ from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.blueprints import BLUEPRINTS
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import rating, replies_of
-from tests.flows.scripted_roles import ScriptedServers, by_hash, ended, scripted_servers
+from tests.flows.scripted_roles import ScriptedServers, by_hash, scripted_servers
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 

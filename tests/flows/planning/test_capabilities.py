@@ -14,12 +14,11 @@ from flows.planning.capabilities import ensure_probed, unprobed, with_capabiliti
 from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
-from tasks.models.capabilities.probe import QUESTION
 from tasks.models.capabilities.probe_records import list_probes
 from tasks.models.cost.budget import Budget
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
+from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, Script, completed, refused, refusing
 from tests.tasks.models.making_calls import closed_port
 
@@ -31,10 +30,6 @@ THOUGHT = "The answer is Z. Or is it Y? No, Z."
 def command(stage: str, server: ProbedServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "thinker", "--base-url", server.base_url, "--datasets", ",".join(DATASETS))
     return ended(stage, "moodbench-mini", *model, "--lake", lake, *more, "--json")
-
-
-def is_probe(body: dict[str, Any]) -> bool:
-    return bool(body["messages"][-1]["content"] == QUESTION)
 
 
 def items_asked(server: ProbedServer) -> list[dict[str, Any]]:
@@ -150,13 +145,6 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     assert resolved.judge is not None
     assert resolved.judge.dialect == capabilities_of(resolved)
     assert with_capabilities(resolved) == resolved
-
-
-async def test_what_is_stated_in_part_is_probed_for_the_rest(tmp_path: Path) -> None:
-    with ProbedServer(refusing("temperature")) as server:
-        wanted = plan(server.base_url, tmp_path, dialect=ApiCapabilities(reasoning_effort="low"), require_same_model=True)
-        assert await ensure_probed(tmp_path, unprobed(wanted), Budget())
-    assert capabilities_of(with_capabilities(wanted)) == ApiCapabilities(reasoning_effort="low", unsent=("temperature",))
 
 
 async def test_without_an_answer_and_for_the_model_of_the_install_the_usual_is_meant(tmp_path: Path) -> None:

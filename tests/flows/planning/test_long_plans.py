@@ -13,7 +13,7 @@ from schemas.plan import Plan
 from schemas.usage import Usage
 from tasks.analysis.leaderboard import rank_stored_systems
 from tasks.lake.manifest import write_manifest
-from tests.flows.past_runs import bare_manifest
+from tests.tasks.lake.test_manifest import bare_manifest
 
 SERVER, ELSEWHERE = "http://localhost:9/v1", "http://localhost:8/v1"
 

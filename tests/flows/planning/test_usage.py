@@ -7,18 +7,18 @@ import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from prefect.artifacts import Artifact
+from rich.progress import Progress
 
 from flows.planning.usage import UsageCounter
+from flows.runtime.progress import CallProgress
 from schemas.chat import ChatReply
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.priced import DATASETS, ask
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
@@ -144,7 +144,7 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path)
 
 
 def test_answers_without_counts_are_not_zero() -> None:
-    counter = UsageCounter(Mock())
+    counter = UsageCounter(CallProgress("asked", Progress()))
     counter.on_reply(ChatReply(text="B"))
     assert (counter.usage("d", "m", "tested").prompt_tokens, counter.usage("d", "m", "tested").uncounted) == (None, 1)
     counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))

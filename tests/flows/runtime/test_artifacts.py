@@ -20,12 +20,11 @@ from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, S
 from schemas.lineage import Missing, RunManifest
 from schemas.plan import Plan
 from tasks.lake.lake import CodeVersion, Lake
-from tests.flows.command import Ended
-from tests.flows.past_runs import bare_manifest
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
+from tests.tasks.lake.test_manifest import bare_manifest
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")

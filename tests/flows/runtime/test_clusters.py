@@ -21,9 +21,8 @@ from tasks.lake.manifest import read_manifest
 from tasks.lake.objects import ObjectStore
 from tasks.steps import ledger
 from tests.clusters import dask_cluster, free_port, ray_cluster
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.model_server import ModelServer
 from tests.object_store import BUCKET, object_store
 
@@ -175,7 +174,6 @@ def test_workers_write_to_an_object_store(tmp_path: Path, model: str) -> None:
     [
         (("--set", "runner=dask"), "runner dask needs the address of its cluster, runner_address"),
         (("--set", "runner_address=127.0.0.1:1"), "runner_address needs runner dask or ray"),
-        (("--set", "runner=spark", "--set", "runner_address=127.0.0.1:1"), "Input should be 'local', 'dask' or 'ray'"),
         (("--set", "runner=ray", "--set", "runner_address=head"), "the address of a cluster needs a host and a port"),
         (("--set", "runner=dask", "--set", "runner_address=a:b@127.0.0.1:1"), "a setting is refused"),
     ],

@@ -13,7 +13,7 @@ import pytest
 from flows.runtime.local_server import PROGRAM, LocalServer, may_be_configured, start_early, start_temporary_server
 from flows.runtime.prefect_flows import wait_until_up
 from schemas.errors import EndpointError
-from tests.flows.command import Ended
+from tests.crashes.commands import end_of
 from tests.flows.scripted import policy
 from tests.flows.served import DATASETS, ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
 from tests.model_server import ModelServer
@@ -46,14 +46,6 @@ def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT)
         env=clean_environment(home),
         cwd=folder,
     )
-
-
-def end_of(process: subprocess.Popen[str]) -> Ended:
-    try:
-        out, err = process.communicate(timeout=LIMIT_S)
-    finally:
-        process.kill()
-    return Ended(process.returncode, out, err)
 
 
 def build(*datasets: str) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.scripted_roles import LONG_MINI, ended
+from tests.flows.command import ended
+from tests.flows.scripted_roles import LONG_MINI
 from tests.model_server import ModelServer
 
 EE = "long_mini_ee"

@@ -10,9 +10,8 @@ import pytest
 from prefect.client.orchestration import get_client
 
 from flows.runtime.artifacts import MODEL_RESOURCE, RUN_SCORED, SCORE_REGRESSION
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
-from tests.flows.scripted_roles import ended
 from tests.flows.served import wait_until
 from tests.model_server import ModelServer
 

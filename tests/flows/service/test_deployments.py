@@ -26,7 +26,7 @@ from flows.service.session import keep_auth, listen, server_settings
 from schemas.ablation import AblationRequest
 from schemas.errors import UsageError
 from schemas.plan import Plan
-from tests.flows.command import moodflow
+from tests.flows.command import ended
 from tests.flows.served import DATASETS, clean_environment, deployment, write_config
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
@@ -223,10 +223,10 @@ def test_a_run_is_silent_after_three_heartbeats() -> None:
 @linux
 def test_children_of_children_are_ended(tmp_path: Path) -> None:
     """A child that is spared stays with its own; all others end, also those whose parent has ended."""
-    ended = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", PARENT], cwd=tmp_path, capture_output=True, text=True, check=True, env=clean_environment(tmp_path)
     )
-    assert ended.stdout.splitlines() == ["spared stays", "nothing is left"]
+    assert done.stdout.splitlines() == ["spared stays", "nothing is left"]
 
 
 CHILD = """
@@ -268,14 +268,12 @@ print("nothing is left")
 """
 
 
-def test_where_a_server_is_configured_none_is_started(
-    prefect_server: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    ended = moodflow(capsys, "serve", "--lake", tmp_path)
-    assert ended.status == 2
-    assert "a Prefect server is configured already" in ended.err
-    assert f"got: {prefect_server}" in ended.err
-    assert "prefect deploy --all" in ended.err
+def test_where_a_server_is_configured_none_is_started(prefect_server: str, tmp_path: Path) -> None:
+    done = ended("serve", "--lake", tmp_path)
+    assert done.status == 2
+    assert "a Prefect server is configured already" in done.err
+    assert f"got: {prefect_server}" in done.err
+    assert "prefect deploy --all" in done.err
 
 
 @pytest.mark.parametrize("flow", [refresh, ablate], ids=["refresh", "ablate"])

@@ -18,6 +18,7 @@ import pytest
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.local_server import LOCAL_SETTINGS
 from flows.service.registration import REGRESSION, SILENT_RUN
+from tests.clusters import free_port
 from tests.flows.scripted import policy
 from tests.flows.served import (
     DATASETS,
@@ -192,12 +193,6 @@ def prefect(environment: dict[str, str], folder: Path, *arguments: str) -> "subp
         return subprocess.Popen(
             [sys.executable, "-m", "prefect", *arguments], env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT
         )
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
 
 
 def is_healthy(port: int) -> bool:

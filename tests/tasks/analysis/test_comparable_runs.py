@@ -38,10 +38,7 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"plan": {"profile": "reference"}}, "it was scored in the reference profile"),
         ({"blueprint_sha256": "1"}, "its blueprint is another one"),
         ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
-        ({"plan": {"seed": 3}}, "its seed: 3 instead of 0"),
-        ({"plan": {"sample": 2}}, "its sample: 2 instead of 300"),
         ({"plan": {"datasets": ["d"]}}, "its datasets: ['d'] instead of not set"),
-        ({"plan": {"repeat": 2}}, "its repeat: 2 instead of 1"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
         (
             {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},

@@ -191,9 +191,7 @@ def test_a_fall_of_exactly_what_is_allowed_is_within() -> None:
         (True, None, "the veto is undecided: it was triggered before", None),
         (True, False, None, "the veto is lifted"),
         (None, False, None, "the veto, undecided before, is passed"),
-        (True, True, None, None),
         (False, False, None, None),
-        (None, None, None, None),
     ],
 )
 def test_the_veto(before: bool | None, after: bool | None, finding: str | None, remark: str | None) -> None:

@@ -8,7 +8,7 @@ from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.lineage import DatasetNotice
 from tasks.lake.dataset_notices import notices
 from tasks.lake.manifest import read_manifest, write_manifest
-from tests.tasks.lake.test_manifest import make_manifest
+from tests.tasks.lake.test_manifest import bare_manifest
 
 SPEC = DatasetSpec(
     id="moods",
@@ -50,13 +50,13 @@ def test_own_and_bundled_files_are_named_without_their_folders() -> None:
 
 
 def test_notices_survive_the_manifest(tmp_path: Path) -> None:
-    manifest = make_manifest("20260101-a").model_copy(update={"datasets": notices([SPEC]), "redacted": True})
+    manifest = bare_manifest("20260101-a", datasets=notices([SPEC]), redacted=True)
     write_manifest(tmp_path, manifest)
     assert read_manifest(tmp_path, "20260101-a") == manifest
 
 
 def test_a_manifest_without_datasets_is_read(tmp_path: Path) -> None:
-    write_manifest(tmp_path, make_manifest("20260101-a"))
+    write_manifest(tmp_path, bare_manifest("20260101-a"))
     path = tmp_path / "runs" / "20260101-a" / "manifest.json"
     fields = json.loads(path.read_text())
     del fields["datasets"], fields["redacted"]

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.lineage import PartitionRef, RunManifest
 from tasks.lake.unused import Unused, find_unused
-from tests.tasks.lake.test_manifest import make_manifest
+from tests.tasks.lake.test_manifest import bare_manifest
 
 HOUR_NS = 3_600_000_000_000
 NOW_NS = 1_800_000_000 * 1_000_000_000
@@ -42,7 +42,7 @@ def manifest(*paths: str) -> RunManifest:
         )
         for path in paths
     )
-    return make_manifest("r").model_copy(update={"partitions": tuple(refs)})
+    return bare_manifest(partitions=tuple(refs))
 
 
 def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> Unused:

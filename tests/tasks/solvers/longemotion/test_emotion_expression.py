@@ -179,16 +179,8 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
     roles = ScriptedRoles(ScriptedModel(saying(*replies)))
     solved = await roles.solve(EE, "search_o1")
     said = [call.reply.text for call in solved.transcript]
-    assert said == [
-        *replies[:2],
-        "Stage 2\nI blame myself.",
-        "It is my fault.",
-        "And it calms me.",
-        "Stage 3",
-        "Stage 4",
-        "I walk.",
-        "Stage 5",
-    ]
+    unmarked = {2: "Stage 2\nI blame myself.", 3: "It is my fault.", 6: "Stage 4"}
+    assert said == [unmarked.get(place, reply) for place, reply in enumerate(replies)]
     assert roles.model.texts[1] == step(1)
     assert roles.model.texts[2].startswith(
         f"{step(2)}\n\nWhile writing you may look things up in what you have written so far, at most 5"
@@ -201,14 +193,8 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
     # What stays of the step in the conversation is its text alone.
     assert roles.model.asked[5].messages[6].content == "Stage 2\nI blame myself.\n\nIt is my fault.\n\nAnd it calms me."
     assert [text.corpus for text in solved.written] == ["written-0-2-0", "written-0-2-1", "written-0-4-0"]
-    assert [chunk.text for chunk in solved.written[1].chunks] == [
-        "Upset 5",
-        "Stage 1",
-        "I freeze.",
-        "Stage 2",
-        "I blame myself.",
-        "It is my fault.",
-    ]
+    chunks = [chunk.text for chunk in solved.written[1].chunks]
+    assert chunks == ["Upset 5", "Stage 1", "I freeze.", "Stage 2", "I blame myself.", "It is my fault."]
     numbered = [(row.query_number, row.query, row.corpus) for row in solved.retrieved if row.rank == 0]
     assert numbered == [(0, "freeze", "written-0-2-0"), (1, "upset", "written-0-2-1"), (2, "upset", "written-0-4-0")]
     assert [sum(row.kept for row in solved.retrieved if row.query_number == number) for number in range(3)] == [2, 2, 4]

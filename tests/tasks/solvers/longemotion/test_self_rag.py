@@ -14,12 +14,10 @@ from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel
     ("reply", "useful"),
     [
         ("[Fully supported]", True),
-        ("[Fully Supported]", True),
         ("It says so. [PARTIALLY SUPPORTED][Utility:5]", True),
         ("[No support / Contradictory]", False),
         ("[No Support/Contradictory]", False),
         ("[Irrelevant]", False),
-        ("[irrelevant] The text is about rain.", False),
         ("[Relevant] The letter is lost.", True),
         ("[Relevant] The letter is lost. [No support / Contradictory]", False),
         ("[Relevant] The letter is lost. [ Fully supported ]", True),
@@ -27,7 +25,6 @@ from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel
         ("Not [Irrelevant] but [Relevant].", True),
         ("[No support / Contradictory] no, [Partially supported]", True),
         ("Relevant, fully supported.", None),
-        ("[Utility:5]", None),
         ("", None),
     ],
 )

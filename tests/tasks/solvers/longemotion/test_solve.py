@@ -97,88 +97,70 @@ MC_FOUND = """[1] Client: worry 0
 [4] Client: worry 3"""
 
 
-CASES: list[tuple[LongItem, Setting, str, str]] = [
-    (EC, "base", EC_SYSTEM, EC_BASE),
+CASES: list[tuple[LongItem, str, dict[Setting, str]]] = [
     (
         EC,
-        "rag",
         EC_SYSTEM,
-        (
-            f"Text:\n{TOWER}\n\nPassages of this text that may matter most, looked up for the question:\n"
-            f"[1] Mara lost her letter.\n\n{EC_END}"
-        ),
-    ),
-    (
-        EC,
-        "retrieve_only",
-        EC_SYSTEM,
-        f"Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.\n\n{EC_END}",
-    ),
-    (ED, "base", ED_SYSTEM, f"{ED_LIST}\n\n{ED_END}"),
-    (
-        ED,
-        "rag",
-        ED_SYSTEM,
-        f"{ED_LIST}\n\nThese segments stand out most from the others, the most unusual one first:\n{ED_FOUND}\n\n{ED_END}",
+        {
+            "base": EC_BASE,
+            "rag": f"Text:\n{TOWER}\n\nPassages of this text that may matter most, looked up for the question:\n"
+            f"[1] Mara lost her letter.\n\n{EC_END}",
+            "retrieve_only": f"Passages of a longer text, looked up for the question:\n[1] Mara lost her letter.\n\n{EC_END}",
+        },
     ),
     (
         ED,
-        "retrieve_only",
         ED_SYSTEM,
-        (
-            "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
-            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}\n\n{ED_END}"
-        ),
+        {
+            "base": f"{ED_LIST}\n\n{ED_END}",
+            "rag": f"{ED_LIST}\n\nThese segments stand out most from the others, the most unusual one first:\n"
+            f"{ED_FOUND}\n\n{ED_END}",
+            "retrieve_only": "From a list of 10 segments, these 8 stand out most from the others, the most unusual one first.\n"
+            f"There is one JSON object per line, with the segment's index in the whole list:\n{ED_FOUND}\n\n{ED_END}",
+        },
     ),
-    (QA, "base", QA_SYSTEM, f"Document:\n{QA.item.context}\n\n{QA_END}"),
     (
         QA,
-        "rag",
         QA_SYSTEM,
-        (
-            f"Document:\n{QA.item.context}\n\nPassages of this document that may matter most, looked up for the question:\n"
-            f"{QA_FOUND}\n\n{QA_END}"
-        ),
+        {
+            "base": f"Document:\n{QA.item.context}\n\n{QA_END}",
+            "rag": f"Document:\n{QA.item.context}\n\n"
+            f"Passages of this document that may matter most, looked up for the question:\n{QA_FOUND}\n\n{QA_END}",
+            "retrieve_only": f"Passages of a longer document, looked up for the question:\n{QA_FOUND}\n\n{QA_END}",
+        },
     ),
-    (QA, "retrieve_only", QA_SYSTEM, f"Passages of a longer document, looked up for the question:\n{QA_FOUND}\n\n{QA_END}"),
-    (ES, "base", ES_SYSTEM, f"Report:\n{ES.item.context}\n\n{ES_END}"),
     (
         ES,
-        "rag",
         ES_SYSTEM,
-        (
-            f"Report:\n{ES.item.context}\n\nPassages of this report that may matter most, looked up for each aspect:\n\n"
-            f"{ES_FOUND}\n\n{ES_END}"
-        ),
-    ),
-    (ES, "retrieve_only", ES_SYSTEM, f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}\n\n{ES_END}"),
-    (MC, "base", MC_SYSTEM, f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n{MC_END}"),
-    (
-        MC,
-        "rag",
-        MC_SYSTEM,
-        (
-            f"The dialogue so far, without its last messages:\n{HISTORY}\n\nParts of this dialogue that may matter most now:\n"
-            f"{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}"
-        ),
+        {
+            "base": f"Report:\n{ES.item.context}\n\n{ES_END}",
+            "rag": f"Report:\n{ES.item.context}\n\nPassages of this report that may matter most, looked up for each aspect:\n\n"
+            f"{ES_FOUND}\n\n{ES_END}",
+            "retrieve_only": f"Passages of a longer report, looked up for each aspect:\n\n{ES_FOUND}\n\n{ES_END}",
+        },
     ),
     (
         MC,
-        "retrieve_only",
         MC_SYSTEM,
-        f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}",
+        {
+            "base": f"The dialogue so far:\n{HISTORY}\n{LAST}\n\n{MC_END}",
+            "rag": f"The dialogue so far, without its last messages:\n{HISTORY}\n\n"
+            f"Parts of this dialogue that may matter most now:\n{MC_FOUND}\n\nThe last messages:\n{LAST}\n\n{MC_END}",
+            "retrieve_only": f"Parts of the earlier dialogue that may matter most now:\n{MC_FOUND}\n\n"
+            f"The last messages:\n{LAST}\n\n{MC_END}",
+        },
     ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "setting", "system", "user"), CASES, ids=[f"{asked.item_id}-{setting}" for asked, setting, _, _ in CASES]
-)
-async def test_the_very_messages(asked: LongItem, setting: Setting, system: str, user: str) -> None:
+@pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
+@pytest.mark.parametrize(("asked", "system", "users"), CASES, ids=[asked.item_id for asked, *_ in CASES])
+async def test_the_very_messages(asked: LongItem, system: str, users: dict[Setting, str], setting: Setting) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(asked, setting)
     (call,) = solved.transcript
-    assert [(message.role, message.content) for message in call.request.messages] == [("system", system), ("user", user)]
+    said = [(message.role, message.content) for message in call.request.messages]
+    assert said == [("system", system), ("user", users[setting])]
     assert call.reply.text == "done"
     assert roles.model.asked == [call.request]
     assert (roles.sage.asked, roles.critic.asked) == ([], [])
