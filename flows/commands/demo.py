@@ -9,20 +9,19 @@ from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.folders import Folder
 from schemas.plan import Plan
-from tasks.scoring.blueprints import load_blueprint
 
 SHORT, LONG = "moodbench-mini", "longemotion-mini"
 
-SAMPLE, SETTINGS = 2, "base,rag"
+SAMPLE, SETTINGS = 1, "base,rag"
 """Items per task of MoodBench, and settings of LongEmotion, of which one item per dataset is asked."""
 
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
 
-CALLS_OF_LONGEMOTION = 30
-"""At most: seven datasets in two settings, one of them with six turns, and a judge for three of them."""
+CALLS_OF_LONGEMOTION = 42
+"""At most: ten datasets in two settings, one of them with six turns, and a judge for six of them."""
 
-SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 25, 25, 100
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONGEMOTION = 20, 20, 180
 """On two idle cores: imports, servers and reports; the calls of one item per task; the long ones."""
 
 
@@ -38,9 +37,8 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, Plan]:
     """
     options = PlanOptions(model=[EMBEDDED_MODEL], judge=EMBEDDED_MODEL, lake=lake)
     short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
-    # Stages of a conversation that carry no weight are left out: no total changes by them.
-    weighed = [entry.id for _, task in load_blueprint(LONG).tasks() for entry in task.datasets if entry.weight]
-    return short, read_plan(LONG, replace(options, sample=1, settings=SETTINGS, datasets=",".join(weighed)))
+    # Ranked by words: to load a model that embeds takes longer than to ask about what it finds.
+    return short, read_plan(LONG, replace(options, sample=1, settings=SETTINGS, set=["retrieval.ranking=bm25"]))
 
 
 def announce(short: Plan, long: Plan) -> None:

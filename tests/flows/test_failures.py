@@ -1,5 +1,6 @@
 """Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,12 +45,29 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_dataset_that_needs_a_judge_is_missing_without_one(tmp_path: Path) -> None:
+    methods = {
+        "mini_user_safety": {"id": "choice", "metrics": [{"metric": "accuracy"}]},
+        "mini_summarization": {"id": "judge", "judged": True, "rubric": "summary", "metrics": [{"metric": "mean_rating"}]},
+    }
+    tasks = [{"id": f"task_of_{name}", "title": name, "level": "low", "datasets": [name]} for name in methods]
+    blueprint = {
+        "name": "two",
+        "title": "Two tasks",
+        "version": "1",
+        "source": "none",
+        "level_rules": [{"weights": {"low": 1}}],
+        "abilities": [{"id": "both", "title": "Both", "tasks": tasks}],
+        "datasets": {name: {"title": name, "methods": [method]} for name, method in methods.items()},
+    }
+    file = tmp_path / "two.yaml"
+    file.write_text(json.dumps(blueprint), encoding="utf-8")
     with ModelServer(lambda _messages: "B") as server:
-        done = run(server, tmp_path, "--set", "bootstrap=0")
+        asked = ("--model", "scripted", "--base-url", server.base_url, "--lake", tmp_path, "--set", "bootstrap=0", "--json")
+        done = ended("run", file, *asked)
     assert done.status == 1
     assert [(gap["dataset"], gap["next_step"]) for gap in done.document["missing"]] == [
         ("mini_summarization", "add --judge NAME")
     ]
     (row,) = done.document["models"]
-    assert row["coverage"] == 40 / 41
+    assert row["coverage"] == 1 / 2
     assert row["rank"] is None
