@@ -206,13 +206,13 @@ def test_wrong_answers_earn_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", [("--settings", "base"), pytest.param(ALL, marks=pytest.mark.long)], ids=lambda one: one[1])
-def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, str]) -> None:
+def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, ...]) -> None:
     played = behave(tmp_path, "nonsense", settings)
     assert [row for row in played.document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
     assert set(layer(tmp_path / "lake", "item_scores")["status"]) == {"unparsed"}
 
 
-def behave(folder: Path, behaviour: Behaviour, settings: tuple[str, str]) -> Ended:
+def behave(folder: Path, behaviour: Behaviour, settings: tuple[str, ...]) -> Ended:
     with scripted_servers(folder / "lake", behaviour, worst) as servers:
         played = servers.run(*settings)
     assert played.status == 0, played.err
