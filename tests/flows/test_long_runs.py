@@ -205,7 +205,7 @@ def test_wrong_answers_earn_nothing(tmp_path: Path) -> None:
     assert [model["total"] for model in played.document["models"]] == pytest.approx([20 / 6] * len(SETTINGS))
 
 
-@pytest.mark.parametrize("settings", [("--settings", "base"), pytest.param(ALL, marks=pytest.mark.long)], ids=lambda one: one[1])
+@pytest.mark.parametrize("settings", [("--settings", "base"), pytest.param(ALL, marks=pytest.mark.long)], ids=["base", "all"])
 def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, settings: tuple[str, ...]) -> None:
     played = behave(tmp_path, "nonsense", settings)
     assert [row for row in played.document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []

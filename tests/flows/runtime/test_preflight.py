@@ -14,7 +14,7 @@ CUT_SHORT = "emotion expression asks for more than 3000 tokens per stage and rep
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
 
-@pytest.mark.parametrize("command", [("run",), ("infer",), ("ablate", "thinking")], ids=lambda command: command[0])
+@pytest.mark.parametrize("command", [("run",), ("infer",), pytest.param(("ablate", "thinking"), marks=pytest.mark.long)])
 def test_a_warning_is_said_once(tmp_path: Path, command: tuple[str, ...]) -> None:
     varied = ("--vary", "top_k=1,2", "--settings", "base") if command[0] == "ablate" else ()
     with ModelServer(lambda _messages: "I felt it and told nobody.") as server:

@@ -126,7 +126,7 @@ def test_incomplete_models_are_ranked_on_request() -> None:
 def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
     rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=40)
     expected = digest(score_benchmark(rows.lazy(), design, settings))
-    for seed in range(3):
+    for seed in range(2):
         shuffled = rows.sample(fraction=1, shuffle=True, seed=seed)
         chunked = pl.concat([shuffled[start : start + 97] for start in range(0, shuffled.height, 97)], rechunk=False)
         assert digest(score_benchmark(chunked.lazy(), design, settings)) == expected
