@@ -10,6 +10,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Tests start many processes, each of which would compile the project anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-long check format lint types install benchmark
 
 install: $(STAMP)

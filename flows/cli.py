@@ -28,7 +28,7 @@ from flows.commands.process import imports, leave
 from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
-from flows.runtime.local_server import INTERRUPTED, configure_prefect, start_early
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
 from schemas.ablation import AblationRequest
 from schemas.errors import MoodflowError
 from schemas.plan import Plan
@@ -151,7 +151,7 @@ def guarded(command: Callable[[], Any]) -> int:
         sys.stderr.write(f"Error: {error}\n")
         status = 2
     if status == INTERRUPTED:
-        sys.stderr.write("interrupted; finished partitions and answered calls are kept, the same command goes on from there\n")
+        sys.stderr.write(INTERRUPTION)
     return status
 
 

@@ -45,6 +45,9 @@ DECIDING = (API_URL, "PREFECT_PROFILE", "PREFECT_SERVER_EPHEMERAL_ENABLED", "PRE
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
+INTERRUPTION = "interrupted; finished partitions and answered calls are kept, the same command goes on from there\n"
+"""What is said then."""
+
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
 PR_SET_PDEATHSIG = 1

@@ -26,7 +26,7 @@ from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_T
 from prefect.utilities.annotations import opaque
 
 from flows.runtime.clusters import Cluster, open_cluster, shortened
-from flows.runtime.local_server import INTERRUPTED, LocalServer, started_server
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, LocalServer, started_server
 from schemas.errors import ClusterError, EndpointError
 from schemas.plan import Plan
 from tasks.steps import ledger, outcome
@@ -131,6 +131,12 @@ def _refuse(record: logging.LogRecord) -> bool:  # noqa: ARG001  the logging mod
     return False
 
 
+def _leave() -> None:
+    sys.stderr.write(INTERRUPTION)
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
+
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run a command's work in an event loop of its own, without Prefect's log lines on the terminal.
 
@@ -142,7 +148,7 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """
 
     def leave_soon(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signal module passes them
-        limit = threading.Timer(INTERRUPT_LIMIT_S, os._exit, [INTERRUPTED])
+        limit = threading.Timer(INTERRUPT_LIMIT_S, _leave)
         limit.daemon = True  # the process need not wait for its limit
         limit.start()
         raise KeyboardInterrupt
