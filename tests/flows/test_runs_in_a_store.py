@@ -41,6 +41,7 @@ def evaluate(model: ModelServer, stage: str, lake: str | Path) -> Ended:
     return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--json")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_a_run_in_a_store_is_the_run_in_a_folder(tmp_path: Path, model: ModelServer, store: str) -> None:
     here, there = (evaluate(model, "run", lake) for lake in (tmp_path / "here", store))
