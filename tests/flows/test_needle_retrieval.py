@@ -78,6 +78,7 @@ def recall(lake: Path, setting: str, stage: str, k: int, items: int) -> float:
     return found["item_id"].n_unique() / items
 
 
+@pytest.mark.long
 @needs_mirror
 @pytest.mark.usefixtures("prefect_server")
 def test_accuracy_is_recall_in_every_setting(tmp_path: Path) -> None:

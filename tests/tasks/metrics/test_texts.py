@@ -158,7 +158,7 @@ class OurWords:
         return words(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
 def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, references: list[str]) -> None:
     scorer = RougeScorer(["rouge1", "rougeL"], tokenizer=OurWords())
@@ -167,7 +167,7 @@ def test_rouge_agrees_with_rouge_score_given_the_same_words(said: str, reference
     assert rouge_l(said, references) == pytest.approx(max(score["rougeL"].fmeasure for score in theirs))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(said=TEXTS, references=st.lists(TEXTS.filter(words), min_size=1, max_size=4))
 def test_bleu_agrees_with_sacrebleu(said: str, references: list[str]) -> None:
     chinese = [any("\u4e00" <= character <= "\u9fff" for character in said + reference) for reference in references]
