@@ -11,7 +11,7 @@ from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import announce, publish_run, state_message
-from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow
+from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here
 from schemas.changes import RunChanges
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.reporting import ReportRequest
@@ -39,9 +39,9 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     resolved.lake.require_writable()
     manifest = describe(request, resolved, stored_partitions(resolved))
     job = ReportJob(manifest, resolved.blueprint, backdrop_of(resolved.blueprint))
-    await write_report_files(job, resolved.lake)
+    await run_here(write_report_files, job, resolved.lake)
     comparison = ChangesJob(manifest, resolved.blueprint, Resampling(request.plan.bootstrap, request.plan.seed))
-    changes: RunChanges = await find_changes(comparison, resolved.lake)
+    changes: RunChanges = await run_here(find_changes, comparison, resolved.lake)
     with in_outermost_run():
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)

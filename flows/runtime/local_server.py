@@ -15,12 +15,15 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from threading import Thread
 from typing import IO
 
+import certifi
+
 PROGRAM = Path(__file__)
 API_URL = "PREFECT_API_URL"
+CERTIFICATES = "PREFECT_API_SSL_CERT_FILE"
 UI_URL = "PREFECT_UI_URL"
 
 LOCAL_SETTINGS = {
@@ -127,6 +130,18 @@ class LocalServer:
         self._log.close()
 
 
+def one_certificate() -> IO[bytes]:
+    """Return a file with the first of certifi's certificates, gone when it is closed.
+
+    Each of Prefect's clients, some twenty in a run, reads all of them otherwise, 0.03 s each; a server on loopback needs none.
+    """
+    certificate, end, _ = Path(certifi.where()).read_bytes().partition(b"-----END CERTIFICATE-----\n")
+    file = NamedTemporaryFile(suffix=".pem")  # noqa: SIM115  open as long as the process
+    file.write(certificate + end)
+    file.flush()
+    return file
+
+
 def origin_of(listening: socket.socket) -> str:
     """Return `http://host:port` of a listening socket."""
     host, port, *_ = listening.getsockname()
@@ -155,6 +170,9 @@ def start_early() -> LocalServer | None:
     atexit.register(server.stop)
     os.environ[API_URL] = server.api_url
     os.environ.setdefault(UI_URL, "")  # this server has no pages to link to
+    certificates = one_certificate()
+    atexit.register(certificates.close)
+    os.environ.setdefault(CERTIFICATES, certificates.name)
     _STARTED.append(server)
     return server
 
