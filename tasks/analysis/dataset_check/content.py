@@ -98,7 +98,7 @@ def _essence(text: str) -> str:
     left out.
     """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in plain if not sign.isspace() and sign not in _DIVIDING) or plain
+    return "".join(plain.translate(_DIVIDING).split()) or plain
 
 
-_DIVIDING = frozenset(".,;:!?…'\"“”‘’。，、；：！？")
+_DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")

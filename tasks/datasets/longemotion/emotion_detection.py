@@ -3,9 +3,10 @@
 Source: LongEmotion, section 3.2.1; texts and emotions of the Real World Worry Dataset (arXiv:2004.04225).
 """
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
@@ -121,11 +122,11 @@ class Stock:
         return sorted(self._rng.sample(texts, len(texts)), key=lambda text: self._used[text.text])
 
     def _choose_odd(self, candidates: Sequence[Text], pool: Sequence[Text], n: int, wanted: int) -> tuple[Text, int]:
-        lengths = [len(text.text) for text in pool]
+        lengths = sorted(len(text.text) for text in pool)
         found: list[tuple[int, int, Text]] = []
         for text in candidates:
-            longer = sum(length > len(text.text) for length in lengths)
-            lowest, highest = max(0, n - longer), min(n, sum(length < len(text.text) for length in lengths))
+            longer = len(lengths) - bisect_right(lengths, len(text.text))
+            lowest, highest = max(0, n - longer), min(n, bisect_left(lengths, len(text.text)))
             rank = min(max(wanted, lowest), highest)
             if lowest <= rank:
                 found.append((abs(rank - wanted), rank, text))
@@ -172,8 +173,12 @@ def _item(segments: Sequence[str], odd: int, pair: tuple[str, str], needle_id: s
         subset=f"{pair[1]} among {pair[0]}",
         fixed_order=True,
     )
-    tokens = sum(count_tokens(segment) for segment in segments)
+    tokens = sum(map(_count_tokens, segments))
     return item, Context(long_task="ed", tokens=tokens, needle=segments[odd], needle_id=needle_id)
+
+
+# A text stands in several sets.
+_count_tokens = lru_cache(maxsize=2048)(count_tokens)
 
 
 read_contrast_sets = one_per_record(lambda record: f"ed-{record.sha256[:12]}", read_contrast_set)

@@ -98,6 +98,11 @@ class Haystack:
         """Words in lower case somewhere."""
         return frozenset(word for word in _WORD.findall(self.text) if word.islower())
 
+    @cached_property
+    def open_tokens(self) -> tuple[int, ...]:
+        """Tokens between the start of the text and each of `open`."""
+        return tuple(self.token_at(position) for position in self.open)
+
     def token_at(self, position: int) -> int:
         """Return the tokens between the start of the text and a position."""
         lap, index = divmod(position, len(self.starts))

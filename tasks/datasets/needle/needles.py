@@ -136,7 +136,7 @@ def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn
     if around < 1:
         raise too_short
     ahead = round(around * point.depth_percent / ALL)
-    tokens = [haystack.token_at(position) for position in haystack.open]
+    tokens = haystack.open_tokens
     low, high = bisect_left(tokens, ahead), bisect_right(tokens, haystack.tokens - (around - ahead))
     places = haystack.open[low:high] or haystack.open
     at = places[int(drawn * len(places))]
