@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
+    PREFECT_API_SSL_CERT_FILE,
     PREFECT_API_URL,
     PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_LOGGING_TO_API_ENABLED,
@@ -21,6 +22,8 @@ from prefect.settings import (
     temporary_settings,
 )
 from prefect.testing.utilities import prefect_test_harness
+
+from flows.runtime.local_server import one_certificate
 
 ensure_logging_setup()
 
@@ -60,6 +63,13 @@ def prefect_server() -> Iterator[str]:
             }
         ),
         prefect_test_harness(server_startup_timeout=300),
-        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
+        one_certificate() as certificates,
+        temporary_settings(
+            {
+                PREFECT_API_SSL_CERT_FILE: certificates.name,
+                PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None,
+                PREFECT_LOGGING_TO_API_ENABLED: False,
+            }
+        ),
     ):
         yield str(PREFECT_API_URL.value())
