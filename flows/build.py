@@ -11,7 +11,7 @@ from flows.runtime.progress import count_partitions
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
-from tasks.datasets.steps import BuildJob, LongBuildJob, build_long_partition, build_partition, without_source
+from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
 
 
@@ -38,7 +38,7 @@ async def build_datasets(plan: Plan) -> StageResult:
 async def build_dataset(
     resolved: ResolvedPlan, selected: SelectedDataset, locator: Locator, run_step: RunStep
 ) -> Sequence[PartitionRef | Missing]:
-    """Build one dataset's items and, where they are long, contexts.
+    """Build one dataset's items, and contexts for them where its entry says how.
 
     A file that no hash pins is fetched first: the partition's key rests on its content.
     """
@@ -49,15 +49,9 @@ async def build_dataset(
         if required:
             raise
         return [without_source(selected.spec, error)]
-    spec, keys = selected.spec, built_partitions(resolved, selected)
-    run = run_step if may_travel(spec) else run_here
-    built: list[PartitionRef] | PartitionRef | Missing
-    if selected.is_long:
-        long_job = LongBuildJob(spec, keys[0], plan.sample, plan.seed, required, keys[1], plan.contexts)
-        built = await run(build_long_partition, long_job, resolved.lake, locator)
-    else:
-        job = BuildJob(spec, keys[0], plan.sample, plan.seed, required)
-        built = await run(build_partition, job, resolved.lake, locator)
+    run = run_step if may_travel(selected.spec) else run_here
+    job = BuildJob(selected.spec, built_partitions(resolved, selected), plan.sample, plan.seed, plan.contexts, required)
+    built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]
 
 

@@ -10,7 +10,7 @@ from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.usage import Role
 from schemas.vocabulary import LongTask, Setting, TooLong
-from tasks.datasets.keys import items_key, long_items_keys
+from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.item_scores import item_scores_key
@@ -66,23 +66,21 @@ def eval_jobs(resolved: ResolvedPlan) -> Iterator[EvalJob]:
                 yield EvalJob(selected, entry, setting)
 
 
-def built_partitions(resolved: ResolvedPlan, selected: SelectedDataset) -> tuple[PartitionKey, ...]:
-    """Return the key of a dataset's sampled items and, where they are long, of what is known of their contexts.
+def built_partitions(resolved: ResolvedPlan, selected: SelectedDataset) -> ItemsKeys:
+    """Return where a dataset's sampled items are, and what is known of contexts built for them.
 
     Raises:
         SourceMissingError: a file that no hash pins, or a user's own, is not here.
     """
     plan = resolved.plan
     hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
-    if selected.is_long:
-        return long_items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
-    return (items_key(selected.spec, hashes, plan.sample, plan.seed),)
+    return items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
 
 
 def find_items(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
     """Find a dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
     try:
-        return resolved.lake.find(built_partitions(resolved, selected)[0])
+        return resolved.lake.find(built_partitions(resolved, selected).items)
     except SourceMissingError:
         return None
 
@@ -104,7 +102,8 @@ def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
     items, task = find_items(resolved, job.selected), job.selected.spec.long_task
     if task is None or items is None:
         return None
-    contexts = resolved.lake.find(built_partitions(resolved, job.selected)[1])
+    key_of_contexts = built_partitions(resolved, job.selected).contexts
+    contexts = resolved.lake.find(key_of_contexts) if key_of_contexts else None
     if contexts is None:
         return None
     plan, retrieval, setting = resolved.plan, resolved.plan.retrieval, job.setting

@@ -17,7 +17,7 @@ from schemas.verification import Difference, ScoreChange
 from tasks.analysis.differences import ABSENT, tree_changes
 from tasks.analysis.recompute import StoredRun, compute_scores, of_layer
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.keys import ITEMS_VERSION, LONG_ITEMS_VERSION
+from tasks.datasets.keys import ITEMS_VERSION, LAZY_ITEMS_VERSION
 from tasks.datasets.own_items import local_dataset
 from tasks.judging.agreement import AGREEMENTS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
@@ -253,7 +253,7 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, s
         texts = load_long_prompts().sha256 if long else load_prompts().sha256
         own = {"solvers_version": SOLVERS_VERSION, "ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION}
         parts |= {**own, "too_long": TRUNCATION_VERSION, "prompts_sha256": texts}
-    parts |= {"long_items_version": LONG_ITEMS_VERSION}
+    parts |= {"long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer == "judgements":
         parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))
     return {name: value for name, value in parts.items() if name in settings}

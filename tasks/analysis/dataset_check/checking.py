@@ -8,14 +8,12 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint, MethodSpec
-from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
 from schemas.tables.items import Items
 from tasks.analysis.dataset_check.content import Content, describe_content
 from tasks.analysis.dataset_check.replies import PERFECT, imagined_responses
-from tasks.datasets.building import make_items, split_by_rules
-from tasks.datasets.long_building import build_long_items
+from tasks.datasets.building import build_of_records
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.sources.choosing import choose_source, needs
@@ -110,15 +108,10 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
 
 def _check_files(spec: DatasetSpec, blueprint: Blueprint | None, paths: list[Path]) -> DatasetCheck:
     records = read_dataset(spec, paths)
-    good: pl.DataFrame
-    if spec.sample_builder is None:
-        good, rejected = split_by_rules(make_items(spec, records))
-    else:
-        built = build_long_items(spec, paths, ContextOptions(), None, 0)
-        good, rejected = built.items, built.rejected
+    built = build_of_records(spec, records, None, 0)
     return DatasetCheck(
         spec,
         rows_read=len(records),
-        content=describe_content(good, rejected),
-        reachable=Reachable(None, {}) if blueprint is None else reachable_scores(Items.validate(good), blueprint),
+        content=describe_content(built.items, built.rejected),
+        reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),
     )

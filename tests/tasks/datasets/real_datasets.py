@@ -9,8 +9,9 @@ import polars as pl
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.datasets.building import BuiltItems, build_items, make_items
+from tasks.datasets.building import build_items, make_items
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.item_rows import BuiltItems
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 from tasks.sources.reading import read_dataset

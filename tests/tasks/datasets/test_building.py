@@ -12,7 +12,8 @@ from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.items import Items
-from tasks.datasets.building import adapt_records, build_items, select_items, split_by_rules
+from tasks.datasets.building import adapt_records, build_items, select_items
+from tasks.datasets.item_rows import split_by_rules
 from tasks.datasets.own_items import local_dataset
 
 
@@ -69,7 +70,7 @@ def test_rejected_rows_are_kept_with_the_rules_they_broke(tmp_path: Path) -> Non
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 300, 0)
     assert (built.items.height, built.rejected.height) == (1, 4)
     assert built.items["source_row"].to_list() == [0]
-    assert built.rejected.columns == [*built.items.columns, "broken_rules"]
+    assert built.rejected.columns == [*built.items.columns, "broken_rules", "reason"]
     assert dict(zip(built.rejected["source_row"], built.rejected["broken_rules"].to_list(), strict=True)) == {
         1: ["gold_indices_point_at_options", "single_choice_has_one_gold"],
         2: ["options_are_distinct_and_not_empty"],
@@ -169,7 +170,7 @@ def test_a_rule_that_cannot_be_decided_counts_as_broken(monkeypatch: pytest.Monk
         def subset_is_upper_case(cls) -> pl.Expr:
             return pl.col("subset") == "A"
 
-    monkeypatch.setattr("tasks.datasets.building.Items", Undecided)
+    monkeypatch.setattr("tasks.datasets.item_rows.Items", Undecided)
     candidates = adapt_records(spec_with(adapt_pair), [Record(fields=row(0), file="pairs.jsonl", row=0)])
     built = select_items(candidates, None, 0)
     assert Undecided.filter(candidates).result.height == 1

@@ -8,13 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError
 from tasks.datasets.building import build_items
 from tasks.datasets.bundled import BUNDLED, CANARY
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.datasets.long_building import build_long_items
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.lake.dataset_notices import notices
 from tasks.sources.locating import BUNDLED as FOLDER
@@ -25,8 +23,6 @@ FILES = sorted(FOLDER.glob("*.jsonl"))
 
 def sample_of(spec: DatasetSpec, sample: int | None, folder: Path = FOLDER) -> pl.DataFrame:
     paths = [Locator(bundled=folder).locate(file) for file in spec.files]
-    if spec.long_task:
-        return build_long_items(spec, paths, ContextOptions(), sample, 0).items
     return build_items(spec, paths, sample, 0).items
 
 

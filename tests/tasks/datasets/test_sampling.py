@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.datasets.building import rank_row, sample_items
+from tasks.datasets.item_rows import rank_row, sample_items
 
 TEXTS = st.lists(st.text(min_size=1, max_size=3), unique=True, min_size=1, max_size=30)
 

@@ -18,11 +18,12 @@ from openlineage.client.event_v2 import RunEvent
 from openlineage.client.serde import Serde
 
 from schemas.chat import ModelEntry
+from schemas.context import ContextOptions
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.lineage import PartitionRef
 from schemas.tables.scores import TaskScores
 from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.keys import items_key
+from tasks.datasets.keys import items_keys
 from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission
@@ -156,10 +157,11 @@ def test_source_files_are_inputs_with_revision_and_hash(lake: Lake) -> None:
 
 def test_a_build_job_names_its_files_and_the_hashes_its_key_rests_on() -> None:
     spec = find_dataset("mini_user_safety")
-    key = items_key(spec, ["d" * 64], 5, 0)
-    inputs = inputs_of(BuildJob(spec, key, 5, 0, required=False))
+    options = ContextOptions()
+    keys = items_keys(spec, ["d" * 64], 5, 0, options)
+    inputs = inputs_of(BuildJob(spec, keys, 5, 0, options, required=False))
     assert inputs.sources == (JobSource(spec.files[0], "d" * 64),)
-    assert (inputs.inputs, inputs.outputs) == ((), (key,))
+    assert (inputs.inputs, inputs.outputs) == ((), (keys.items,))
 
 
 def test_what_a_step_returns_is_looked_through(lake: Lake) -> None:

@@ -14,8 +14,10 @@ from schemas.context import ContextOptions
 from schemas.dataset import PinnedFile
 from schemas.vocabulary import LONG_TYPES, LongTask
 from tasks.analysis.dataset_check.checking import check_dataset
+from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE, LONGEMOTION, find_dataset
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
+from tasks.datasets.item_rows import BuiltItems
+from tasks.datasets.lazy_building import list_samples
 from tasks.datasets.longemotion.emotion_detection import draw_sets
 from tasks.datasets.longemotion.emotion_pairs import PUBLISHED
 from tasks.scoring.blueprints import load_blueprint
@@ -33,9 +35,9 @@ TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emoti
 
 
 @cache
-def build(name: str) -> BuiltLong:
+def build(name: str) -> BuiltItems:
     spec = here(name, MIRROR)
-    return build_long_items(spec, paths(spec, MIRROR), ContextOptions(), None, 0)
+    return build_items(spec, paths(spec, MIRROR), None, 0)
 
 
 def test_the_entries_are_those_of_six_tasks_and_every_file_is_pinned_by_a_hash() -> None:
@@ -191,7 +193,7 @@ def test_situations_are_those_of_emotionbench() -> None:
     assert {len(options) for options in built.items["options"]} == {20}
     alternative = find_dataset("longemotion_ee").alternative
     assert alternative is not None
-    copy = build_long_items(alternative, paths(alternative, MIRROR), ContextOptions(), None, 0)
+    copy = build_items(alternative, paths(alternative, MIRROR), None, 0)
     assert copy.items.drop("source_file").equals(built.items.drop("source_file"))
 
 
@@ -210,7 +212,7 @@ def test_reports_have_their_five_aspects() -> None:
 @needs_mirror
 def test_a_sample_is_part_of_the_whole() -> None:
     spec = find_dataset("longemotion_mc1")
-    sampled = build_long_items(spec, paths(spec, MIRROR), ContextOptions(), 12, 0)
+    sampled = build_items(spec, paths(spec, MIRROR), 12, 0)
     assert (sampled.items.height, sampled.contexts.height, sampled.rejected.height) == (12, 12, 0)
     assert set(sampled.items["item_id"]) < set(build(spec.id).items["item_id"])
     assert len(list_samples(spec, records_of(spec.id, MIRROR), ContextOptions(), 0)) == 300

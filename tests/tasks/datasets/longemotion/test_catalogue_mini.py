@@ -10,7 +10,9 @@ import pytest
 
 from schemas.context import ASPECTS, ContextOptions
 from schemas.dataset import DatasetSpec
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples
+from tasks.datasets.building import build_items
+from tasks.datasets.item_rows import BuiltItems
+from tasks.datasets.lazy_building import list_samples
 from tasks.datasets.longemotion.bundled import LONG_MINI
 from tasks.datasets.longemotion.emotion_conversation import STAGES
 from tasks.judging.rubrics import load_rubric
@@ -48,9 +50,9 @@ def spec_of(name: str) -> DatasetSpec:
 
 
 @cache
-def build(name: str) -> BuiltLong:
+def build(name: str) -> BuiltItems:
     spec = spec_of(name)
-    return build_long_items(spec, [Locator().locate(file) for file in spec.files], ContextOptions(), None, 0)
+    return build_items(spec, [Locator().locate(file) for file in spec.files], None, 0)
 
 
 @cache

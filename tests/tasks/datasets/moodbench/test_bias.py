@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from schemas.item import Record
-from tasks.datasets.building import adapt_records, split_by_rules
+from tasks.datasets.building import adapt_records
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.item_rows import split_by_rules
 from tasks.datasets.moodbench.bias import adapt_bbq, adapt_crows_pairs, adapt_stereoset, list_stereoset_tests
 from tests.tasks.datasets.real_datasets import adapt, right, texts
 

@@ -4,8 +4,9 @@ import pytest
 
 from schemas.errors import SourceError
 from schemas.item import Record
-from tasks.datasets.building import make_items, split_by_rules
+from tasks.datasets.building import make_items
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.item_rows import split_by_rules
 
 GOAL = {"goal": "Dry a cup.", "sol1": "Use a towel.", "sol2": "Use a brick."}
 

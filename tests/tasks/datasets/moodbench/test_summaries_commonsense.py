@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from schemas.dataset import PinnedFile
-from tasks.datasets.building import split_by_rules
 from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.item_rows import split_by_rules
 from tasks.datasets.moodbench.summaries import LCSTS_TASK
 from tests.tasks.datasets.real_datasets import here, items_of, records_of
 

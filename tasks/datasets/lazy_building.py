@@ -1,12 +1,10 @@
-"""Build the items of one dataset with long contexts, and what is known of the contexts."""
+"""Build the items of one dataset from lazy samples, as many as are wanted, and what is known of their contexts."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,8 +14,7 @@ from schemas.errors import SourceError
 from schemas.item import Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.building import item_row, rank_row, split_by_rules
-from tasks.sources.reading import read_dataset
+from tasks.datasets.item_rows import BuiltItems, item_row, rank_row, split_by_rules
 
 NOT_BUILT = "item_can_be_built"
 """Rule that a sample broke whose record allowed no item."""
@@ -29,52 +26,28 @@ UNUSABLE = (LookupError, TypeError, ValueError, AttributeError)
 """What a sample builder or a sample raises over a record that is not as it should be."""
 
 
-@dataclass(frozen=True)
-class BuiltLong:
-    """The items of one dataset with long contexts that were built, and one row of `contexts` per item.
-
-    `rejected` has the columns of `items`, `broken_rules`, and `reason`, why an item could not be built; of such an item only its
-    source is known.
-    """
-
-    items: pl.DataFrame
-    contexts: pl.DataFrame
-    rejected: pl.DataFrame
-
-
-def build_long_items(
-    spec: DatasetSpec, paths: Sequence[Path], options: ContextOptions, sample: int | None, seed: int
-) -> BuiltLong:
-    """Read the files of a catalogue entry and build as many of its items as are sampled.
+def build_samples(spec: DatasetSpec, samples: Sequence[LazySample], size: int | None, seed: int) -> BuiltItems:
+    """Build as many items as are sampled.
 
     Samples are built in an order that rests on the seed and their records alone. One that yields no valid item is rejected, and
     the next takes its place, so that the sample is as large as the dataset allows.
 
     Args:
         spec: an entry with a sample builder.
-        paths: where its files are, in the order of `spec.files`.
-        options: how contexts are built.
-        sample: how many valid items to build; all if there are fewer, or if it is null.
-        seed: of the sample builder and of the draw.
-
-    Raises:
-        SourceError: a file or a record cannot be read, the number of records is not the expected one, or no items can be listed.
-        UsageError: the tokenizer that counts lengths is not installed.
+        samples: all that there are.
+        size: how many valid items to build; all if there are fewer, or if it is null.
+        seed: of the draw.
     """
-    samples = list_samples(spec, read_dataset(spec, paths), options, seed)
     queue = iter(rank_samples(samples, seed))
-    built = _build(spec, ())
-    while wanted := list(islice(queue, BATCH if sample is None else min(BATCH, sample - built.items.height))):
-        batch = _build(spec, wanted)
-        built = BuiltLong(
-            pl.concat([built.items, batch.items]),
-            pl.concat([built.contexts, batch.contexts]),
-            pl.concat([built.rejected, batch.rejected]),
-        )
-    return BuiltLong(
-        items=Items.validate(built.items.sort("item_id")),
-        contexts=Contexts.validate(built.contexts.sort("item_id")),
-        rejected=built.rejected.sort("item_id"),
+    batches = [_build(spec, ())]
+    good = 0
+    while wanted := list(islice(queue, BATCH if size is None else min(BATCH, size - good))):
+        batches.append(_build(spec, wanted))
+        good += batches[-1].items.height
+    return BuiltItems(
+        items=Items.validate(pl.concat([batch.items for batch in batches]).sort("item_id")),
+        contexts=Contexts.validate(pl.concat([batch.contexts for batch in batches]).sort("item_id")),
+        rejected=pl.concat([batch.rejected for batch in batches]).sort("item_id"),
     )
 
 
@@ -86,7 +59,7 @@ def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextO
     """
     builder: SampleBuilder | None = spec.sample_builder
     if builder is None:
-        raise AssertionError(f"{spec.id} has no long contexts")
+        raise AssertionError(f"{spec.id} has no sample builder")
     try:
         samples = builder(records, options, seed)
     except UNUSABLE as error:
@@ -108,8 +81,15 @@ def rank_samples(samples: Sequence[LazySample], seed: int) -> list[LazySample]:
     return sorted(samples, key=lambda sample: rank_row(seed, f"{hashes[id(sample.record)]}:{sample.unit or sample.item_id}"))
 
 
-def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> BuiltLong:
-    """Return good items, their contexts, and the rejected."""
+class Batch(NamedTuple):
+    """Good items, their contexts, and the rejected."""
+
+    items: pl.DataFrame
+    contexts: pl.DataFrame
+    rejected: pl.DataFrame
+
+
+def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> Batch:
     items, contexts, refused = [], [], []
     for sample in samples:
         row = partial(item_row, spec.id, sample.record, item_id=sample.item_id)
@@ -127,7 +107,7 @@ def _build(spec: DatasetSpec, samples: Sequence[LazySample]) -> BuiltLong:
     rejected = pl.concat([rejected, pl.DataFrame(refused, schema=schema)])
     if good.height + rejected.height != len(samples):
         raise AssertionError(f"{good.height} good and {rejected.height} rejected rows are not the {len(samples)} samples")
-    return BuiltLong(good, of_contexts.join(good, on=["dataset", "item_id"], how="semi"), rejected)
+    return Batch(good, of_contexts.join(good, on=["dataset", "item_id"], how="semi"), rejected)
 
 
 def _split(items: pl.DataFrame, contexts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

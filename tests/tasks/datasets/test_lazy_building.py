@@ -14,8 +14,9 @@ from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
 from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
-from tasks.datasets.building import adapt_records
-from tasks.datasets.long_building import BuiltLong, build_long_items, list_samples, rank_samples
+from tasks.datasets.building import adapt_records, build_items
+from tasks.datasets.item_rows import BuiltItems
+from tasks.datasets.lazy_building import list_samples, rank_samples
 from tasks.datasets.own_items import local_dataset
 
 Build = Callable[[Record], tuple[Item, Context]]
@@ -70,10 +71,10 @@ def build(
     sample: int | None = None,
     seed: int = 0,
     builder: SampleBuilder | None = None,
-) -> BuiltLong:
+) -> BuiltItems:
     path = tmp_path / "anything"
     path.write_text("\n".join(json.dumps(value) for value in rows), encoding="utf-8")
-    return build_long_items(spec_with(builder or with_sample_per_record()), [path], ContextOptions(), sample, seed)
+    return build_items(spec_with(builder or with_sample_per_record()), [path], sample, seed)
 
 
 def test_items_and_contexts_are_written_under_the_same_names(tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def test_two_items_of_one_name_are_a_fault_of_the_sample_builder(tmp_path: Path)
 
 
 def test_a_dataset_without_sample_builder_is_not_built_here() -> None:
-    with pytest.raises(AssertionError, match="long has no long contexts"):
+    with pytest.raises(AssertionError, match="long has no sample builder"):
         list_samples(spec_with(None), [], ContextOptions(), 0)
 
 
