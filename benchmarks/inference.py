@@ -35,11 +35,11 @@ import dataframely as dy  # noqa: E402
 import polars as pl  # noqa: E402
 
 from benchmarks.peers.servers import stub_server  # noqa: E402
+from benchmarks.silent_listener import Silent  # noqa: E402
 from flows.commands.process import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import open_endpoints  # noqa: E402
 from schemas.api_capabilities import Sampling  # noqa: E402
-from schemas.chat import Chat, ChatRequest, ModelEntry  # noqa: E402
-from schemas.item import Item  # noqa: E402
+from schemas.chat import ChatRequest, ModelEntry  # noqa: E402
 from schemas.lineage import PartitionRef  # noqa: E402
 from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
@@ -47,10 +47,10 @@ from schemas.tables.responses import Responses  # noqa: E402
 from tasks.lake.fingerprint import partition_key  # noqa: E402
 from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
-from tasks.solvers.base import Transcript, direct  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
-from tasks.solvers.run import Endpoint, read_item, run_solver  # noqa: E402
+from tasks.solvers.run import BuiltContexts, Endpoint, Listeners, read_item, response_rows, run_solver  # noqa: E402
+from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402
 
 CELLS = ",".join(f"{latency}x{connections}" for latency in (0, 20, 200) for connections in (16, 64, 256))
 PARTITION = 300
@@ -174,14 +174,15 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
     Raises:
         RuntimeError: if a call failed.
     """
-    entry, prompts = model_entry(cell, base_url), load_prompts()
+    entry = model_entry(cell, base_url)
+    load_prompts()
     datasets = [made_items(number, first, cell.calls) for number, first in enumerate(range(0, cell.calls, PARTITION))]
 
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, entry, prompts, chat, repetition)
-
     async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
-        rows = await run_solver(plan_epochs(items), ("stub", "base"), solve, endpoint, lambda _: None)
+        presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
+        listeners: Listeners = {"tested": Silent()}
+        outputs = await run_solver(presentations, BuiltContexts(), SolverOptions("base"), resources, endpoint.pool, listeners)
+        rows = response_rows(presentations, outputs, ("stub", "base"))
         key = partition_key("responses", {"dataset": items["dataset"][0], "model": entry.name}, {}, parents=[], version="1")
         complete = not (rows["status"] == "failed").any()
         return await asyncio.to_thread(lake.write, key, rows, Responses, complete=complete)

@@ -32,6 +32,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 import yaml  # noqa: E402
 
 from benchmarks.peers.servers import prefect_server, stub_server  # noqa: E402
+from benchmarks.silent_listener import Silent  # noqa: E402
 from flows.runtime.local_server import configure_prefect  # noqa: E402
 
 AIM = 0.10
@@ -192,6 +193,8 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     from tasks.metrics.steps import ItemScoreJob, score_partition  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
+    from tasks.solvers.run import Endpoint  # noqa: PLC0415
+    from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
     from tasks.solvers.steps import InferJob, infer_partition  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
@@ -200,13 +203,17 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     lake, rounds = resolution.lake, partitions.epochs_of(plan)
 
     def infer_job(cell: partitions.EvalJob) -> InferJob:
-        items, key = partitions.find_items(resolution, cell.selected), partitions.responses_partition(resolution, cell)
-        assert items is not None and key is not None  # noqa: S101, PT018  they have been built
-        return InferJob(cell.dataset, cell.setting, cell.entry, items, key, rounds)
+        parts = partitions.asked_parts(resolution, cell)
+        assert parts is not None  # noqa: S101  they have been built
+        return InferJob(cell.dataset, cell.entry, parts.options, parts.items, None, None, parts.keys, rounds)
+
+    async def ask(job: InferJob, endpoint: Endpoint) -> None:
+        resources = SolverResources({"tested": RoleModel(job.entry, endpoint.chat)})
+        await infer_partition.fn(job, lake, resources, endpoint.pool, {"tested": Silent()})
 
     async with open_endpoints(resolution.plan, lake, Budget()) as endpoints:
         jobs = [infer_job(cell) for cell in partitions.eval_jobs(resolution)]
-        await asyncio.gather(*(infer_partition.fn(job, lake, endpoints[job.entry], Silent()) for job in jobs))
+        await asyncio.gather(*(ask(job, endpoints[job.entry]) for job in jobs))
     asked = time.perf_counter()
 
     def score_job(cell: partitions.EvalJob) -> ItemScoreJob:
@@ -222,16 +229,6 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
 
 
 MEASURES = {"flows": measure_flows, "plain": measure_plain}
-
-
-class Silent:
-    """Nobody watches."""
-
-    def expect(self, calls: int) -> None:
-        """More calls are coming."""
-
-    def on_reply(self, reply: object) -> None:
-        """One call ended."""
 
 
 async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:

@@ -40,7 +40,7 @@ from tasks.datasets.needle.books import read_prose  # noqa: E402
 from tasks.retrieval.chunking import split  # noqa: E402
 from tasks.retrieval.embedding import SentenceEmbedder, Vectors, find_embedder  # noqa: E402
 from tasks.retrieval.engine import RetrievalEngine  # noqa: E402
-from tasks.solvers.longemotion.chunk_rows import holds_needle  # noqa: E402
+from tasks.solvers.chunk_rows import holds_needle  # noqa: E402
 from tasks.sources.locating import Locator  # noqa: E402
 from tasks.sources.reading import read_dataset  # noqa: E402
 

@@ -10,17 +10,17 @@ from rich.markup import escape
 from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.planning.capabilities import unprobed
-from flows.planning.forecast import plan_long_requests
 from flows.planning.jobs import (
     SELF_WRITTEN,
+    AskedParts,
     EvalJob,
+    asked_parts,
     epochs_of,
     eval_jobs,
     find_items,
     helpers_of,
     judgements_partition,
-    long_parts,
-    responses_partition,
+    planned_requests,
 )
 from flows.planning.resolve import ResolvedPlan, resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
@@ -40,16 +40,14 @@ from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TO
 from tasks.models.cost.pricing import check_budget
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
-from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled
 from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.registry import SOLVERS
 
 GUESS = (
     f"guessed: {CHARACTERS_PER_TOKEN:g} characters per token, {TOKENS_PER_CJK_CHARACTER:g} token per Chinese character, "
     f"replies of {FIRST_REPLY_SHARE:.0%} of max_tokens"
 )
-
-LOWER_BOUND = ("self_rag", "search_o1")
-"""Settings in which it depends on the replies how often a model is asked."""
 
 
 @dataclass(frozen=True)
@@ -87,35 +85,29 @@ async def _run(plan: Plan) -> CommandResult:
 
 async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     """Forecast what one dataset and model remain to be asked, and the judges about it; nothing without items."""
-    items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
-    if items is None or key is None:
+    parts = asked_parts(resolved, job)
+    if parts is None:
         return []
-    responses, model = resolved.lake.find(key), job.entry.name
+    responses = resolved.lake.find(parts.keys.responses)
     if responses is not None:
         stored = Expectation(stored=responses.rows)
-        forecasts = [Forecast(dataset=job.dataset, model=model, role="tested", expected=stored)]
-    elif job.selected.is_long:
-        forecasts = await _forecast_long(resolved, job, basis)
+        forecasts = [Forecast(dataset=job.dataset, model=job.entry.name, role="tested", expected=stored)]
     else:
-        requests = await plan_requests(resolved.lake.read(items, Items), job.entry, epochs_of(resolved.plan))
-        expected = _expect(resolved, requests, basis, basis.rates[model, "tested"])
-        forecasts = [Forecast(dataset=job.dataset, model=model, role="tested", expected=expected)]
+        forecasts = await _forecast_asked(resolved, job, parts, basis)
     for judge in resolved.plan.judges if job.selected.rubric else ():
-        expected = await _expect_judge(resolved, job, (items, responses), judge, basis)
+        expected = await _expect_judge(resolved, job, (parts.items, responses), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
 
 
-async def _forecast_long(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
-    """Forecast the calls about long items: to the model under test and to its helpers."""
-    parts, helpers = long_parts(resolved, job), helpers_of(resolved.plan, job.entry, job.setting)
+async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts, basis: EstimateBasis) -> list[Forecast]:
+    """Forecast the calls about a job's items: to the model under test and to its helpers."""
+    helpers = helpers_of(resolved.plan, job.entry, job.setting)
     forecasts: list[Forecast] = []
-    if parts is None:
-        return forecasts
-    for role, requests in (await plan_long_requests(job, parts, resolved.plan, resolved.lake)).items():
+    for role, requests in (await planned_requests(resolved, job, parts)).items():
         model = helpers[role].name if role in helpers else job.entry.name
         expected = _expect(resolved, requests, basis, basis.rates[model, role])
-        if role != "tested" and parts.long_task in SELF_WRITTEN:
+        if role in helpers and job.selected.spec.long_task in SELF_WRITTEN:
             expected = expected.model_copy(update={"upper_bound": True})
         forecasts.append(Forecast(dataset=job.dataset, model=model, role=role, expected=expected))
     return forecasts
@@ -199,7 +191,7 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
         yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
     if most & {"sage", "critic"}:
         yield "Calls of Sage and critic about what a model writes itself are an upper bound: its replies may be shorter."
-    if least := [setting for setting in plan.settings if setting in LOWER_BOUND]:
+    if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flows.planning.resolve import ResolvedPlan, SelectedDataset
-from schemas.chat import ModelEntry
+from schemas.chat import ChatRequest, ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
+from schemas.tables.items import Items
 from schemas.usage import Role
 from schemas.vocabulary import LongTask, Setting, TooLong
 from tasks.datasets.keys import ItemsKeys, items_keys
@@ -17,15 +18,17 @@ from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
+from tasks.solvers.chunk_rows import ChunkJob
+from tasks.solvers.forecast import plan_requests
+from tasks.solvers.keys import chunks_key, long_key, long_settings, responses_key
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
-from tasks.solvers.longemotion.state import SolverOptions
-from tasks.solvers.longemotion.steps import ChunkJob, LongKeys
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import responses_key
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.state import SolverOptions
+from tasks.solvers.steps import InferKeys, read_contexts
 from tasks.solvers.truncation import truncation_settings
 from tasks.sources.locating import Locator, source_sha256
 
@@ -85,29 +88,42 @@ def find_items(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRe
         return None
 
 
-class LongParts(NamedTuple):
+class AskedParts(NamedTuple):
     """What one dataset, model and setting are asked with, and where its partitions are."""
 
     items: PartitionRef
-    contexts: PartitionRef
+    contexts: PartitionRef | None
+    """What is known of contexts built for the items; null = none are."""
     options: SolverOptions
-    long_task: LongTask
     chunk_job: ChunkJob | None
-    """How the contexts are split; None if the setting does not retrieve from them."""
-    keys: LongKeys
+    """How the contexts are split; null = the setting does not retrieve from them."""
+    keys: InferKeys
 
 
-def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
-    """Find what a job of long items reads and writes; None if its items are not long or not built."""
-    items, task = find_items(resolved, job.selected), job.selected.spec.long_task
-    if task is None or items is None:
+def asked_parts(resolved: ResolvedPlan, job: EvalJob) -> AskedParts | None:
+    """Find what a job reads and writes; None if its items are not built."""
+    items, plan = find_items(resolved, job.selected), resolved.plan
+    if items is None:
         return None
+    options = SolverOptions(job.setting, plan.retrieval, plan.contexts.length_demand, too_long_of(resolved))
     key_of_contexts = built_partitions(resolved, job.selected).contexts
-    contexts = resolved.lake.find(key_of_contexts) if key_of_contexts else None
+    if key_of_contexts is None:
+        prompts, epochs = load_prompts().sha256, epochs_of(plan)
+        responses = responses_key(items, job.entry, job.setting, prompts, epochs, options.too_long)
+        return AskedParts(items, None, options, None, InferKeys(responses))
+    contexts = resolved.lake.find(key_of_contexts)
     if contexts is None:
         return None
-    plan, retrieval, setting = resolved.plan, resolved.plan.retrieval, job.setting
-    options = SolverOptions(setting, retrieval, plan.contexts.length_demand)
+    return AskedParts(items, contexts, options, *_keys_with_contexts(resolved, job, options, (items, contexts)))
+
+
+def _keys_with_contexts(
+    resolved: ResolvedPlan, job: EvalJob, options: SolverOptions, built: tuple[PartitionRef, PartitionRef]
+) -> tuple[ChunkJob | None, InferKeys]:
+    """Return how contexts are split, and where replies and what was retrieved for them are."""
+    plan, retrieval, setting, task = resolved.plan, resolved.plan.retrieval, job.setting, job.selected.spec.long_task
+    if task is None:
+        raise AssertionError(f"{job.dataset} has contexts and no task")
     parameters = choose_parameters(retrieval, task, setting, job.entry.name)
     retrieves, own = parameters.retrieves, task in SELF_WRITTEN
     embedder = find_embedder(retrieval.embedder).identity if retrieves and retrieval.ranking != "bm25" else None
@@ -119,42 +135,40 @@ def long_parts(resolved: ResolvedPlan, job: EvalJob) -> LongParts | None:
     settings = {
         **long_settings(options, helpers_of(plan, job.entry, setting), embedder, texts),
         **Epochs(repeat=plan.repeat).settings,
-        **truncation_settings(too_long_of(resolved)),
+        **truncation_settings(options.too_long),
     }
 
     def key(layer: str) -> PartitionKey:
-        return long_key(layer, job.entry, setting, settings, (items, contexts))
+        return long_key(layer, job.entry, setting, settings, built)
 
     chunk_job = None
     if retrieves and not own:
         size = None if task in IN_SEGMENTS else parameters.chunk_tokens
-        chunks = chunks_key(items, size, retrieval)
-        chunk_job = ChunkJob(items.key("dataset"), items, contexts, size, retrieval.overlap_tokens, chunks)
-    keys = LongKeys(
+        chunks = chunks_key(built[0], size, retrieval)
+        chunk_job = ChunkJob(built[0].key("dataset"), *built, size, retrieval.overlap_tokens, chunks)
+    return chunk_job, InferKeys(
         responses=key("responses"),
         retrievals=key("retrievals") if retrieves else None,
         written=key("chunks") if retrieves and own else None,
     )
-    return LongParts(items, contexts, options, task, chunk_job, keys)
 
 
 def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, ModelEntry]:
     """Return the helpers of the model under test, by role; where the plan names none, that model itself."""
-    if setting == "coem":
-        return {"sage": plan.sage or entry}
-    return {"critic": plan.critic or entry} if setting == "self_rag" else {}
+    return {role: getattr(plan, role) or entry for role in SOLVERS[setting].roles}
 
 
 def responses_partition(resolved: ResolvedPlan, job: EvalJob) -> PartitionKey | None:
     """Return the key of a job's replies; None if its items are not built."""
-    items = find_items(resolved, job.selected)
-    if items is None:
-        return None
-    if job.selected.is_long:
-        parts = long_parts(resolved, job)
-        return parts.keys.responses if parts else None
-    rounds, too_long = epochs_of(resolved.plan), too_long_of(resolved)
-    return responses_key(items, job.entry, job.setting, load_prompts().sha256, rounds, too_long)
+    parts = asked_parts(resolved, job)
+    return parts.keys.responses if parts else None
+
+
+async def planned_requests(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts) -> dict[Role, list[ChatRequest]]:
+    """Return the calls about a job's items, by role, as far as they are known beforehand; none is sent."""
+    entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers_of(resolved.plan, job.entry, job.setting)}
+    items, contexts = resolved.lake.read(parts.items, Items), read_contexts(resolved.lake, parts.contexts)
+    return await plan_requests(items, contexts, parts.chunk_job, entries, (parts.options, epochs_of(resolved.plan)))
 
 
 def epochs_of(plan: Plan) -> Epochs:
@@ -220,8 +234,8 @@ def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missin
 
 def _others(resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef) -> tuple[PartitionRef, ...]:
     keys = [judgements_partition(resolved, job, responses, judge) for judge in resolved.plan.judges[1:]]
-    parts = long_parts(resolved, job) if job.selected.is_long else None
+    parts = asked_parts(resolved, job)
     if parts:
         keys += [parts.chunk_job.key if parts.chunk_job else None, parts.keys.retrievals, parts.keys.written]
     found = [resolved.lake.find_latest(key) for key in keys if key]
-    return (*([parts.contexts] if parts else []), *(ref for ref in found if ref))
+    return (*([parts.contexts] if parts and parts.contexts else []), *(ref for ref in found if ref))

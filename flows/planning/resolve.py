@@ -23,6 +23,7 @@ from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
+from tasks.solvers.registry import SOLVERS
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 
@@ -35,11 +36,6 @@ class SelectedDataset:
 
     spec: DatasetSpec
     methods: tuple[MethodSpec, ...]
-
-    @property
-    def is_long(self) -> bool:
-        """Return whether its items have a long context, built for them."""
-        return self.spec.sample_builder is not None
 
     @property
     def rubric(self) -> str | None:
@@ -120,13 +116,13 @@ def _require_distinct_judges(plan: Plan) -> None:
 
 def embeds(plan: Plan) -> bool:
     """Return whether texts of the plan are ranked by their meaning."""
-    return plan.retrieval.ranking != "bm25" and any(setting != "base" for setting in plan.settings)
+    return plan.retrieval.ranking != "bm25" and any(SOLVERS[setting].retrieves for setting in plan.settings)
 
 
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     """Raise UsageError if a setting retrieves and a dataset has no long context, a model or number does not fit."""
-    retrieving = [setting for setting in plan.settings if setting != "base"]
-    short = [one.spec.id for one in selected if not one.is_long]
+    retrieving = [setting for setting in plan.settings if SOLVERS[setting].retrieves]
+    short = [one.spec.id for one in selected if one.spec.sample_builder is None]
     if retrieving and short:
         raise UsageError(
             f"dataset {short[0]} has no long context to retrieve from",
@@ -137,10 +133,10 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
         )
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
-    long = [one.spec.id for one in selected if one.is_long]
-    if plan.permute and long:
+    built = [one.spec.id for one in selected if one.spec.sample_builder is not None]
+    if plan.permute and built:
         raise UsageError(
-            f"the choices of {long[0]} are shown in one order only",
+            f"the choices of {built[0]} are shown in one order only",
             where="--set permute",
             expected="datasets without long contexts",
             got=str(plan.permute),

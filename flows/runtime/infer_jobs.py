@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import (
     EvalJob,
+    asked_parts,
     epochs_of,
     eval_jobs,
     find_items,
     helpers_of,
     judgements_partition,
-    long_parts,
-    responses_partition,
-    too_long_of,
+    planned_requests,
 )
 from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
@@ -24,7 +23,6 @@ from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.retrieval import Retriever
-from schemas.tables.items import Items
 from schemas.usage import Role, Usage
 from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition
@@ -32,11 +30,11 @@ from tasks.models.journal.table import JOURNAL
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.forecast import find_journaled, plan_requests
-from tasks.solvers.longemotion.state import RoleModel, SolverResources
-from tasks.solvers.longemotion.steps import LongJob, chunk_partition, infer_long_partition
+from tasks.solvers.forecast import find_journaled
+from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import Endpoint
-from tasks.solvers.steps import InferJob, infer_partition
+from tasks.solvers.state import RoleModel, SolverResources
+from tasks.solvers.steps import InferJob, chunk_partition, infer_partition
 
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
@@ -50,10 +48,7 @@ def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | No
 
 
 def _asked_keys(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionKey]:
-    if not job.selected.is_long:
-        key = responses_partition(resolved, job)
-        return [key] if key else []
-    parts = long_parts(resolved, job)
+    parts = asked_parts(resolved, job)
     return [*parts.keys.present(), *([parts.chunk_job.key] if parts.chunk_job else [])] if parts else []
 
 
@@ -81,13 +76,12 @@ def _who(entry: ModelEntry) -> tuple[str, str]:
 
 async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
     for job in eval_jobs(resolved):
-        items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
-        if _who(job.entry) != _who(entry) or items is None or key is None or resolved.lake.find(key):
+        parts = asked_parts(resolved, job)
+        if _who(job.entry) != _who(entry) or parts is None or resolved.lake.find(parts.keys.responses):
             continue
-        if job.selected.is_long:
+        if parts.contexts is not None:
             return False
-        rows = resolved.lake.read(items, Items)
-        calls = {request.key for request in await plan_requests(rows, job.entry, epochs_of(resolved.plan))}
+        calls = {request.key for requests in (await planned_requests(resolved, job, parts)).values() for request in requests}
         if len(find_journaled(resolved.lake.state / JOURNAL, list(calls))) < len(calls):
             return False
     return True
@@ -110,12 +104,12 @@ Results = list[PartitionRef | Missing | Usage]
 
 @asynccontextmanager
 async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | None]:
-    """Open what splits and ranks texts, if any are long; the model that embeds them is loaded when the first text is embedded.
+    """Open what splits and ranks texts, if a setting retrieves; the model that embeds is loaded with the first text.
 
     Raises:
         UsageError: the embedding model is not on this machine.
     """
-    if not any(selected.is_long for selected in resolved.selected):
+    if not any(SOLVERS[setting].retrieves for setting in resolved.plan.settings):
         yield None
         return
     options, folder = resolved.plan.retrieval, resolved.lake.state / EMBEDDINGS
@@ -126,7 +120,7 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
 
 
 async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Ask one job's items, retrieving for long ones, and have every judge rate the replies where the dataset is judged.
+    """Ask one job's items, retrieving where the setting does, and have every judge rate the replies where the dataset is judged.
 
     Args:
         resolved: the plan, its lake and datasets.
@@ -137,7 +131,7 @@ async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
         The partitions, or why there are none, and what they took.
     """
     items = find_items(resolved, job.selected)
-    asked = await (_ask_long if job.selected.is_long else _ask)(resolved, job, resources)
+    asked = await _ask(resolved, job, resources)
     if items is None or asked is None:
         return [job.missing("its items are not built", "moodflow build says why")]
     responses, took = asked
@@ -151,19 +145,8 @@ Asked = tuple[PartitionRef, Results] | None
 
 
 async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Asked:
-    items, key = find_items(resolved, job.selected), responses_partition(resolved, job)
-    if items is None or key is None:
-        return None
-    lake, counter = resolved.lake, UsageCounter(resources.listener)
-    epochs, too_long = epochs_of(resolved.plan), too_long_of(resolved)
-    infer = InferJob(job.dataset, job.setting, job.entry, items, key, epochs, too_long)
-    responses: PartitionRef = await run_here(infer_partition, infer, lake, resources.endpoints[job.entry], counter)
-    return responses, [usage_of(responses, lake, counter)]
-
-
-async def _ask_long(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Asked:
-    parts, retriever = long_parts(resolved, job), resources.retriever
-    if parts is None or retriever is None:
+    parts, retriever = asked_parts(resolved, job), resources.retriever
+    if parts is None:
         return None
     lake, plan = resolved.lake, resolved.plan
     chunks: PartitionRef | None = None
@@ -171,7 +154,7 @@ async def _ask_long(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
         # The jobs of all models and settings share them.
         async with resources.chunk_locks.setdefault(parts.chunk_job.key.fingerprint, asyncio.Lock()):
             chunks = await run_here(chunk_partition, parts.chunk_job, lake, retriever)
-    partition_job = LongJob(
+    infer = InferJob(
         dataset=job.dataset,
         entry=job.entry,
         options=parts.options,
@@ -179,15 +162,14 @@ async def _ask_long(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
         contexts=parts.contexts,
         chunks=chunks,
         keys=parts.keys,
-        repeat=plan.repeat,
-        too_long=too_long_of(resolved),
+        epochs=epochs_of(plan),
     )
     helpers = helpers_of(plan, job.entry, job.setting)
     entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers}
     roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in entries.items()}
     counters = {role: UsageCounter(resources.listener) for role in roles}
     pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, retriever)
-    responses, *others = await run_here(infer_long_partition, partition_job, lake, solver_resources, pool, counters)
+    responses, *others = await run_here(infer_partition, infer, lake, solver_resources, pool, counters)
     helped = [counters[role].usage(job.dataset, helper.name, role) for role, helper in helpers.items() if counters[role].calls]
     return responses, [*others, *([chunks] if chunks else []), usage_of(responses, lake, counters["tested"]), *helped]
 

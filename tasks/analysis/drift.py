@@ -30,11 +30,10 @@ from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import COMPARISONS_VERSION
-from tasks.solvers.longemotion.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION
+from tasks.solvers.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION, RESPONSES_VERSION
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import RESPONSES_VERSION
 from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256

@@ -1,46 +1,118 @@
-"""Forecast a partition: its requests, which of them the journal answers, and what the others would use."""
+"""Forecast a partition: its requests, made with invented replies, which the journal answers, what the others would use."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import dataframely as dy
 import polars as pl
 
-from schemas.chat import ChatRequest, ModelEntry
+from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.context import Context
 from schemas.folders import Folder
 from schemas.pricing import Rate
+from schemas.retrieval import Chunk, Ranked
 from schemas.tables.items import Items
-from schemas.usage import Expectation
+from schemas.usage import Expectation, Role
+from schemas.vocabulary import Language, Ranking
 from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
-from tasks.solvers.base import UnsentCalls, direct
-from tasks.solvers.option_order import Epochs, plan_epochs, show_in_order
-from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import read_item
+from tasks.retrieval.chunking import split
+from tasks.solvers.chunk_rows import ChunkJob, split_context
+from tasks.solvers.option_order import Epochs, plan_epochs
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.run import BuiltContexts, read_item
+from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
 
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
 
 
-async def plan_requests(items: dy.DataFrame[Items], entry: ModelEntry, epochs: Epochs) -> list[ChatRequest]:
-    """Return the calls of setting `base`, as its solver makes them, none of them sent.
+FAVOURABLE = "[Relevant] [Fully supported]"
+"""Invented reply of a critic: without a verdict it would be asked again."""
 
-    A text that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
+SENTENCE_TOKENS = 6
+"""Fewest tokens of a sentence of other invented replies."""
+
+
+def write_at_length(call: int, max_tokens: int) -> str:
+    """Return the longest reply a model may give; nothing but its length matters.
+
+    No two pieces of it, and of other calls' replies, are equal: calls about equal pieces would be counted once.
+    """
+    return " ".join(f"Call {call}, sentence {number}." for number in range(max(max_tokens // SENTENCE_TOKENS, 1)))
+
+
+@dataclass(frozen=True)
+class LastFirstRetriever:
+    """A retriever that ranks a text the higher the later it comes.
+
+    Of what a model wrote itself, each step then finds what the step before it could not: no call would be made for two steps.
+    """
+
+    legacy_bos: bool
+
+    async def split(self, text: str, chunk_tokens: int, overlap_tokens: int) -> tuple[Chunk, ...]:
+        """Split as the real one does."""
+        return split(text, chunk_tokens, overlap_tokens, legacy_bos=self.legacy_bos)
+
+    async def rank(self, texts: Sequence[str], query: str, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
+        """Rank the last one first."""
+        return tuple(Ranked(place) for place in reversed(range(len(texts))))
+
+    async def rank_outliers(self, texts: Sequence[str], ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
+        """Rank the last one first."""
+        return tuple(Ranked(place) for place in reversed(range(len(texts))))
+
+
+async def plan_requests(
+    items: dy.DataFrame[Items],
+    contexts: Mapping[str, Context],
+    chunk_job: ChunkJob | None,
+    entries: Mapping[Role, ModelEntry],
+    how: tuple[SolverOptions, Epochs],
+) -> dict[Role, list[ChatRequest]]:
+    """Return the calls about a dataset's items in one setting, by role, as its solver makes them; none is sent.
+
+    Those of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
+    that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
 
     Args:
         items: what is asked.
-        entry: the model under test.
-        epochs: how often and in which orders of options items are asked.
+        contexts: what is known of contexts built for them, by item.
+        chunk_job: how the contexts are split; null = they are not.
+        entries: models by role.
+        how: setting with its options, and how often items are asked.
     """
-    planned, prompts = UnsentCalls(), load_prompts()
+    options, epochs = how
+    calls: dict[Role, list[ChatRequest]] = {}
+
+    def planned(role: Role, entry: ModelEntry) -> RoleModel:
+        made = calls.setdefault(role, [])
+
+        async def note(request: ChatRequest) -> ChatReply:
+            made.append(request)
+            if not contexts:
+                return ChatReply(failure="budget", error="not sent: this is a forecast")
+            return ChatReply(text=FAVOURABLE if role == "critic" else write_at_length(len(made), entry.sampling.max_tokens))
+
+        return RoleModel(entry, note)
+
+    retriever = LastFirstRetriever(options.retrieval.counts_bos)
+    resources = SolverResources({role: planned(role, entry) for role, entry in entries.items()}, retriever)
+    chunks: dict[str, tuple[Chunk, ...]] = {}
+    if chunk_job is not None:
+        for row in items.iter_rows(named=True):
+            chunks[row["item_id"]] = await split_context(read_item(row), chunk_job, retriever)
+    built = BuiltContexts(contexts, chunks)
     for presentation in plan_epochs(items, epochs):
-        await direct(show_in_order(read_item(presentation.row), presentation.order), entry, prompts, planned, presentation.draw)
-    return planned
+        await SOLVERS[options.setting].solve(built.item_of(presentation), options, resources, presentation.draw)
+    return {role: made for role, made in calls.items() if made}
 
 
 def find_journaled(journal: Path, keys: Sequence[str]) -> set[str]:

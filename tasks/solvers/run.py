@@ -1,27 +1,26 @@
-"""Run a solver over the items of a partition, to rows of `responses`; the key of the partition."""
+"""Run a solver over the items of a partition; rows of `responses`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import polars as pl
 
-from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatReply, ChatRequest
+from schemas.context import Context
 from schemas.item import Item
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.retrieval import Chunk
 from schemas.tables.responses import Responses
-from schemas.vocabulary import TooLong
-from schemas.worker_pool import Job
-from tasks.lake.fingerprint import partition_key
+from schemas.usage import Role
+from schemas.worker_pool import Job, ProgressListener
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call, Transcript
-from tasks.solvers.option_order import Epochs, Presentation, show_in_order
-from tasks.solvers.truncation import truncation_settings
-
-RESPONSES_VERSION = "3"
-"""Bumped when solvers ask or record calls differently; prompt texts carry their own hash."""
+from tasks.solvers.option_order import Presentation, show_in_order
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.truncation import solve_within_context
 
 COPIED = (
     *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
@@ -29,8 +28,9 @@ COPIED = (
 )
 """Fields of a reply that `responses` has under the same name."""
 
-Solve = Callable[[Item, Chat, int], Awaitable[Transcript]]
 RESPONSES_SCHEMA = Responses.create_empty().schema
+Listeners = Mapping[Role, ProgressListener]
+"""Listeners to the replies of each role."""
 
 
 @dataclass(frozen=True)
@@ -41,47 +41,87 @@ class Endpoint:
     pool: WorkerPool
 
 
+@dataclass(frozen=True)
+class BuiltContexts:
+    """What is known of the contexts that were built for items, and their chunks, by item; most items have none."""
+
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    chunks: Mapping[str, tuple[Chunk, ...]] = field(default_factory=dict)
+
+    def item_of(self, presentation: Presentation) -> AskedItem:
+        """Return an item as it is shown."""
+        item_id = presentation.row["item_id"]
+        item = show_in_order(read_item(presentation.row), presentation.order)
+        return AskedItem(item_id, item, self.contexts.get(item_id), self.chunks.get(item_id, ()))
+
+
 async def run_solver(
     presentations: Sequence[Presentation],
-    system: tuple[str, str],
-    solve: Solve,
-    endpoint: Endpoint,
-    on_reply: Callable[[ChatReply], None],
-) -> pl.DataFrame:
-    """Ask everything, the longest first; pool and client limit what is begun and what is in flight.
+    built: BuiltContexts,
+    options: SolverOptions,
+    resources: SolverResources,
+    pool: WorkerPool,
+    listeners: Listeners,
+) -> list[SolverOutput]:
+    """Ask everything, the longest first; pool and clients limit what is begun and what is in flight.
 
     Args:
         presentations: the dataset's items, each in the orders it is asked in.
-        system: name of the model, and the setting.
-        solve: solver of the setting, which has model and prompts filled in.
-        endpoint: of the model.
-        on_reply: told of every reply.
+        built: their contexts and chunks.
+        options: the setting and its parameters.
+        resources: models by role, and what splits and ranks texts.
+        pool: begins the items.
+        listeners: told of every reply.
 
     Returns:
-        One row of `responses` per call, in no order; a failed call is a row with status `failed`.
+        What became of each, in order.
     """
 
-    async def listening_chat(request: ChatRequest) -> ChatReply:
-        reply = await endpoint.chat(request)
-        on_reply(reply)
-        return reply
+    async def solve_presentation(presentation: Presentation) -> SolverOutput:
+        return await solve_item(built.item_of(presentation), options, with_listeners(resources, listeners), presentation.draw)
 
-    async def solve_presentation(presentation: Presentation) -> Transcript:
-        item = show_in_order(read_item(presentation.row), presentation.order)
-        return await solve(item, listening_chat, presentation.draw)
-
-    jobs = [Job(_length(presentation.row), partial(solve_presentation, presentation)) for presentation in presentations]
-    transcripts: list[Transcript] = await endpoint.pool.do_all(jobs)
-    table = [
-        response_row(presentation, system, turn, call)
-        for presentation, transcript in zip(presentations, transcripts, strict=True)
-        for turn, call in enumerate(transcript)
-    ]
-    return pl.DataFrame(table, schema=RESPONSES_SCHEMA)
+    jobs = [Job(_characters(one.row), partial(solve_presentation, one)) for one in presentations]
+    return await pool.do_all(jobs)
 
 
-def _length(row: Mapping[str, Any]) -> float:
-    """Return characters of an item: what a server reads, and, of what is known before, the best guess at how long it takes."""
+async def solve_item(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
+
+    What is retrieved comes from the whole context all the same.
+    """
+    tries: list[SolverOutput] = []
+
+    async def run_once(shown: Item) -> Transcript:
+        tries.append(await SOLVERS[options.setting].solve(replace(asked, item=shown), options, resources, repetition))
+        return tries[-1].transcript
+
+    transcript = await solve_within_context(asked.item, options.too_long, run_once)
+    return replace(tries[-1], transcript=transcript)
+
+
+def with_listeners(resources: SolverResources, listeners: Listeners) -> SolverResources:
+    """Return the same models for one item, with listeners to their calls; how many calls there will be is not known."""
+
+    def listening(role: Role, role_model: RoleModel) -> RoleModel:
+        made = 0
+
+        async def chat(request: ChatRequest) -> ChatReply:
+            nonlocal made
+            made += 1
+            # The first call of the model under test was expected with its item.
+            if role != "tested" or made > 1:
+                listeners[role].expect(1)
+            reply = await role_model.chat(request)
+            listeners[role].on_reply(reply)
+            return reply
+
+        return replace(role_model, chat=chat)
+
+    return replace(resources, roles={role: listening(role, model) for role, model in resources.roles.items()})
+
+
+def _characters(row: Mapping[str, Any]) -> float:
+    """Return what a server reads of an item: of what is known before, the best guess at how long it takes."""
     options = row.get("options") or ()
     return len(row.get("context") or "") + len(row["question"]) + sum(len(option) for option in options)
 
@@ -123,33 +163,13 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
     }
 
 
-def responses_key(
-    items: PartitionRef,
-    entry: ModelEntry,
-    setting: str,
-    prompts_sha256: str,
-    epochs: Epochs,
-    too_long: TooLong = "missing",
-) -> PartitionKey:
-    """Return the key of one model's replies to one dataset's items under one setting.
-
-    Token probabilities count only where they are asked for, the policy for too long items only where it cuts.
-
-    Args:
-        items: what is asked.
-        entry: the model under test.
-        setting: name of the setting.
-        prompts_sha256: hash of the prompt texts.
-        epochs: how often and in which orders of options items are asked.
-        too_long: policy for items longer than the model's context.
-    """
-    settings = {
-        "model": entry.name,
-        **entry.meaning,
-        "prompts_sha256": prompts_sha256,
-        **epochs.settings,
-        **({"token_probabilities": True} if entry.token_probabilities else {}),
-        **truncation_settings(too_long),
-    }
-    keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
-    return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)
+def response_rows(
+    presentations: Sequence[Presentation], outputs: Sequence[SolverOutput], system: tuple[str, str]
+) -> pl.DataFrame:
+    """Return one row of `responses` per call, in no order; a failed call is a row with status `failed`."""
+    rows = [
+        response_row(presentation, system, turn, call)
+        for presentation, output in zip(presentations, outputs, strict=True)
+        for turn, call in enumerate(output.transcript)
+    ]
+    return pl.DataFrame(rows, schema=RESPONSES_SCHEMA)

@@ -1,62 +1,148 @@
-"""Step of the infer stage: ask one model the items of one dataset."""
+"""Steps of the infer stage: split contexts, then ask one model the items of one dataset in one setting."""
 
 import asyncio
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from schemas.chat import Chat, ModelEntry
-from schemas.item import Item
+import polars as pl
+
+from schemas.chat import ModelEntry
+from schemas.context import Context
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.retrieval import Retriever
+from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from schemas.vocabulary import TooLong
-from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
-from tasks.solvers.base import Transcript, direct
-from tasks.solvers.option_order import Epochs, plan_epochs
-from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, run_solver
-from tasks.solvers.truncation import solve_within_context
+from tasks.models.http.worker_pool import WorkerPool
+from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, split_context
+from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
+from tasks.solvers.run import BuiltContexts, Listeners, read_item, response_rows, run_solver
+from tasks.solvers.state import CONTEXT, SolverOptions, SolverOutput, SolverResources
 from tasks.steps import step, up_to_date
+
+
+@step("chunks {job.dataset}")
+async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> Any:
+    """Split every context of a dataset.
+
+    Returns:
+        PartitionRef of the chunks.
+    """
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    rows: list[dict[str, Any]] = []
+    contexts = read_contexts(lake, job.contexts)
+    for row in lake.read(job.items, Items).iter_rows(named=True):
+        item = read_item(row)
+        chunks = await split_context(item, job, retriever)
+        rows += chunk_rows(row["dataset"], row["item_id"], CONTEXT, chunks, mark_needle(chunks, item, contexts[row["item_id"]]))
+    frame = pl.DataFrame(rows, schema=Chunks.create_empty().schema)
+    return await asyncio.to_thread(lake.write, job.key, frame, Chunks)
+
+
+def read_contexts(lake: Lake, contexts: PartitionRef | None) -> dict[str, Context]:
+    """Return what is known of contexts that were built, by item."""
+    if contexts is None:
+        return {}
+    found = {}
+    for row in lake.read(contexts, Contexts).iter_rows(named=True):
+        known = {name: value for name, value in row.items() if name in Context.model_fields}
+        found[row["item_id"]] = Context.model_validate({**known, "renamed": tuple(tuple(pair) for pair in row["renamed"])})
+    return found
+
+
+class InferKeys(NamedTuple):
+    """Where what a setting yields is written; null = the setting yields none of it."""
+
+    responses: PartitionKey
+    retrievals: PartitionKey | None = None
+    written: PartitionKey | None = None
+
+    def present(self) -> list[PartitionKey]:
+        """List the keys that are there."""
+        return [key for key in self if key is not None]
 
 
 @dataclass(frozen=True)
 class InferJob:
-    """One dataset, model and setting to ask."""
+    """One dataset, model and setting to ask; `contexts` and `chunks` are null where none are built for its items."""
 
     dataset: str
-    setting: str
     entry: ModelEntry
+    options: SolverOptions
     items: PartitionRef
-    key: PartitionKey
-    epochs: Epochs
-    too_long: TooLong = "missing"
+    contexts: PartitionRef | None
+    chunks: PartitionRef | None
+    keys: InferKeys
+    epochs: Epochs = field(default_factory=Epochs)
 
 
-@step("{job.dataset}/{job.entry.name}/{job.setting}")
-async def infer_partition(job: InferJob, lake: Lake, endpoint: Endpoint, listener: ProgressListener) -> Any:
-    """Ask every item; a failed call is a row too, and leaves the partition incomplete.
+@step("{job.dataset}/{job.entry.name}/{job.options.setting}")
+async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources, pool: WorkerPool, listeners: Listeners) -> Any:
+    """Ask every item; a failed call is a row too, and leaves the partitions incomplete.
+
+    Args:
+        job: what to ask.
+        lake: has items, contexts and chunks, and gets the rest.
+        resources: models and retriever.
+        pool: begins the items, the longest first.
+        listeners: told of every reply.
 
     Returns:
-        PartitionRef of the responses.
+        PartitionRefs of the responses and, where the setting retrieves, of the retrievals and of chunks of what was written.
     """
-    if found := lake.find(job.key):
+    found = [ref for key in job.keys.present() if (ref := lake.find(key))]
+    if len(found) == len(job.keys.present()):
         return up_to_date(found)
-    items = lake.read(job.items, Items)
-    presentations = plan_epochs(items, job.epochs)
-    listener.expect(len(presentations))
-    prompts = load_prompts()
-
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        async def run_once(shown: Item) -> Transcript:
-            if shown is not item:
-                listener.expect(1)
-            return await direct(shown, job.entry, prompts, chat, repetition)
-
-        return await solve_within_context(item, job.too_long, run_once)
-
-    system = (job.entry.name, job.setting)
-    responses = await run_solver(presentations, system, solve, endpoint, listener.on_reply)
-    complete = not (responses["status"] == "failed").any()
+    presentations = plan_epochs(lake.read(job.items, Items), job.epochs)
+    chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
+    built = BuiltContexts(read_contexts(lake, job.contexts), chunks)
+    listeners["tested"].expect(len(presentations))
+    outputs = await run_solver(presentations, built, job.options, resources, pool, listeners)
     # In a thread: calls of other partitions go on meanwhile.
-    return await asyncio.to_thread(lake.write, job.key, responses, Responses, complete=complete)
+    return await asyncio.to_thread(write_outputs, job, lake, presentations, outputs)
+
+
+def write_outputs(
+    job: InferJob, lake: Lake, presentations: list[Presentation], outputs: list[SolverOutput]
+) -> list[PartitionRef]:
+    """Write what a setting yielded; the responses last, so that they are there only when the rest is."""
+    solved = list(zip(presentations, outputs, strict=True))
+    responses = response_rows(presentations, outputs, (job.entry.name, job.options.setting))
+    complete = not (responses["status"] == "failed").any()
+    refs = []
+    if job.keys.retrievals is not None:
+        table = pl.DataFrame(list(retrieval_rows(job, lake, solved)), schema=Retrievals.create_empty().schema)
+        refs.append(lake.write(job.keys.retrievals, table, Retrievals, complete=complete))
+    if job.keys.written is not None:
+        written = [
+            row
+            for presentation, one in solved
+            for text in one.written
+            for row in chunk_rows(job.dataset, presentation.row["item_id"], text.corpus, text.chunks, (None,) * len(text.chunks))
+        ]
+        table = pl.DataFrame(written, schema=Chunks.create_empty().schema)
+        refs.append(lake.write(job.keys.written, table, Chunks, complete=complete))
+    return [lake.write(job.keys.responses, responses, Responses, complete=complete), *refs]
+
+
+def retrieval_rows(job: InferJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
+    """Return rows of `retrievals`."""
+    needles: Mapping[tuple[str, int], bool | None] = {}
+    if job.chunks is not None:
+        marked = lake.read(job.chunks, Chunks).select("item_id", "chunk", "holds_needle")
+        needles = {(item_id, chunk): holds for item_id, chunk, holds in marked.iter_rows()}
+    for presentation, one in outputs:
+        for found in one.retrieved:
+            of_context = found.corpus == CONTEXT
+            yield {
+                "dataset": job.dataset,
+                "item_id": presentation.row["item_id"],
+                "model": job.entry.name,
+                "setting": job.options.setting,
+                "repetition": presentation.repetition,
+                **vars(found),
+                "holds_needle": needles.get((presentation.row["item_id"], found.chunk)) if of_context else None,
+            }

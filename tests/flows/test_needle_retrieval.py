@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tasks.retrieval.chunking import split
-from tasks.solvers.longemotion.chunk_rows import holds_needle
+from tasks.solvers.chunk_rows import holds_needle
 from tests.flows.command import ended
 from tests.flows.scripted_roles import READING, Reply, layer
 from tests.mirror import MIRROR, needs_mirror

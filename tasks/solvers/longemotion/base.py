@@ -13,7 +13,8 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import ChatMessage, ChatRequest
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
-from tasks.solvers.longemotion.state import Retrieved, RoleModel, SolverState
+from tasks.solvers.longemotion.state import Retrieved, SolverState
+from tasks.solvers.state import RoleModel
 
 Helper = Literal["sage", "critic"]
 

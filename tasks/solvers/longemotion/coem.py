@@ -11,7 +11,8 @@ from schemas.retrieval import Chunk, Ranked
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import blame, call_model, first_failed, number_texts, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
-from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retrieved, RetrievedChunk, SolverState
+from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
+from tasks.solvers.state import Pool, RetrievedChunk
 
 
 async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Retrieved:
@@ -58,7 +59,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 def describe(state: SolverState, chunk: Chunk, query: Query) -> str:
     """Return what the Sage is asked about one chunk."""
-    context = state.long_item.context
+    context = state.context
     text: str = getattr(state.prompts.sage.template(state.language), context.long_task)
     subject = context.query or state.item.question
     return text.format(piece=chunk.text, question=query.text or "", aspect=query.aspect, subject=subject)

@@ -9,7 +9,8 @@ from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import call_model, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
-from tasks.solvers.longemotion.state import Pool, Query, Retrieve, RetrievedChunk, SolverOutput, SolverState
+from tasks.solvers.longemotion.state import Query, Retrieve, SolverState
+from tasks.solvers.state import Pool, RetrievedChunk, SolverOutput
 
 FIRST_THAT_RETRIEVES = 2
 
@@ -100,7 +101,7 @@ class ExpressionDialogue:
     async def _pool(self, texts: Sequence[str], corpus: str) -> Pool:
         parameters = self.state.parameters
         whole = "\n\n".join(text for text in texts if text)
-        chunks = await self.state.resources.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
+        chunks = await self.state.retriever.split(whole, parameters.chunk_tokens, parameters.overlap_tokens)
         self.written.append(Pool(chunks, corpus))
         return self.written[-1]
 

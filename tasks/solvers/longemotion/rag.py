@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retrieved, RetrievedChunk, SolverState
+from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
+from tasks.solvers.state import Pool, RetrievedChunk
 
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
@@ -15,7 +16,7 @@ NO_NOTES: Mapping[int, HelperNote] = {}
 
 async def rank_texts(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:
     """Return all texts, best first; without a query, the one least like the others first. No texts give no ranks."""
-    retriever, ranking = state.resources.retriever, state.options.retrieval.ranking
+    retriever, ranking = state.retriever, state.options.retrieval.ranking
     if not texts:
         return ()
     if query is None:
@@ -98,11 +99,11 @@ def context_pool(state: SolverState) -> Pool:
     Raises:
         UsageError: if the item has a context, or segments, but no chunks. A first message of a dialogue has no context.
     """
-    chunks, item = state.long_item.chunks, state.item
+    chunks, item = state.asked.chunks, state.item
     if not chunks and (item.context or state.family == "ed"):
         raise UsageError(
             "an item of a setting that retrieves has no chunks",
-            where=f"item {state.long_item.item_id}, setting {state.options.setting}",
+            where=f"item {state.asked.item_id}, setting {state.options.setting}",
             expected="the chunks of its context",
             got="none",
             next_step="run moodflow infer again, which splits contexts first",
@@ -123,4 +124,4 @@ def context_queries(state: SolverState) -> tuple[Query, ...]:
         return tuple(Query(number, aspect.query, counts, aspect.heading) for number, aspect in enumerate(aspects))
     if state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query):
         return (Query(0, question, counts),)
-    return (Query(0, state.long_item.context.query or question, counts),)
+    return (Query(0, state.context.query or question, counts),)

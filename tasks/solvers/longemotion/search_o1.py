@@ -13,7 +13,8 @@ from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import call_model, number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import Pool, Query, RetrievedChunk, SolverState
+from tasks.solvers.longemotion.state import Query, SolverState
+from tasks.solvers.state import Pool, RetrievedChunk
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"

@@ -12,7 +12,8 @@ from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.base import blame, call_model, first_failed, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
-from tasks.solvers.longemotion.state import HelperNote, Piece, Pool, Query, Retrieved, SolverState
+from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
+from tasks.solvers.state import Pool
 
 MOST_ASKS = 5
 """Times the critic is asked about a chunk, as long as it gives no verdict."""

@@ -13,17 +13,8 @@ from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
 from tasks.solvers.longemotion.self_rag import retrieve_criticised
-from tasks.solvers.longemotion.state import (
-    LongItem,
-    Pool,
-    Query,
-    Retrieve,
-    Retrieved,
-    SolverOptions,
-    SolverOutput,
-    SolverResources,
-    SolverState,
-)
+from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState, built_context
+from tasks.solvers.state import AskedItem, Pool, SolverOptions, SolverOutput, SolverResources
 
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
@@ -41,11 +32,11 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
-async def solve(long_item: LongItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
+async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item.
 
     Args:
-        long_item: with its chunks, where the setting retrieves from its context.
+        asked: with its chunks, where the setting retrieves from its context.
         options: setting and its options.
         resources: the models, and what splits and ranks texts.
         repetition: number of the item's calls among equal ones; helpers do not count it.
@@ -54,9 +45,9 @@ async def solve(long_item: LongItem, options: SolverOptions, resources: SolverRe
         UsageError: if the parameters do not fit each other, or chunks are missing.
     """
     parameters = choose_parameters(
-        options.retrieval, long_item.context.long_task, options.setting, resources.roles["tested"].entry.name
+        options.retrieval, built_context(asked).long_task, options.setting, resources.roles["tested"].entry.name
     )
-    state = SolverState(long_item, options, resources, repetition, parameters, load_long_prompts())
+    state = SolverState(asked, options, resources, repetition, parameters, load_long_prompts())
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:

@@ -1,111 +1,25 @@
 """State of a solver: item, options, models in their roles, queries, pools of chunks, what was retrieved, output."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from schemas.chat import Chat, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
-from schemas.retrieval import Chunk, RetrievalOptions, Retriever
-from schemas.usage import Role
-from schemas.vocabulary import Language, RetrievalStage, Setting
-from tasks.solvers.base import Call, Transcript
+from schemas.retrieval import Chunk, Retriever
+from schemas.vocabulary import Language
+from tasks.solvers.base import Call
 from tasks.solvers.longemotion.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.solvers.longemotion.prompts import LongPrompts
-
-CONTEXT = "context"
-"""Corpus of the chunks of an item's own context."""
-
-
-@dataclass(frozen=True)
-class LongItem:
-    """An item with its long context.
-
-    `chunks` are those of `item.context`; of an `odd_one_out` item its options, one each, numbered in order. Empty where the
-    setting does not retrieve, or the corpus is what the model writes.
-    """
-
-    item_id: str
-    item: Item
-    context: Context
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True)
-class RoleModel:
-    """A model in a role, with its client."""
-
-    entry: ModelEntry
-    chat: Chat
-
-
-ModelRoles = Mapping[Role, RoleModel]
-"""The models by role: `tested` is the one under test (CoEM-Core), `sage` enriches (CoEM-Sage), `critic` reads (Self-RAG)."""
-
-
-@dataclass(frozen=True)
-class SolverOptions:
-    """A setting and its parameters."""
-
-    setting: Setting
-    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
-    length_demand: bool = True
-
-
-@dataclass(frozen=True)
-class RetrievedChunk:
-    """A ranked chunk: a row of `retrievals` without what all rows of the item share."""
-
-    query_number: int
-    stage: RetrievalStage
-    rank: int
-    chunk: int
-    kept: bool
-    corpus: str = CONTEXT
-    query: str | None = None
-    dense: float | None = None
-    bm25: float | None = None
-    fused: float | None = None
-    enriched: str | None = None
-    helper: str | None = None
-    helper_call_key: str | None = None
-
-
-class Pool(NamedTuple):
-    """The chunks of a corpus."""
-
-    chunks: tuple[Chunk, ...]
-    corpus: str = CONTEXT
-
-
-@dataclass(frozen=True)
-class SolverOutput:
-    """What became of one long item; `written` are the chunks of what the model wrote itself.
-
-    `transcript` holds the calls of the model under test; the last reply is the answer (of emotion expression all are). A call of
-    Sage or critic that failed is its last call instead, since nothing can be asked then. A call that failed ends it.
-    """
-
-    transcript: Transcript
-    retrieved: tuple[RetrievedChunk, ...] = ()
-    written: tuple[Pool, ...] = ()
-
-
-@dataclass(frozen=True)
-class SolverResources:
-    """What solvers work with: models by role, and what splits and ranks texts."""
-
-    roles: ModelRoles
-    retriever: Retriever
+from tasks.solvers.state import AskedItem, Pool, RetrievedChunk, SolverOptions, SolverResources
 
 
 @dataclass(frozen=True)
 class SolverState:
     """One item, asked once."""
 
-    long_item: LongItem
+    asked: AskedItem
     options: SolverOptions
     resources: SolverResources
     repetition: int
@@ -115,7 +29,7 @@ class SolverState:
     @property
     def item(self) -> Item:
         """The item itself."""
-        return self.long_item.item
+        return self.asked.item
 
     @property
     def language(self) -> Language:
@@ -125,7 +39,19 @@ class SolverState:
     @cached_property
     def family(self) -> Family:
         """The task without its variant."""
-        return FAMILIES[self.long_item.context.long_task]
+        return FAMILIES[self.context.long_task]
+
+    @property
+    def context(self) -> Context:
+        """What is known of the item's context."""
+        return built_context(self.asked)
+
+    @property
+    def retriever(self) -> Retriever:
+        """What splits and ranks texts."""
+        if self.resources.retriever is None:
+            raise AssertionError(f"setting {self.options.setting} retrieves, and the run opened no retriever")
+        return self.resources.retriever
 
     @property
     def retrieves_first(self) -> bool:
@@ -138,6 +64,13 @@ class SolverState:
         limit: int = getattr(self.prompts, self.family).max_tokens
         # A turn that may search may as well be the answer.
         return max(limit, self.prompts.search.max_tokens) if self.options.setting == "search_o1" else limit
+
+
+def built_context(asked: AskedItem) -> Context:
+    """Return what is known of the context that was built for an item."""
+    if asked.context is None:
+        raise AssertionError(f"item {asked.item_id} has no context that was built for it")
+    return asked.context
 
 
 class Query(NamedTuple):

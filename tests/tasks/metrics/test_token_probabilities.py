@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.chat import Chat, ModelEntry
-from schemas.item import Item
+from schemas.chat import ModelEntry
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from schemas.vocabulary import Metric
@@ -17,13 +16,12 @@ from tasks.metrics.item_scores import score_items
 from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
-from tasks.solvers.base import Transcript, direct
+from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, plan_epochs
-from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import Endpoint, responses_key, run_solver
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
 from tests.tasks.rows import item, items, response, responses
+from tests.tasks.solvers.asking import ask_base
 
 WRITTEN = "C, A, B"
 ROLES = ["stereotype", "anti_stereotype", "unrelated"]
@@ -49,16 +47,13 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
     """Ask an item of a server that sends these log probabilities; store, read again and score."""
     table, lake = items(row), Lake(folder / "lake", CodeVersion("0.0.test", "c0ffee"))
 
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, entry, load_prompts(), chat, repetition)
-
     with ModelServer(lambda _: WRITTEN, logprobs=lambda _: sent) as server:
         entry = ModelEntry(name="m", base_url=server.base_url, token_probabilities=probabilities)
         async with Journal(folder / "j.sqlite") as journal, HttpChat(entry, server.base_url) as http, WorkerPool(1) as pool:
             chat = JournaledChat(http, journal)
             for _ in range(2):
                 # The second time from the journal: it has to hold what the server sent.
-                answered = await run_solver(plan_epochs(table), ("m", "base"), solve, Endpoint(chat, pool), lambda _: None)
+                answered = await ask_base(plan_epochs(table), entry, chat, pool)
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
     stored = lake.write(responses_key(built, entry, "base", "0" * 64, Epochs()), answered, Responses)

@@ -12,6 +12,7 @@ from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
 from tasks.solvers.option_order import Epochs
+from tasks.solvers.state import SolverOptions
 from tests.tasks.models.making_calls import request
 from tests.tasks.rows import item, items
 
@@ -20,7 +21,8 @@ ITEM = item("i-1", "single_choice", question="How is she?", options=["glad", "sa
 
 
 async def test_requests_are_those_of_the_solver() -> None:
-    calls = await plan_requests(items(ITEM), ENTRY, Epochs(repeat=2))
+    how = (SolverOptions("base"), Epochs(repeat=2))
+    calls = (await plan_requests(items(ITEM), {}, None, {"tested": ENTRY}, how))["tested"]
     assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 

@@ -9,22 +9,23 @@ import polars as pl
 import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
-from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
-from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import Transcript, direct
+from tasks.solvers.base import direct
+from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
-from tasks.solvers.run import Endpoint, Solve, read_item, responses_key, run_solver
+from tasks.solvers.run import read_item
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item
 from tests.tasks.rows import items as frame_of
+from tests.tasks.solvers.asking import Replies, ask_base
 
 NAMES = ("c", "a", "b")
 
@@ -34,25 +35,15 @@ def items() -> dy.DataFrame[Items]:
     return frame_of(*(item(name, "single_choice", question=f"What is {name}?", **asked) for name in NAMES))
 
 
-def solver(model: ModelEntry) -> Solve:
-    async def solve(item: Item, chat: Chat, repetition: int) -> Transcript:
-        return await direct(item, model, load_prompts(), chat, repetition)
-
-    return solve
-
-
-async def asked(
-    presentations: list[Presentation], model: ModelEntry, solve: Solve | None = None
-) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+async def asked(presentations: list[Presentation], model: ModelEntry) -> tuple[dy.DataFrame[Responses], Replies]:
     """Rows as the lake has them, and the replies in the order they came."""
-    replies = list[ChatReply]()
+    replies = Replies()
     async with client(model, Pauses()) as chat, WorkerPool(model.concurrency) as pool:
-        system = (model.name, "base")
-        rows = await run_solver(presentations, system, solve or solver(model), Endpoint(chat, pool), replies.append)
+        rows = await ask_base(presentations, model, chat, pool, replies)
     return Responses.validate(rows.sort(Responses.primary_key())), replies
 
 
-async def run_items(server: ModelServer) -> tuple[dy.DataFrame[Responses], list[ChatReply]]:
+async def run_items(server: ModelServer) -> tuple[dy.DataFrame[Responses], Replies]:
     return await asked(plan_epochs(items()), entry(server.base_url, concurrency=1))
 
 
@@ -124,9 +115,7 @@ async def test_when_replies_cannot_be_kept_no_more_calls_are_made() -> None:
                 return await http(request, lose)
 
             with pytest.raises(LakeError, match="the disk is full"):
-                await run_solver(
-                    plan_epochs(items()), ("listener", "base"), solver(model), Endpoint(losing, pool), lambda _: None
-                )
+                await ask_base(plan_epochs(items()), model, losing, pool)
             await asyncio.sleep(0.3)
     # One reply was lost, the next call may have been on its way; the third was never made.
     assert server.calls <= 2

@@ -13,9 +13,9 @@ from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import FAILURE_KINDS, read_max_context
 from tasks.solvers.base import Call, Transcript, direct
+from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.run import responses_key
 from tasks.solvers.truncation import (
     MARKS,
     MOST_TRIES,

@@ -9,7 +9,7 @@ from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking, Setting
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.longemotion.state import LongItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tests.tasks.solvers.longemotion.long_items import chunks_of
 
 Answer = Callable[[ChatRequest], ChatReply]
@@ -102,7 +102,7 @@ class ScriptedRoles:
 
     async def solve(
         self,
-        long_item: LongItem,
+        long_item: AskedItem,
         setting: Setting,
         options: RetrievalOptions | None = None,
         *,

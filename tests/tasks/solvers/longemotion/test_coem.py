@@ -6,7 +6,7 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from tasks.solvers.longemotion.state import LongItem
+from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
 
@@ -175,7 +175,7 @@ async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again()
 
 
 @pytest.mark.parametrize("asked", [EC, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_a_sage_that_fails_ends_the_item(asked: LongItem) -> None:
+async def test_a_sage_that_fails_ends_the_item(asked: AskedItem) -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))
     solved = await roles.solve(asked, "coem")
     (call,) = solved.transcript

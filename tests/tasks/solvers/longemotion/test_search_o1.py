@@ -5,7 +5,7 @@ import pytest
 from schemas.chat import ChatReply
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
-from tasks.solvers.longemotion.state import LongItem
+from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
@@ -158,9 +158,9 @@ async def test_a_failed_call_ends_the_search() -> None:
             ),
         ),
     ],
-    ids=lambda value: value.item_id if isinstance(value, LongItem) else "",
+    ids=lambda value: value.item_id if isinstance(value, AskedItem) else "",
 )
-async def test_hits_of_each_task(asked: LongItem, shown: str) -> None:
+async def test_hits_of_each_task(asked: AskedItem, shown: str) -> None:
     roles = searching(query("dread went lost"), "done")
     await roles.solve(asked, "search_o1")
     assert roles.model.texts[1].startswith(f"<|begin_search_result|>\n{shown}\n<|end_search_result|>\n\n")

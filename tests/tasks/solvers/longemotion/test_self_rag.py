@@ -5,7 +5,7 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
-from tasks.solvers.longemotion.state import LongItem
+from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
 
@@ -59,7 +59,7 @@ async def test_what_the_critic_is_asked() -> None:
         (ES, "What brought the client's psychological problem about?"),
     ],
 )
-async def test_the_instruction_is_that_of_the_task(asked: LongItem, instruction: str) -> None:
+async def test_the_instruction_is_that_of_the_task(asked: AskedItem, instruction: str) -> None:
     roles = ScriptedRoles()
     await roles.solve(asked, "self_rag")
     assert roles.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")

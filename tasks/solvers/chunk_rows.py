@@ -1,6 +1,7 @@
-"""Turn chunks of a context into rows of `chunks` and back; find the chunk that holds the needle."""
+"""Split contexts; turn chunks into rows of `chunks` and back; find the chunk that holds the needle."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
@@ -8,13 +9,33 @@ import dataframely as dy
 from schemas.context import Context
 from schemas.errors import ScoringError
 from schemas.item import Item
-from schemas.retrieval import Chunk
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.retrieval import Chunk, Retriever
 from schemas.tables.contexts import Chunks
-from tasks.solvers.longemotion.state import CONTEXT
+from tasks.solvers.state import CONTEXT
 from tasks.text.tokens import count_tokens
 
 COPIED = ("text", "start", "end", "token_start", "token_end")
 """Fields of a chunk that `chunks` has under the same name."""
+
+
+@dataclass(frozen=True)
+class ChunkJob:
+    """Contexts of a dataset to split; `chunk_tokens` null = they come in segments."""
+
+    dataset: str
+    items: PartitionRef
+    contexts: PartitionRef
+    chunk_tokens: int | None
+    overlap_tokens: int
+    key: PartitionKey
+
+
+async def split_context(item: Item, job: ChunkJob, retriever: Retriever) -> tuple[Chunk, ...]:
+    """Return the chunks of one item's context, or its segments."""
+    if job.chunk_tokens is None:
+        return segments_of(item.options or ())
+    return await retriever.split(item.context or "", job.chunk_tokens, job.overlap_tokens)
 
 
 def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:

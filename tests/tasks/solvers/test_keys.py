@@ -10,10 +10,10 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion import keys
-from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
-from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers import keys
+from tasks.solvers.keys import chunks_key, long_key, long_settings
 from tasks.solvers.option_order import Epochs
+from tasks.solvers.state import SolverOptions
 from tasks.solvers.truncation import truncation_settings
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")

@@ -1,4 +1,4 @@
-"""The steps for long items, called as plain functions on a lake of their own: what they write, and what an incomplete one is."""
+"""The steps of the infer stage as plain functions on a lake of their own: what they write, and what an incomplete one is."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -19,17 +19,11 @@ from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Transcript
-from tasks.solvers.longemotion.keys import chunks_key, long_key, long_settings
-from tasks.solvers.longemotion.state import LongItem, ModelRoles, SolverOptions, SolverResources
-from tasks.solvers.longemotion.steps import (
-    ChunkJob,
-    LongJob,
-    LongKeys,
-    chunk_partition,
-    infer_long_partition,
-    read_long,
-    solve_item,
-)
+from tasks.solvers.chunk_rows import ChunkJob
+from tasks.solvers.keys import chunks_key, long_key, long_settings
+from tasks.solvers.run import solve_item
+from tasks.solvers.state import AskedItem, ModelRoles, SolverOptions, SolverResources
+from tasks.solvers.steps import InferJob, InferKeys, chunk_partition, infer_partition, read_contexts
 from tests.tasks.rows import frame, item, items
 from tests.tasks.solvers.longemotion.long_items import EE, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
@@ -50,9 +44,10 @@ class Listener:
         self.replies += 1
 
 
-def build(lake: Lake, long_item: LongItem) -> tuple[PartitionRef, PartitionRef]:
+def build(lake: Lake, long_item: AskedItem) -> tuple[PartitionRef, PartitionRef]:
     """Write the item and its context."""
     built = item(long_item.item_id, **long_item.item.model_dump(exclude={"item_id"}, exclude_none=True))
+    assert long_item.context
     context = {**long_item.context.model_dump(), "dataset": DATASET, "item_id": long_item.item_id, "renamed": [["a", "b"]]}
 
     def write(layer: str, table: pl.DataFrame, schema: Any) -> PartitionRef:
@@ -80,7 +75,9 @@ def split_job(built: tuple[PartitionRef, PartitionRef]) -> ChunkJob:
     return ChunkJob(DATASET, *built, 64, 8, chunks_key(built[0], 64, RetrievalOptions(overlap_tokens=8)))
 
 
-def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False) -> LongJob:
+def job(
+    built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False
+) -> InferJob:
     entry = ModelEntry(name="core", base_url="http://core.test/v1")
     options = SolverOptions(setting, RetrievalOptions())
     settings = long_settings(options, {}, None, {})
@@ -89,26 +86,25 @@ def job(built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, s
         return long_key(layer, entry, setting, settings, built)
 
     retrieves = setting != "base"
-    keys = LongKeys(key("responses"), key("retrievals") if retrieves else None, key("chunks") if own else None)
-    return LongJob(DATASET, entry, options, *built, chunks, keys)
+    keys = InferKeys(key("responses"), key("retrievals") if retrieves else None, key("chunks") if own else None)
+    return InferJob(DATASET, entry, options, *built, chunks, keys)
 
 
 def resources(model: ScriptedModel) -> SolverResources:
     return SolverResources({"tested": model.role_model()}, WordRetriever())
 
 
-async def infer(lake: Lake, asked: LongJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
+async def infer(lake: Lake, asked: InferJob, model: ScriptedModel) -> tuple[list[PartitionRef], Listener]:
     listener = Listener()
     async with WorkerPool(1) as pool:
-        refs = await plain(infer_long_partition)(asked, lake, resources(model), pool, {"tested": listener})
+        refs = await plain(infer_partition)(asked, lake, resources(model), pool, {"tested": listener})
     return refs, listener
 
 
 async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
     built = build(lake, QA)
-    ((row, context),) = read_long(lake, *built)
-    assert row["item_id"] == "qa-1"
-    assert context == QA.context.model_copy(update={"renamed": (("a", "b"),)})
+    assert QA.context
+    assert read_contexts(lake, built[1]) == {"qa-1": QA.context.model_copy(update={"renamed": (("a", "b"),)})}
 
 
 async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
@@ -174,9 +170,9 @@ async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel)
     nowhere = PartitionRef(
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
     )
-    asked = replace(job((nowhere, nowhere), None, setting), too_long="cut_start")
+    options = replace(job((nowhere, nowhere), None, setting).options, too_long="cut_start")
     roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
-    solved = await solve_item(QA, asked, SolverResources(roles, WordRetriever()), 0)
+    solved = await solve_item(QA, options, SolverResources(roles, WordRetriever()), 0)
     return solved.transcript, len(sage.asked)
 
 

@@ -10,7 +10,7 @@ from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.retrieval import Chunk
 from schemas.tables.contexts import Chunks
-from tasks.solvers.longemotion.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
+from tasks.solvers.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
 
 ITEM = Item(language="en", question_type="extractive", context="x", question="q", references=("x",))
 ODD = Item(language="en", question_type="odd_one_out", question="q", options=("a", "b", "c"), gold_indices=(1,))

@@ -1,4 +1,4 @@
-"""Keys of the partitions of long items: chunks, responses and retrievals."""
+"""Keys of the partitions of the infer stage: chunks, responses and retrievals."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,18 +7,56 @@ from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.usage import Role
-from schemas.vocabulary import Setting
+from schemas.vocabulary import Setting, TooLong
 from tasks.lake.fingerprint import partition_key
-from tasks.solvers.longemotion.state import SolverOptions
+from tasks.solvers.option_order import Epochs
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.state import SolverOptions
+from tasks.solvers.truncation import truncation_settings
+
+RESPONSES_VERSION = "3"
+"""Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
 LONG_RESPONSES_VERSION = "1"
-"""Bumped when calls about long items are recorded differently; solvers and prompts carry versions of their own."""
+"""The same for items with a context built for them; solvers and prompts carry versions of their own."""
 
 CHUNKS_VERSION = "1"
 """Bumped when a text is split differently."""
 
 SEGMENTS = "segments"
 """Chunking of a context that comes in segments: each is a chunk."""
+
+
+def responses_key(
+    items: PartitionRef,
+    entry: ModelEntry,
+    setting: str,
+    prompts_sha256: str,
+    epochs: Epochs,
+    too_long: TooLong = "missing",
+) -> PartitionKey:
+    """Return the key of one model's replies to one dataset's items under one setting.
+
+    Token probabilities count only where they are asked for, the policy for too long items only where it cuts.
+
+    Args:
+        items: what is asked.
+        entry: the model under test.
+        setting: name of the setting.
+        prompts_sha256: hash of the prompt texts.
+        epochs: how often and in which orders of options items are asked.
+        too_long: policy for items longer than the model's context.
+    """
+    settings = {
+        "model": entry.name,
+        **entry.meaning,
+        "prompts_sha256": prompts_sha256,
+        **epochs.settings,
+        **({"token_probabilities": True} if entry.token_probabilities else {}),
+        **truncation_settings(too_long),
+    }
+    keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
+    return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)
 
 
 def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
@@ -49,7 +87,7 @@ def long_settings(
         embedder: identity of the model that ranks; null = nothing is ranked by meaning.
         texts: versions and hashes of prompts and solvers.
     """
-    retrieves = options.setting != "base"
+    retrieves = SOLVERS[options.setting].retrieves
     retrieval = options.retrieval.model_dump(mode="json", exclude={"embedder"}) if retrieves else {}
     return {
         "length_demand": options.length_demand,

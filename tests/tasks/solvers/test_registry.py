@@ -1,0 +1,39 @@
+"""Each row of the registry of settings, held against what its solver does."""
+
+import pytest
+
+from schemas.item import Item
+from schemas.vocabulary import SETTINGS, Setting
+from tasks.solvers.prompts import build_messages, load_prompts
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
+from tests.tasks.solvers.longemotion.long_items import QA
+from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying
+
+PLAIN = Item(question_type="single_choice", question="How is she?", options=("glad", "sad"), gold_indices=(1,))
+
+
+def test_every_setting_has_a_row_under_its_name() -> None:
+    assert tuple(SOLVERS) == SETTINGS
+    assert [solver.setting for solver in SOLVERS.values()] == list(SOLVERS)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting: Setting) -> None:
+    searching = "<|begin_search_query|>exposure<|end_search_query|>"
+    played = ScriptedRoles(model=ScriptedModel(saying(searching, "exposure") if setting == "search_o1" else saying("exposure")))
+    models = {"tested": played.model, "sage": played.sage, "critic": played.critic}
+    resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)  # type: ignore[misc]
+    solved = await SOLVERS[setting].solve(QA, SolverOptions(setting), resources, 0)
+    assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
+    assert bool(solved.retrieved) == SOLVERS[setting].retrieves
+    assert solved.transcript[-1].reply.text == "exposure"
+
+
+async def test_an_item_for_which_no_context_was_built_is_asked_with_the_prompt_of_its_type() -> None:
+    model = ScriptedModel(saying("B"))
+    solved = await SOLVERS["base"].solve(
+        AskedItem("i-1", PLAIN), SolverOptions("base"), SolverResources({"tested": model.role_model()}), 0
+    )
+    assert [request.messages for request in model.asked] == [build_messages(PLAIN, load_prompts())]
+    assert [call.reply.text for call in solved.transcript] == ["B"]
