@@ -3,10 +3,8 @@
 import dataframely as dy
 import polars as pl
 
+from schemas.tables.columns import MEASURED
 from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
-
-MEASURED = {"measured": True}
-"""Marks columns that differ from run to run (latency); they are left out of the content hash."""
 
 
 class Responses(dy.Schema):

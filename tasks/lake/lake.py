@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionKey, PartitionRef
+from schemas.tables.columns import EARLIER
 from tasks.lake.errors import of_another_version, unreadable, untrusted, unwritable
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
 from tasks.lake.fingerprint import canonical_json, content_sha256
@@ -112,14 +113,22 @@ class Lake:
     def read(self, ref: PartitionRef, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         """Read a partition, checked by its content hash: rows that have it were validated when they were written.
 
+        Columns that a layer has got since, a partition of an earlier version does not have: they get the value that its rows
+        had without saying so.
+
         Raises:
             LakeError: if the file is gone, truncated, changed or no longer fits the schema.
         """
         path, frame = self.path(ref), self.read_rows(ref)
         try:
             present = _with_present_words(frame, schema)
-            if present.schema == pl.Schema(schema) and content_sha256(present, measured_columns(schema)) == ref.content_sha256:
-                return cast("dy.DataFrame[SchemaT]", present)
+            if (
+                content_sha256(present, [name for name in measured_columns(schema) if name in frame.columns])
+                == ref.content_sha256
+            ):
+                whole = _with_later_columns(present, schema)
+                if whole.schema == pl.Schema(schema):
+                    return cast("dy.DataFrame[SchemaT]", whole)
             valid = schema.validate(present)
         except (dy.exc.ValidationError, dy.exc.SchemaError, pl.exceptions.InvalidOperationError) as error:
             missing = [name for name in schema.column_names() if name not in frame.columns]
@@ -262,6 +271,15 @@ def _with_present_words(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.Data
     """
     wanted = {name: column for name, column in pl.Schema(schema).items() if isinstance(column, pl.Enum)}
     return frame.cast({name: column for name, column in wanted.items() if isinstance(frame.schema.get(name), pl.Enum)})
+
+
+def _with_later_columns(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
+    """Return the rows with the columns their layer has got since they were written, as far as it says what these would be."""
+    values = {name: (column.metadata or {}).get(EARLIER) for name, column in schema.columns().items()}
+    later = {name: value for name, value in values.items() if name not in frame.columns and value is not None}
+    types = pl.Schema(schema)
+    added = frame.with_columns(value.cast(types[name]).alias(name) for name, value in later.items())
+    return added.select(name for name in types if name in added.columns) if later else frame
 
 
 def _encode(rows: pl.DataFrame, footer: dict[str, str]) -> memoryview:
