@@ -1,4 +1,4 @@
-"""Infer: `items` -> `responses` and `judgements`."""
+"""Infer: `items` -> `responses`, `answers` and `judgements`."""
 
 import asyncio
 
@@ -18,10 +18,10 @@ from schemas.plan import Plan
 async def run_inference(plan: Plan) -> StageResult:
     """Ask every model the items of every dataset, then let the judges rate free-text answers.
 
-    Reads `items` and `contexts`; writes `responses` and `judgements`, and `chunks` and `retrievals` for settings that retrieve.
-    Replies are in the journal before they are used, so a repeated run pays
-    only for calls that were never answered; if every partition is there, no server is started or spoken to. A model that was
-    never probed is, before its first call that the journal does not answer: what it wants otherwise is remembered in the lake.
+    Reads `items` and `contexts`; writes `responses`, `answers` and `judgements`, and `chunks` and `retrievals` for settings that
+    retrieve. Replies are in the journal before they are used, so a repeated run pays only for calls that were never answered; if
+    every partition is there, no server is started or spoken to. A model that was never probed is, before its first call that the
+    journal does not answer: what it wants otherwise is remembered in the lake.
     """
     await begin_run(plan)
     resolved = resolve(plan)

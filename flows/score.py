@@ -1,4 +1,4 @@
-"""Score: `responses` and `judgements` -> `item_scores` -> `raw_scores` ... -> `totals`."""
+"""Score: `answers` and `judgements` -> `item_scores` -> `raw_scores` ... -> `totals`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tasks.scoring.steps import aggregate, compare_settings, place_scores
 async def score(plan: Plan) -> StageResult:
     """Turn stored replies into scores. Never calls a model.
 
-    Reads `items`, `responses` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
+    Reads `items`, `answers` and `judgements`; writes `item_scores` and every layer up to `totals`, `setting_gains` if there are
     several settings, `agreements` if answers were rated more than once.
 
     Raises:
@@ -66,7 +66,7 @@ async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_ste
         setting=found.job.setting,
         methods=found.job.selected.methods,
         items=found.items,
-        responses=found.responses,
+        answers=found.answers,
         judgements=found.judgements,
         key=found.item_scores,
     )

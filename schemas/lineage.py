@@ -13,6 +13,10 @@ SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
 
+FROM_OUTSIDE = frozenset({"responses", "judgements"})
+"""Layers of what models said: the same request may be answered otherwise."""
+
+
 class PartitionKey(Frozen):
     """Where a partition belongs and what it is made of, known before it exists."""
 
@@ -37,12 +41,27 @@ class PartitionRef(Frozen):
 
     @property
     def identity(self) -> str:
-        """What downstream fingerprints build on; of an incomplete partition it follows its content."""
-        return self.fingerprint if self.complete else f"{self.fingerprint}.{self.content_sha256[:16]}"
+        """What downstream fingerprints build on.
+
+        It follows the content of what came from outside, so that no score outlives the reply it was made from, and of incomplete
+        partitions.
+        """
+        by_content = self.layer in FROM_OUTSIDE or not self.complete
+        return f"{self.fingerprint}.{self.content_sha256[:16]}" if by_content else self.fingerprint
 
     def key(self, name: str) -> str:
         """Value of one partition key, such as `dataset`."""
         return dict(self.place)[name]
+
+
+def by_name(refs: Iterable[PartitionRef]) -> dict[str, PartitionRef]:
+    """Return partitions by what those computed from them call them: their identity, and as version 0.1 did, their fingerprint."""
+    known: dict[str, PartitionRef] = {}
+    for ref in refs:
+        known[ref.identity] = ref
+        if ref.complete:
+            known.setdefault(ref.fingerprint, ref)
+    return known
 
 
 class Footer(Frozen):

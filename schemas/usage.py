@@ -11,6 +11,9 @@ from schemas.base import Frozen
 Role = Literal["tested", "judge", "sage", "critic"]
 """Part of a model in a run."""
 
+TESTED: Role = "tested"
+"""The model under test."""
+
 
 class Amounts(Frozen):
     """Calls, tokens and cost.

@@ -23,19 +23,20 @@ from flows.planning.jobs import (
     planned_requests,
 )
 from flows.planning.resolve import ResolvedPlan, resolve
-from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of
+from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of, usage_of
 from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from schemas.usage import Expectation, Forecast, Role
 from tasks.analysis.number_format import count, counted
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
+from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget
 from tasks.models.journal.table import JOURNAL
@@ -88,16 +89,20 @@ async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBas
     parts = asked_parts(resolved, job)
     if parts is None:
         return []
-    responses = resolved.lake.find(parts.keys.responses)
-    if responses is not None:
-        stored = Expectation(stored=responses.rows)
-        forecasts = [Forecast(dataset=job.dataset, model=job.entry.name, role="tested", expected=stored)]
-    else:
-        forecasts = await _forecast_asked(resolved, job, parts, basis)
+    found = parts.keys.find_all(resolved.lake)
+    forecasts = _stored(found[0], resolved.lake) if found else await _forecast_asked(resolved, job, parts, basis)
+    answers = found[1] if found else None
     for judge in resolved.plan.judges if job.selected.rubric else ():
-        expected = await _expect_judge(resolved, job, (parts.items, responses), judge, basis)
+        expected = await _expect_judge(resolved, job, (parts.items, answers), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
+
+
+def _stored(responses: PartitionRef, lake: Lake) -> list[Forecast]:
+    return [
+        Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
+        for row in usage_of(responses, lake)
+    ]
 
 
 async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts, basis: EstimateBasis) -> list[Forecast]:
@@ -126,21 +131,21 @@ async def _expect_judge(
     judge: ModelEntry,
     basis: EstimateBasis,
 ) -> Expectation:
-    (items, responses), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
+    (items, answers), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
     rubric = load_rubric(job.selected.rubric or "")
     rate, rows = basis.rates[judge.name, "judge"], lake.read(items, Items)
-    if responses is None:
+    if answers is None:
         requests = await plan_ratings(
             ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolved.plan))), judge, rubric, repeat
         )
         return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
-    key = judgements_partition(resolved, job, responses, judge)
+    key = judgements_partition(resolved, job, answers, judge)
     stored = lake.find(key) if key else None
     if stored is not None:
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
-    answers = judged_answers(lake.read(responses, Responses), rows).iter_rows(named=True)
-    requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in answers), judge, rubric, repeat)
+    judged = judged_answers(lake.read(answers, Answers), rows).iter_rows(named=True)
+    requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in judged), judge, rubric, repeat)
     return _expect(resolved, requests, basis, rate)
 
 

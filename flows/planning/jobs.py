@@ -20,7 +20,7 @@ from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.forecast import plan_requests
-from tasks.solvers.keys import chunks_key, long_key, long_settings, responses_key
+from tasks.solvers.keys import answers_key, chunks_key, long_key, long_settings, responses_key
 from tasks.solvers.longemotion.parameters import choose_parameters
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
@@ -158,12 +158,6 @@ def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, Mo
     return {role: getattr(plan, role) or entry for role in SOLVERS[setting].roles}
 
 
-def responses_partition(resolved: ResolvedPlan, job: EvalJob) -> PartitionKey | None:
-    """Return the key of a job's replies; None if its items are not built."""
-    parts = asked_parts(resolved, job)
-    return parts.keys.responses if parts else None
-
-
 async def planned_requests(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts) -> dict[Role, list[ChatRequest]]:
     """Return the calls about a job's items, by role, as far as they are known beforehand; none is sent."""
     entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers_of(resolved.plan, job.entry, job.setting)}
@@ -182,43 +176,44 @@ def too_long_of(resolved: ResolvedPlan) -> TooLong:
 
 
 def judgements_partition(
-    resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef, judge: ModelEntry | None = None
+    resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef, judge: ModelEntry | None = None
 ) -> PartitionKey | None:
-    """Return the key of a judge's ratings of a job's replies, by default of the first one; None if nothing there is judged."""
+    """Return the key of a judge's ratings of a job's answers, by default of the first one; None if nothing there is judged."""
     judge, rubric = judge or resolved.plan.judge, job.selected.rubric
     if judge is None or rubric is None:
         return None
-    return judgements_key(responses, judge, rubric, load_rubric(rubric).sha256, resolved.plan.judge_repeat)
+    return judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, resolved.plan.judge_repeat)
 
 
 class ScorableJob(NamedTuple):
-    """A job whose replies (and ratings, where it needs any) are in the lake."""
+    """A job whose answers (and ratings, where it needs any) are in the lake."""
 
     job: EvalJob
     items: PartitionRef
-    responses: PartitionRef
+    answers: PartitionRef
     judgements: PartitionRef | None
     item_scores: PartitionKey
     others: tuple[PartitionRef, ...] = ()
-    """Contexts, chunks and retrievals behind the replies, and ratings by the panel, as far as they are there."""
+    """Replies, contexts, chunks and retrievals behind the answers, and ratings by the panel, as far as they are there."""
 
 
 def find_ready(resolved: ResolvedPlan, job: EvalJob) -> ScorableJob | None:
-    """Find the job's inputs of the score stage; None if replies or ratings are not there."""
-    items = find_items(resolved, job.selected)
-    key = responses_partition(resolved, job)
-    responses = resolved.lake.find_latest(key) if key else None
-    if items is None or responses is None:
+    """Find the job's inputs of the score stage; None if answers or ratings are not there."""
+    parts = asked_parts(resolved, job)
+    responses = resolved.lake.find_latest(parts.keys.responses) if parts else None
+    answers = resolved.lake.find_latest(answers_key(responses)) if responses else None
+    if parts is None or responses is None or answers is None:
         return None
-    judged = judgements_partition(resolved, job, responses)
+    judged = judgements_partition(resolved, job, answers)
     judgements = resolved.lake.find_latest(judged) if judged else None
     if judged is not None and judgements is None:
         return None
     if resolved.plan.profile == "reference":
-        scores = reference_scores_key(responses, job.selected.methods)
+        scores = reference_scores_key(answers, job.selected.methods)
     else:
-        scores = item_scores_key(responses, [judgements] if judgements else [], job.selected.methods)
-    return ScorableJob(job, items, responses, judgements, scores, _others(resolved, job, responses))
+        scores = item_scores_key(answers, [judgements] if judgements else [], job.selected.methods)
+    others = (*_contexts_behind(resolved, parts), responses, *_further_ratings(resolved, job, answers))
+    return ScorableJob(job, parts.items, answers, judgements, scores, others)
 
 
 def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missing]:
@@ -226,16 +221,18 @@ def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missin
     gaps = []
     for found in ready:
         for judge in resolved.plan.judges[1:]:
-            key = judgements_partition(resolved, found.job, found.responses, judge)
+            key = judgements_partition(resolved, found.job, found.answers, judge)
             if key is not None and resolved.lake.find_latest(key) is None:
                 gaps.append(found.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
     return gaps
 
 
-def _others(resolved: ResolvedPlan, job: EvalJob, responses: PartitionRef) -> tuple[PartitionRef, ...]:
-    keys = [judgements_partition(resolved, job, responses, judge) for judge in resolved.plan.judges[1:]]
-    parts = asked_parts(resolved, job)
-    if parts:
-        keys += [parts.chunk_job.key if parts.chunk_job else None, parts.keys.retrievals, parts.keys.written]
-    found = [resolved.lake.find_latest(key) for key in keys if key]
-    return (*([parts.contexts] if parts and parts.contexts else []), *(ref for ref in found if ref))
+def _contexts_behind(resolved: ResolvedPlan, parts: AskedParts) -> list[PartitionRef]:
+    keys = [parts.chunk_job.key if parts.chunk_job else None, parts.keys.retrievals, parts.keys.written]
+    found = [parts.contexts, *(resolved.lake.find_latest(key) for key in keys if key)]
+    return [ref for ref in found if ref]
+
+
+def _further_ratings(resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef) -> list[PartitionRef]:
+    keys = [judgements_partition(resolved, job, answers, judge) for judge in resolved.plan.judges[1:]]
+    return [ref for key in keys if key and (ref := resolved.lake.find_latest(key))]

@@ -39,11 +39,11 @@ def agreement_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> Agree
     if plan.judge is None or (not plan.panel and plan.judge_repeat == 1):
         return None
     judged = [found for found in ready if found.judgements]
-    responses = tuple(found.responses for found in judged)
+    answers = tuple(found.answers for found in judged)
     panel = [ref for found in judged for ref in found.others if ref.layer == "judgements"]
     ratings = (*(found.judgements for found in judged if found.judgements), *panel)
     items = tuple(dict.fromkeys(found.items for found in judged))
-    return AgreementJob(resolved.blueprint.name, items, responses, ratings) if judged else None
+    return AgreementJob(resolved.blueprint.name, items, answers, ratings) if judged else None
 
 
 def aggregated_partitions(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> dict[str, PartitionRef]:
@@ -70,7 +70,7 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             got=f"{len(layers)} of {len(AGGREGATED)} layers",
             next_step="run moodflow score with the same options first",
         )
-    inputs = [ref for found in ready for ref in (found.items, *found.others, found.responses, found.judgements) if ref]
+    inputs = [ref for found in ready for ref in (found.items, *found.others, found.answers, found.judgements) if ref]
     gains = gains_job(resolved, scored)
     others = (needles_job(resolved, ready, scored), agreement_job(resolved, ready))
     keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from schemas.chat import ChatReply, ModelEntry
-from schemas.lineage import PartitionRef
+from schemas.lineage import FROM_OUTSIDE, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.responses import Judgements, Responses
@@ -71,34 +71,30 @@ class UsageCounter:
         return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **found})
 
 
-def usage_of(ref: PartitionRef, lake: Lake, counter: UsageCounter | None = None) -> Usage:
-    """Return what a partition of replies or ratings took: as counted, or as it says itself if nothing was asked for it.
+def usage_of(ref: PartitionRef, lake: Lake) -> list[Usage]:
+    """Return what a partition of replies or ratings took, as it says itself: one row per role and model.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
-
-    Args:
-        ref: the partition.
-        lake: has it.
-        counter: of the calls that were made for it.
     """
-    judged, dataset = ref.layer == "judgements", ref.key("dataset")
-    role: Role = "judge" if judged else "tested"
-    model = ref.key("judge" if judged else "model")
-    if counter is not None and counter.calls:
-        return counter.usage(dataset, model, role)
-    if judged:
+    dataset = ref.key("dataset")
+    if ref.layer == "judgements":
         rows = lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
-        failed = pl.col("parse_status") == "failed"
-    else:
-        rows, failed = lake.read(ref, Responses), pl.col("status") == "failed"
+        return [_usage(rows, pl.col("parse_status") == "failed", (dataset, ref.key("judge"), "judge"))]
+    by_role = lake.read(ref, Responses).partition_by("role", "asked_model", as_dict=True, maintain_order=True)
+    failed = pl.col("status") == "failed"
+    return [_usage(rows, failed, (dataset, model, role)) for (role, model), rows in by_role.items()]
+
+
+def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Usage:
+    """Return what calls took. `failed`: whether one did. `of`: dataset, model and role."""
     tokens = pl.col("prompt_tokens", "completion_tokens")
     counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
     uncounted = rows.filter(~failed, pl.any_horizontal(tokens.is_null())).height
     known = counted.height > 0 or uncounted == 0
     return Usage(
-        dataset=dataset,
-        model=model,
-        role=role,
+        dataset=of[0],
+        model=of[1],
+        role=of[2],
         calls=rows.height,
         failed=rows.filter(failed).height,
         prompt_tokens=int(counted["prompt_tokens"].sum()) if known else None,
@@ -116,7 +112,7 @@ def complete_usage(measured: Iterable[Usage], refs: Iterable[PartitionRef], lake
     found = tuple(measured)
     if found:
         return found
-    return merge(usage_of(ref, lake) for ref in refs if ref.layer in {"responses", "judgements"})
+    return merge(row for ref in refs if ref.layer in FROM_OUTSIDE for row in usage_of(ref, lake))
 
 
 def read_prices(plan: Plan) -> PriceTable | None:

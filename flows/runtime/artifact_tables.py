@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
-from schemas.lineage import Missing, RunManifest
+from schemas.lineage import FROM_OUTSIDE, Missing, RunManifest
 from schemas.tables.responses import Judgements, Responses
-from schemas.usage import by_model, total
+from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
 from tasks.models.http.failures import FAILURE_KINDS
 
@@ -107,7 +107,7 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
     """Yield one row per partition and kind of failure; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         place = dict(ref.place)
-        if ref.complete or ref.layer not in {"responses", "judgements"}:
+        if ref.complete or ref.layer not in FROM_OUTSIDE:
             continue
         named = {"dataset": place["dataset"], "model": place.get("judge", place["model"]), "setting": place["setting"]}
         if ref.layer == "judgements":
@@ -115,10 +115,11 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[Row]:
             calls = failed["call_key"].n_unique()
             yield {**named, "what": f"no rating of {place['model']}'s answers", "calls": calls, "next step": "run again"}
             continue
-        failures = lake.read(ref, Responses)["failure"].drop_nulls().cast(pl.String)
-        for failure, calls in failures.value_counts().sort("failure").iter_rows():
-            kind = FAILURE_KINDS[failure]
-            yield {**named, "what": f"{failure}: {kind.meaning}", "calls": calls, "next step": kind.remedy}
+        failed = lake.read(ref, Responses).drop_nulls("failure").cast({"failure": pl.String})
+        by_kind = ["asked_model", "role", "failure"]
+        for model, role, failure, calls in failed.group_by(by_kind).len().sort(by_kind).iter_rows():
+            kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {place['model']})"
+            yield {**named, "model": model, "what": f"{failure}{of}: {kind.meaning}", "calls": calls, "next step": kind.remedy}
 
 
 def cost_rows(manifest: RunManifest) -> list[Row]:

@@ -20,7 +20,7 @@ from flows.planning.resolve import ResolvedPlan, embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
-from schemas.lineage import Missing, PartitionKey, PartitionRef
+from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.retrieval import Retriever
 from schemas.usage import Role, Usage
@@ -39,22 +39,14 @@ from tasks.solvers.steps import InferJob, chunk_partition, infer_partition
 
 def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
     """Find the job's complete partitions; None if something is left to ask."""
-    asked = _find_all(resolved, _asked_keys(resolved, job))
-    if not asked:
-        return None
-    keys = [judgements_partition(resolved, job, asked[0], judge) for judge in resolved.plan.judges]
-    judged = _find_all(resolved, [key for key in keys if key])
-    return None if judged is None else [*asked, *judged]
-
-
-def _asked_keys(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionKey]:
     parts = asked_parts(resolved, job)
-    return [*parts.keys.present(), *([parts.chunk_job.key] if parts.chunk_job else [])] if parts else []
-
-
-def _find_all(resolved: ResolvedPlan, keys: list[PartitionKey]) -> list[PartitionRef] | None:
+    asked = parts.keys.find_all(resolved.lake) if parts else None
+    if parts is None or asked is None:
+        return None
+    judged = (judgements_partition(resolved, job, asked[1], judge) for judge in resolved.plan.judges)
+    keys = [key for key in (parts.chunk_job.key if parts.chunk_job else None, *judged) if key]
     found = [ref for key in keys if (ref := resolved.lake.find(key))]
-    return found if len(found) == len(keys) else None
+    return [*asked, *found] if len(found) == len(keys) else None
 
 
 async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
@@ -134,14 +126,14 @@ async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
     asked = await _ask(resolved, job, resources)
     if items is None or asked is None:
         return [job.missing("its items are not built", "moodflow build says why")]
-    responses, took = asked
+    answers, others = asked
     judges = resolved.plan.judges
-    rated = await asyncio.gather(*(_judge(resolved, job, (items, responses), judge, resources) for judge in judges))
-    return [responses, *took, *(result for results in rated for result in results)]
+    rated = await asyncio.gather(*(_judge(resolved, job, (items, answers), judge, resources) for judge in judges))
+    return [answers, *others, *(result for results in rated for result in results)]
 
 
 Asked = tuple[PartitionRef, Results] | None
-"""Replies, then the other partitions and what they took; None without items."""
+"""Answers, then the other partitions and what they took; None without items."""
 
 
 async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Asked:
@@ -169,9 +161,9 @@ async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) 
     roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in entries.items()}
     counters = {role: UsageCounter(resources.listener) for role in roles}
     pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, retriever)
-    responses, *others = await run_here(infer_partition, infer, lake, solver_resources, pool, counters)
-    helped = [counters[role].usage(job.dataset, helper.name, role) for role, helper in helpers.items() if counters[role].calls]
-    return responses, [*others, *([chunks] if chunks else []), usage_of(responses, lake, counters["tested"]), *helped]
+    responses, answers, *others = await run_here(infer_partition, infer, lake, solver_resources, pool, counters)
+    took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in entries.items() if counters[role].calls]
+    return answers, [responses, *others, *([chunks] if chunks else []), *(took or usage_of(responses, lake))]
 
 
 async def _judge(
@@ -181,11 +173,12 @@ async def _judge(
     judge: ModelEntry,
     resources: InferResources,
 ) -> Results:
-    (items, responses), endpoint, counter = asked, resources.endpoints[judge], UsageCounter(resources.listener)
-    key = judgements_partition(resolved, job, responses, judge)
+    (items, answers), endpoint, counter = asked, resources.endpoints[judge], UsageCounter(resources.listener)
+    key = judgements_partition(resolved, job, answers, judge)
     if key is None:
         return []
     repeat = resolved.plan.judge_repeat
-    rating = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, responses, key, repeat)
+    rating = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, answers, key, repeat)
     ref: PartitionRef = await run_here(judge_partition, rating, resolved.lake, endpoint.chat, endpoint.pool.do_all, counter)
-    return [ref, usage_of(ref, resolved.lake, counter)]
+    took = [counter.usage(job.dataset, judge.name, "judge")] if counter.calls else usage_of(ref, resolved.lake)
+    return [ref, *took]

@@ -7,7 +7,7 @@ import dataframely as dy
 from schemas.tables.comparisons import Ablations, Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements, Responses
 from schemas.tables.scores import (
     AbilityScores,
     DatasetScores,
@@ -26,6 +26,7 @@ LAYERS: Mapping[str, type[dy.Schema]] = {
     "chunks": Chunks,
     "retrievals": Retrievals,
     "responses": Responses,
+    "answers": Answers,
     "judgements": Judgements,
     "item_scores": ItemScores,
     "raw_scores": RawScores,

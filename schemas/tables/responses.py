@@ -1,9 +1,9 @@
-"""Layer `responses`: one row per model call, and `judgements`: one row per judged dimension."""
+"""Layers `responses`: one row per model call, `answers`: what they come to, and `judgements`: one row per judged dimension."""
 
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED
+from schemas.tables.columns import MEASURED, since
 from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 
@@ -15,7 +15,10 @@ class Responses(dy.Schema):
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)
-    turn = dy.Int64(primary_key=True, min=0)
+    turn = dy.Int64(primary_key=True, min=0, description="number of the call among all about the item")
+    role = dy.String(min_length=1, metadata=since("tested"), description="who was asked; tested = the model under test")
+    asked_model = dy.String(min_length=1, metadata=since(pl.col("model")), description="the model that was asked")
+    step = dy.String(min_length=1, metadata=since("answer"), description="what for, in the words of the setting")
     call_key = dy.String(regex=r"^[0-9a-f]{64}$", description="key of the reply in the journal")
     messages = dy.String(min_length=2, description="the conversation sent, canonical JSON")
     option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
@@ -44,6 +47,37 @@ class Responses(dy.Schema):
     def answered_has_a_reply_and_failed_a_failure(cls) -> pl.Expr:
         answered = pl.col("status") == "answered"
         return (pl.col("reply").is_not_null() == answered) & (pl.col("failure").is_null() == answered)
+
+
+class Answers(dy.Schema):
+    """Key: (dataset, item_id, model, setting, repetition, part). Written by infer; read, judged and scored."""
+
+    dataset = dy.String(primary_key=True, min_length=1)
+    item_id = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1)
+    setting = dy.String(primary_key=True, min_length=1)
+    repetition = dy.Int64(primary_key=True, min=0)
+    part = dy.String(primary_key=True, description="of an item with several answers; empty = it has one")
+    status = dy.Enum(list(RESPONSE_STATUSES))
+    failed_role = dy.String(nullable=True, description="whose call failed, so that there is no answer; null = no call did")
+    failure = dy.Enum(list(FAILURES), nullable=True, description="of that call")
+    text = dy.String(nullable=True)
+    turns = dy.List(
+        dy.Struct({"speaker": dy.String(), "text": dy.String()}), nullable=True, description="of a dialogue, in order"
+    )
+    option_order = dy.List(dy.Int64(), nullable=True, description="the item's option shown at each place; null = as in the item")
+    finish_reason = dy.String(nullable=True, description="of the last call that the answer rests on")
+    remark = dy.Enum(list(REMARKS), nullable=True, description="what is odd about that call's reply; null = nothing")
+    token_logprobs = dy.List(
+        dy.Struct({"token": dy.String(), "logprob": dy.Float64()}), nullable=True, description="as that call has them"
+    )
+    call_keys = dy.List(dy.String(), description="of the calls that the answer rests on, or of the one that failed")
+
+    @dy.rule()
+    def answered_says_something_and_failed_whose_call(cls) -> pl.Expr:
+        answered = pl.col("status") == "answered"
+        said = pl.col("text").is_not_null() | pl.col("turns").is_not_null()
+        return (said == answered) & (pl.col("failed_role").is_null() == answered)
 
 
 class Judgements(dy.Schema):

@@ -10,43 +10,47 @@ import polars as pl
 from schemas.letters import option_letters
 from tasks.analysis.number_format import listed, number, shorten
 from tasks.analysis.run_tables import ReportData, System
+from tasks.solvers.answers import SAID
 
 _KEY = ["item_id", "repetition"]
-_Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class ScoredItem:
-    """One scored item: rows of `items`, `item_scores` and, unless the reply is not in this run, `responses` (its last turn).
+    """One scored answer: rows of `items`, `item_scores` and, unless they are not in this run, `answers` and `responses`.
 
-    Of long items also the row of `contexts`, the rows of `judgements` and the chunks that its prompt had (columns PROMPT_CHUNKS).
+    `answer["text"]` is what it says as one text, `call` the last one it rests on. Of built contexts also the row of `contexts`,
+    the rows of `judgements` and the chunks that the prompt had (columns PROMPT_CHUNKS).
     """
 
     item: dict[str, Any]
     score: dict[str, Any]
-    response: dict[str, Any] | None
+    answer: dict[str, Any] | None
     context: dict[str, Any] | None = None
     ratings: tuple[dict[str, Any], ...] = ()
     retrieved: tuple[dict[str, Any], ...] = ()
+    call: dict[str, Any] | None = None
 
     @property
     def order(self) -> tuple[int, ...]:
         """The item's option shown at each place."""
-        shown = self.response.get("option_order") if self.response else None
+        shown = self.answer.get("option_order") if self.answer else None
         return tuple(range(len(self.item["options"] or ())) if shown is None else shown)
 
     @property
     def was_cut_off(self) -> bool:
         """Whether the reply ended at the token limit."""
-        return self.response is not None and self.response["finish_reason"] == "length"
+        return self.answer is not None and self.answer["finish_reason"] == "length"
 
 
 def collect_answers(data: ReportData, system: System, dataset: str, method: str, metric: str) -> tuple[ScoredItem, ...]:
     """Collect every item behind one raw score, by item and repetition."""
     of_dataset = pl.col("dataset") == dataset
     items = {row["item_id"]: row for row in data.items.filter(of_dataset).iter_rows(named=True)}
-    replies = system.of(data.responses).filter(of_dataset).sort([*_KEY, "turn"])
-    last = _last_turns(replies, {name for name, item in items.items() if item["question_type"] == "emotion_expression"})
+    answers = answers_by_key(system.of(data.answers).filter(of_dataset))
+    calls = (
+        system.of(data.responses).filter(of_dataset).rows_by_key([*_KEY, "call_key"], named=True, unique=True, include_key=True)
+    )
     contexts = {row["item_id"]: row for row in data.contexts.filter(of_dataset).iter_rows(named=True)}
     ratings = system.of(data.judgements).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
     retrieved = system.of(data.prompt_chunks).filter(of_dataset).rows_by_key(_KEY, named=True, include_key=True)
@@ -55,28 +59,26 @@ def collect_answers(data: ReportData, system: System, dataset: str, method: str,
         ScoredItem(
             items[row["item_id"]],
             row,
-            last.get(key),
+            answer,
             contexts.get(row["item_id"]),
             tuple(ratings.get(key, ())),
             tuple(retrieved.get(key, ())),
+            calls.get((*key, answer["call_keys"][-1])) if answer else None,
         )
         for row in scores.sort(_KEY).iter_rows(named=True)
         if row["item_id"] in items
         for key in [(row["item_id"], row["repetition"])]
+        for answer in [answers.get((*key, ""))]
     )
 
 
-def _last_turns(replies: pl.DataFrame, in_steps: set[str]) -> dict[_Place, dict[str, Any]]:
-    """Return the last turn of each item; where all turns are the answer, with the replies of all."""
-    last: dict[_Place, dict[str, Any]] = {}
-    for row in replies.iter_rows(named=True):
-        key = (row["item_id"], row["repetition"])
-        if row["item_id"] in in_steps and row["reply"] is not None:
-            said = f"[Step {row['turn']}] {row['reply']}"
-            before = last[key]["reply"] if key in last else None
-            row["reply"] = f"{before}\n\n{said}" if before else said
-        last[key] = row
-    return last
+def answers_by_key(answers: pl.DataFrame) -> dict[tuple[str, int, str], dict[str, Any]]:
+    """Return rows of `answers` by item, repetition and part, with what each says as one `text`."""
+    said = answers.with_columns(text=SAID)
+    found: dict[tuple[str, int, str], dict[str, Any]] = said.rows_by_key(
+        [*_KEY, "part"], named=True, unique=True, include_key=True
+    )
+    return found
 
 
 SHORT_LABEL = 80
@@ -101,7 +103,7 @@ def explain_answer(answer: ScoredItem) -> str:
     """Return why the item did not earn its full score, in one or two sentences."""
     if answer.score["status"] == "unparsed":
         cut = " It stopped at the token limit." if answer.was_cut_off else ""
-        empty = answer.response is not None and not (answer.response["reply"] or "").strip()
+        empty = answer.answer is not None and not (answer.answer["text"] or "").strip()
         what = "The reply is empty" if empty else "No answer could be read from the reply"
         return f"{what}, so the item counts as wrong.{cut}"
     return _EXPLANATIONS.get(answer.item["question_type"], _explain_share)(answer)

@@ -102,15 +102,15 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
     )
 
 
-def orders_shown(responses: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
+def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
     """Return the order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
 
     Args:
-        responses: rows of `responses`, of any number of models: all are asked in the same orders.
+        answers: rows of `answers`, of any number of models: all are asked in the same orders.
     """
-    permuted = responses.filter(pl.col("option_order").is_not_null())["dataset"].unique()
+    permuted = answers.filter(pl.col("option_order").is_not_null())["dataset"].unique()
     asked = ["dataset", "item_id", "repetition"]
-    rows = responses.filter(pl.col("dataset").is_in(permuted.implode())).unique(asked, keep="first").sort(asked)
+    rows = answers.filter(pl.col("dataset").is_in(permuted.implode())).unique(asked, keep="first").sort(asked)
     found: dict[ItemKey, tuple[Order, ...]] = {}
     for dataset, item, order in rows.select("dataset", "item_id", "option_order").iter_rows():
         found[dataset, item] = (*found.get((dataset, item), ()), None if order is None else tuple(order))

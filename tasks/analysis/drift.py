@@ -30,7 +30,7 @@ from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import COMPARISONS_VERSION
-from tasks.solvers.keys import CHUNKS_VERSION, LONG_RESPONSES_VERSION, RESPONSES_VERSION
+from tasks.solvers.keys import ANSWERS_VERSION, CHUNKS_VERSION, LONG_RESPONSES_VERSION, RESPONSES_VERSION
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.prompts import load_prompts
@@ -266,6 +266,7 @@ def _version_of(layer: str, settings: Mapping[str, Any]) -> str:
         "chunks": LONG_RESPONSES_VERSION if long else CHUNKS_VERSION,
         "retrievals": LONG_RESPONSES_VERSION,
         "responses": LONG_RESPONSES_VERSION if long else RESPONSES_VERSION,
+        "answers": ANSWERS_VERSION,
         "judgements": JUDGEMENTS_VERSION,
         "agreements": AGREEMENTS_VERSION,
         "item_scores": REFERENCE_VERSION if settings.get("profile") == "reference" else METRICS_VERSION,

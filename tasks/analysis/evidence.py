@@ -10,18 +10,19 @@ from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.layers import LAYERS
-from tasks.analysis.answers import ScoredItem
+from tasks.analysis.answers import ScoredItem, answers_by_key
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.redaction import redact, restricted_notices
 from tasks.analysis.run_tables import PROMPT_CHUNKS, ReportData, System, join_prompt_chunks
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import measured_columns
+from tasks.solvers.answers import answers_of_replies
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 Key = tuple[str, int]
 """Item and repetition."""
 
-SHOWN = ("items", "responses", "judgements", "item_scores", "contexts")
+SHOWN = ("items", "responses", "answers", "judgements", "item_scores", "contexts")
 OF_ALL = ("items", "contexts")
 """Layers whose partitions are the same for all models and settings."""
 
@@ -36,6 +37,7 @@ class Evidence:
 
     items: pl.DataFrame
     responses: pl.DataFrame
+    answers: pl.DataFrame
     judgements: pl.DataFrame
     item_scores: pl.DataFrame
     contexts: pl.DataFrame
@@ -60,16 +62,16 @@ class Evidence:
     def answer(self, score: dict[str, Any]) -> ScoredItem:
         """Return the item, its answer and how that was scored under one metric."""
         key = (score["item_id"], score["repetition"])
-        turns = self.turns(key)
-        failed = [turn for turn in turns if turn["status"] == "failed"]
+        answer = answers_by_key(self.answers).get((*key, ""))
         contexts = self.contexts.filter(pl.col("item_id") == key[0]).to_dicts()
         return ScoredItem(
             self.item(key[0]),
             score,
-            next(reversed(failed or turns), None),
+            answer,
             contexts[0] if contexts else None,
             tuple(self.about(self.judgements, key)),
             tuple(self.about(self.prompt_chunks, key)),
+            next((turn for turn in self.turns(key) if answer and turn["call_key"] == answer["call_keys"][-1]), None),
         )
 
 
@@ -93,6 +95,8 @@ def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
         layer: reader.read(LAYERS[layer], run.partitions(layer, **({"dataset": dataset} if layer in OF_ALL else asked)))
         for layer in SHOWN
     }
+    if rows["answers"].is_empty():
+        rows["answers"] = answers_of_replies(rows["responses"], rows["items"])
     return Evidence(
         **rows,
         retrievals=retrievals,

@@ -13,6 +13,7 @@ from schemas.errors import UsageError
 from schemas.letters import option_letters
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
+from schemas.usage import TESTED
 from schemas.vocabulary import TooLong
 from tasks.analysis.answers import ScoredItem, chosen_letters, explain_answer
 from tasks.analysis.breakdown import break_down
@@ -26,7 +27,8 @@ from tasks.solvers.prompt_check import RequestOptions, check_prompt
 
 ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
 SCORE = ("method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
-CALL = ("status", "reply", "finish_reason", "remark", "failure", "error", "http_status", "left_out_characters")
+ANSWER = ("finish_reason", "remark", "failure", "failed_role")
+CALL = ("error", "http_status", "left_out_characters")
 RATING = ("judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest", "parse_status", "raw_reply")
 
 NO_VALUE = {
@@ -60,7 +62,7 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
     """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none."""
     scores = evidence.about(evidence.item_scores, key)
     answers = [evidence.answer(score) for score in scores]
-    item, response = answers[0].item, answers[0].response or {}
+    item, said, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
     values = [score["value"] for score in scores if score["value"] is not None]
     dataset = str(item["dataset"])
     return {
@@ -70,7 +72,10 @@ def row_document(run: PastRun, evidence: Evidence, key: Key, named: Sequence[str
         **{name: item[name] for name in ITEM},
         "context_characters": len(item["context"] or ""),
         "options": options_document(answers[0]),
-        **{name if name != "status" else "call": response.get(name) for name in CALL},
+        "call": said.get("status"),
+        "reply": said.get("text"),
+        **{name: said.get(name) for name in ANSWER},
+        **{name: call.get(name) for name in CALL},
         "scores": [
             {**{name: score[name] for name in SCORE}, "why": why(answer)} for score, answer in zip(scores, answers, strict=True)
         ],
@@ -103,8 +108,10 @@ def why(answer: ScoredItem) -> str:
     """Return why the item earned what it did, in a sentence."""
     status = str(answer.score["status"])
     if status in NO_VALUE:
-        failure = (answer.response or {}).get("failure")
-        return f"{NO_VALUE[status]} What went wrong: {failure}." if failure else NO_VALUE[status]
+        said = answer.answer or {}
+        failure, role = said.get("failure"), said.get("failed_role")
+        whose = f", of the {role}" if role and role != TESTED else ""
+        return f"{NO_VALUE[status]} What went wrong: {failure}{whose}." if failure else NO_VALUE[status]
     return explain_answer(answer)
 
 
@@ -118,7 +125,20 @@ def statuses(metrics: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 SENT_CALL = (
-    *("turn", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason", "answered_by", "remark"),
+    *(
+        "turn",
+        "role",
+        "asked_model",
+        "step",
+        "call_key",
+        "messages_sha256",
+        "status",
+        "reply",
+        "reasoning",
+        "finish_reason",
+        "answered_by",
+        "remark",
+    ),
     *("left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens", "token_logprobs"),
     *("latency_s", "attempts"),
 )

@@ -13,7 +13,7 @@ import polars as pl
 from schemas.ablation import Varied
 from schemas.blueprint import Blueprint
 from schemas.errors import LakeError
-from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest
+from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest, by_name
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Judgements
 from tasks.judging.contract import reparse_judgements
@@ -49,7 +49,7 @@ class StoredRun:
     @cached_property
     def by_identity(self) -> dict[str, PartitionRef]:
         """The run's partitions, by what those computed from them call them."""
-        return {ref.identity: ref for ref in self.manifest.partitions}
+        return by_name(self.manifest.partitions)
 
     def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
         """Return partitions that one was computed from, in the order of the manifest.
@@ -78,8 +78,9 @@ class StoredRun:
             return (ref,)  # its raw replies are read again
         parents = self.parents(ref)
         if ref.layer == "item_scores":
-            (responses,) = of_layer(parents, "responses")
-            parents = (*parents, *of_layer(self.parents(responses), "items"))
+            answered = of_layer(parents, "answers", "responses")
+            replies = [one for answers in of_layer(answered, "answers") for one in self.parents(answers)] or answered
+            parents = (*parents, *(one for responses in replies for one in of_layer(self.parents(responses), "items")))
         return parents
 
     def settings(self, ref: PartitionRef) -> ScoreSettings:
@@ -88,9 +89,9 @@ class StoredRun:
         return ScoreSettings(**{name: said[name] for name in ScoreSettings.model_fields})
 
 
-def of_layer(refs: Sequence[PartitionRef], layer: str) -> tuple[PartitionRef, ...]:
-    """Return those of one layer."""
-    return tuple(ref for ref in refs if ref.layer == layer)
+def of_layer(refs: Sequence[PartitionRef], *layers: str) -> tuple[PartitionRef, ...]:
+    """Return those of these layers."""
+    return tuple(ref for ref in refs if ref.layer in layers)
 
 
 def groups(manifest: RunManifest) -> list[Group]:
@@ -129,14 +130,15 @@ def _aggregate_job(stored: StoredRun, ref: PartitionRef) -> AggregateJob:
 def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
     """Compute item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
     inputs = stored.inputs((ref,))
-    (responses,), (items,), judgements = (of_layer(inputs, layer) for layer in ("responses", "items", "judgements"))
+    (answers,), (items,) = of_layer(inputs, "answers", "responses"), of_layer(inputs, "items")
+    judgements = of_layer(inputs, "judgements")
     job = ItemScoreJob(
         dataset=ref.key("dataset"),
         model=ref.key("model"),
         setting=ref.key("setting"),
         methods=blueprint.datasets[ref.key("dataset")].methods,
         items=items,
-        responses=responses,
+        answers=answers,
         judgements=judgements[0] if judgements else None,
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
     )
@@ -161,8 +163,13 @@ def _needles(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    items, responses, judged = (of_layer(stored.parents(ref), layer) for layer in ("items", "responses", "judgements"))
-    return compute_agreements(AgreementJob(ref.key("benchmark"), items, responses, judged), stored.lake)
+    parents = stored.parents(ref)
+    answers, items, judged = (
+        of_layer(parents, "answers", "responses"),
+        of_layer(parents, "items"),
+        of_layer(parents, "judgements"),
+    )
+    return compute_agreements(AgreementJob(ref.key("benchmark"), items, answers, judged), stored.lake)
 
 
 def _ablation(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:

@@ -88,6 +88,11 @@ def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:
             "token_logprobs": lambda _: None,
             "error": hide,
         },
+        "answers": {
+            "text": reply,
+            "turns": lambda turns: turns and [{**turn, "text": reply(turn["text"])} for turn in turns],
+            "token_logprobs": lambda _: None,
+        },
         "item_scores": {"predicted": labels, "gold": labels, "parsed_answer": reading},
         "judgements": {"raw_reply": hide, "error": hide},
         # `haystack` names a source and a span; the names that were changed are words of the text.

@@ -16,7 +16,7 @@ from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements, Responses
 from schemas.vocabulary import Metric
 from tasks.analysis.baselines import Baselines, measure_baselines, orders_shown
 from tasks.analysis.number_format import setting_order, setting_title
@@ -120,6 +120,7 @@ class ReportData:
     item_scores: dy.DataFrame[tables.ItemScores] = field(default_factory=tables.ItemScores.create_empty)
     items: dy.DataFrame[Items] = field(default_factory=Items.create_empty)
     responses: dy.DataFrame[Responses] = field(default_factory=Responses.create_empty)
+    answers: dy.DataFrame[Answers] = field(default_factory=Answers.create_empty)
     judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
     contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
@@ -136,7 +137,7 @@ class ReportData:
     @cached_property
     def baselines(self) -> dict[tuple[str, Metric], Baselines]:
         """What answers without reading earn, by dataset and metric of the blueprint; datasets without items are left out."""
-        orders = orders_shown(self.responses)
+        orders = orders_shown(self.answers)
         by_dataset = self.items.partition_by("dataset", as_dict=True)
         return {
             (dataset, spec.metric): measure_baselines(by_dataset[dataset,], spec.metric, orders)

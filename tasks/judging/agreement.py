@@ -14,7 +14,7 @@ from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.rubrics import Rubric, place_of
 from tasks.lake.fingerprint import partition_key
@@ -31,7 +31,7 @@ FEWEST_PAIRS = 3
 
 def agreements(
     judgements: dy.DataFrame[Judgements],
-    responses: dy.DataFrame[Responses],
+    answers: dy.DataFrame[Answers],
     items: dy.DataFrame[Items],
     rubrics: Mapping[str, Rubric],
 ) -> dy.DataFrame[Agreements]:
@@ -42,8 +42,8 @@ def agreements(
 
     Args:
         judgements: of all judges.
-        responses: that they rated.
-        items: the responses reply to.
+        answers: that they rated.
+        items: the answers are to.
         rubrics: by id, as the judges were asked.
 
     Returns:
@@ -57,7 +57,7 @@ def agreements(
     Raises:
         ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
     """
-    lengths = judged_answers(responses, items).select(*RESPONSE, characters=pl.col("answer").str.len_chars())
+    lengths = judged_answers(answers, items).select(*RESPONSE, characters=pl.col("answer").str.len_chars())
     _check_answers(judgements, lengths)
     rated = judgements.join(lengths, on=RESPONSE).join(_places(judgements, rubrics), on=ASKED)
     rows = [_compare(group) for _, group in rated.group_by(SCOPE)]
@@ -72,7 +72,7 @@ def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
         raise ScoringError(
             "ratings belong to no answer",
             where=", ".join(f"{name} {first[name]}" for name in RESPONSE),
-            expected="ratings of the responses given",
+            expected="ratings of the answers given",
             got=f"{unknown.height} without answer",
             next_step="run the infer stage again for this dataset",
         )

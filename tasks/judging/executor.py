@@ -12,7 +12,7 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import Job, RunJobs
 from tasks.judging.answers import RESPONSE, judged_answers
 from tasks.judging.contract import Contract, Parsed, rating_rows
@@ -125,9 +125,9 @@ def reply_tokens(dimensions: Sequence[str]) -> int:
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each)
 
 
-async def judge_responses(
+async def judge_answers(
     items: dy.DataFrame[Items],
-    responses: dy.DataFrame[Responses],
+    answers: dy.DataFrame[Answers],
     judge: Judge,
     run_jobs: RunJobs,
 ) -> dy.DataFrame[Judgements]:
@@ -135,28 +135,27 @@ async def judge_responses(
 
     Args:
         items: the dataset's items.
-        responses: replies to them; which of them are judged, `judged_answers` says.
+        answers: to them; which of them are judged, `judged_answers` says.
         judge: the judge with its rubric; the embedded one gets a length that just holds the ratings.
         run_jobs: begins the calls, as many at once as is of use.
 
     Returns:
-        One row per judged response, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
+        One row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
         is asked for again, twice at most; then the dimensions are `unparsed`, with the last reply kept. A failed call is
         `failed`. Neither has a rating.
 
     Raises:
-        ScoringError: if a response belongs to no item, or an item has not the references that the rubric shows.
+        ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
-    answers = judged_answers(responses, items).rows(named=True)
-    asked = [(response, repetition) for response in answers for repetition in range(judge.repetitions)]
+    judged = judged_answers(answers, items).rows(named=True)
+    asked = [(answer, repetition) for answer in judged for repetition in range(judge.repetitions)]
     jobs = []
-    for response, repetition in asked:
-        item, answer = by_item[response["dataset"], response["item_id"]], response["answer"]
-        jobs.append(Job(_length(item, answer), partial(judge.rate, item, answer, repetition)))
+    for answer, repetition in asked:
+        item, said = by_item[answer["dataset"], answer["item_id"]], answer["answer"]
+        jobs.append(Job(_length(item, said), partial(judge.rate, item, said, repetition)))
     verdicts = await run_jobs(jobs)
-    judged = zip(asked, verdicts, strict=True)
-    rows = [row for (response, _), verdict in judged for row in judge.rows(response, verdict)]
+    rows = [row for (answer, _), verdict in zip(asked, verdicts, strict=True) for row in judge.rows(answer, verdict)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
@@ -186,15 +185,15 @@ async def plan_ratings(
 
 
 def judgements_key(
-    responses: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
+    answers: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
 ) -> PartitionKey:
-    """Return the key of one judge's ratings of one partition of responses.
+    """Return the key of one judge's ratings of one partition of answers.
 
     That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
     so more than once.
 
     Args:
-        responses: what is rated.
+        answers: what is rated.
         judge: the judging model.
         rubric: its id.
         rubric_sha256: hash of its content.
@@ -207,5 +206,5 @@ def judgements_key(
         **({"json_schema": False} if judge.dialect and "json_schema" in judge.dialect.unsent else {}),
         **({"repetitions": repetitions} if repetitions > 1 else {}),
     }
-    keys = {**dict(responses.place), "judge": judge.name, "rubric": rubric}
-    return partition_key("judgements", keys, settings, parents=[responses.identity], version=JUDGEMENTS_VERSION)
+    keys = {**dict(answers.place), "judge": judge.name, "rubric": rubric}
+    return partition_key("judgements", keys, settings, parents=[answers.identity], version=JUDGEMENTS_VERSION)

@@ -1,4 +1,4 @@
-"""Steps of judging: have a judge rate one partition of responses (infer stage); compare judges (score stage)."""
+"""Steps of judging: have a judge rate one partition of answers (infer stage); compare judges (score stage)."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,42 +10,43 @@ from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
 from tasks.judging.agreement import agreements, agreements_key
 from tasks.judging.answers import judged_answers
-from tasks.judging.executor import Judge, judge_responses
+from tasks.judging.executor import Judge, judge_answers
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
+from tasks.solvers.answers import read_answers
 from tasks.steps import step, up_to_date
 
 
 @dataclass(frozen=True)
 class JudgeJob:
-    """One partition of responses to rate, each answer `repetitions` times."""
+    """One partition of answers to rate, each `repetitions` times."""
 
     dataset: str
     model: str
     rubric: str
     judge: ModelEntry
     items: PartitionRef
-    responses: PartitionRef
+    answers: PartitionRef
     key: PartitionKey
     repetitions: int = 1
 
     @property
     def setting(self) -> str:
         """In which the answers were given."""
-        return self.responses.key("setting")
+        return self.answers.key("setting")
 
 
 @step("judge {job.dataset}/{job.model}/{job.setting} by {job.judge.name}")
 async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJobs, listener: ProgressListener) -> Any:
-    """Rate every answered response; a failed judge call is a row too, and leaves the partition incomplete.
+    """Rate every answer; a failed judge call is a row too, and leaves the partition incomplete.
 
     Args:
         job: what to rate.
-        lake: has the responses, and gets the judgements.
+        lake: has the answers, and gets the judgements.
         chat: the judge's client.
         run_jobs: begins the judge's calls.
         listener: told of every reply.
@@ -55,27 +56,27 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     """
     if found := lake.find(job.key):
         return up_to_date(found)
-    items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
-    listener.expect(judged_answers(responses, items).height * job.repetitions)
+    items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
+    listener.expect(judged_answers(answers, items).height * job.repetitions)
     judging = Judge(job.judge, load_rubric(job.rubric), chat, listener.on_reply, job.repetitions)
-    judgements = await judge_responses(items, responses, judging, run_jobs)
+    judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
 
 
 @dataclass(frozen=True)
 class AgreementJob:
-    """Ratings of a benchmark's answers by all judges, the responses they rate and the items these reply to."""
+    """Ratings of a benchmark's answers by all judges, these answers and the items they are to."""
 
     benchmark: str
     items: tuple[PartitionRef, ...]
-    responses: tuple[PartitionRef, ...]
+    answers: tuple[PartitionRef, ...]
     judgements: tuple[PartitionRef, ...]
 
     @property
     def key(self) -> PartitionKey:
         """Key of what is found."""
-        return agreements_key(self.benchmark, [*self.items, *self.responses, *self.judgements])
+        return agreements_key(self.benchmark, [*self.items, *self.answers, *self.judgements])
 
 
 @step("compare judges")
@@ -93,7 +94,7 @@ async def compare_judges(job: AgreementJob, lake: Lake) -> Any:
 def compute_agreements(job: AgreementJob, lake: Lake) -> pl.DataFrame:
     """Return rows of `agreements`, from what the lake holds."""
     items = Items.validate(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(job.items)]))
-    responses = Responses.validate(pl.concat([lake.read(ref, Responses) for ref in job.responses]))
+    answers = Answers.validate(pl.concat([read_answers(lake, ref, items) for ref in job.answers]))
     judgements = Judgements.validate(pl.concat([lake.read(ref, Judgements) for ref in job.judgements]))
     rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-    return agreements(judgements, responses, items, rubrics)
+    return agreements(judgements, answers, items, rubrics)

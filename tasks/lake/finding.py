@@ -41,7 +41,7 @@ def located(path: str) -> PartitionRef | None:
 
 @dataclass(frozen=True)
 class Holdings:
-    """Partitions of a lake by their identity, which is what other partitions name them by; and rejected rows by fingerprint."""
+    """Partitions of a lake by fingerprint, incomplete ones by their identity; and rejected rows by fingerprint."""
 
     partitions: dict[str, PartitionRef] = field(default_factory=dict)
     rejected: dict[str, PartitionRef] = field(default_factory=dict)
@@ -56,8 +56,12 @@ class Holdings:
             if ref.layer.endswith(REJECTED):
                 found.rejected[ref.fingerprint] = ref
             else:
-                found.partitions[ref.identity] = ref
+                found.partitions[ref.fingerprint if ref.complete else ref.identity] = ref
         return found
+
+    def find(self, identity: str) -> PartitionRef | None:
+        """Return the partition that another one names so, or that has at least its fingerprint: names of files say no more."""
+        return self.partitions.get(identity) or self.partitions.get(identity.partition(".")[0])
 
     def named(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.

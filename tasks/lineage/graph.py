@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from schemas.errors import LakeError, UsageError
 from schemas.graph import LineageEdge, LineageGraph, LineageNode, SourceName
-from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest
+from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
 from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_manifest, run_folder
@@ -37,7 +37,7 @@ def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[
 
 def diagram_of_run(manifest: RunManifest) -> Iterator[str]:
     """Draw the layers of a run as a mermaid graph."""
-    known = {ref.identity: ref for ref in manifest.partitions}
+    known = by_name(manifest.partitions)
     edges = ((known[one].layer, ref.layer) for ref in manifest.partitions for one in ref.parents if one in known)
     return layer_diagram(((ref.layer, ref.rows) for ref in manifest.partitions), edges)
 
@@ -147,7 +147,7 @@ def _add_run(builder: GraphBuilder, manifest: RunManifest) -> str:
         package_version=manifest.package_version,
         git_commit=manifest.git_commit,
     )
-    root, known = builder.add(node), {ref.identity: ref for ref in manifest.partitions}
+    root, known = builder.add(node), by_name(manifest.partitions)
     listed = _add_upstream(builder, manifest.partitions, known, Holdings.of(builder.lake.root))
     used = {edge.source for edge in builder.edges}
     for last in [one for one in listed if one not in used]:
@@ -170,12 +170,19 @@ def _add_upstream(
         if sibling := holdings.rejected.get(ref.fingerprint):
             _add_rejected(builder, sibling, rejected_of=node)
         for parent in described.parents:
-            found = known.get(parent) or holdings.partitions.get(parent)
+            found = known.get(parent) or _held(builder.lake, holdings, parent)
             builder.link(found.path if found else builder.add(_unknown_node(parent)), node)
             if found and parent not in seen:
                 seen.add(parent)
                 left.append(found)
     return [ref.path for ref in listed]
+
+
+def _held(lake: Lake, holdings: Holdings, parent: str) -> PartitionRef | None:
+    """Return the partition of the lake that another one names so; null if it has other replies by now."""
+    found = holdings.find(parent)
+    footer = _read(lake, found)[0] if found else None
+    return None if footer and parent not in by_name([footer.partition]) else found
 
 
 def _add_rejected(builder: GraphBuilder, ref: PartitionRef, rejected_of: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Score responses for `item_scores`: read each, compare it with its item's gold, give it a status.
+"""Score answers for `item_scores`: read each, compare it with its item's gold, give it a status.
 
 Whose failure it was decides: a reply that cannot be read is the model's and counts as wrong (value 0, the lowest points in a
 questionnaire); a failed call or an unusable judge is ours, and its value is missing.
@@ -16,11 +16,12 @@ from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.answers import METRIC_ROWS, ParsedAnswer, Question, measure, read_answer
+from tasks.solvers.answers import SAID
 
 
 class Rating(NamedTuple):
@@ -99,46 +100,39 @@ class Ratings:
 
 def score_items(
     items: dy.DataFrame[Items],
-    responses: dy.DataFrame[Responses],
+    answers: dy.DataFrame[Answers],
     judgements: dy.DataFrame[Judgements] | None,
     method: MethodSpec,
 ) -> dy.DataFrame[ItemScores]:
-    """Score the responses to a dataset by one method.
+    """Score the answers to a dataset by one method.
 
     Args:
         items: the dataset's items.
-        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer, unless a turn failed.
-            Each (model, setting, repetition) covers every item.
-        judgements: of these responses, needed by a judged method; rows of other rubrics are ignored.
+        answers: each (model, setting, repetition) covers every item.
+        judgements: of these answers, needed by a judged method; rows of other rubrics are ignored.
         method: names the metrics, one row each.
 
     Returns:
-        One row per response item and metric, sorted by key. Where the gold is options, `predicted` and `gold` hold their texts
+        One row per answer and metric, sorted by key. Where the gold is options, `predicted` and `gold` hold their texts
         (or roles, see Question.predicted_labels): null is an answer that never came. Answers, letters and labels are in the
         item's own order of options; `chosen_place` and `gold_place` are the places as they were shown.
 
     Raises:
-        ScoringError: if items are without response or responses without item, the method is of another profile, a metric does not
+        ScoringError: if items are without answer or answers without item, the method is of another profile, a metric does not
             suit an item's type, the order of shown options is none of the item's, or a judged method has no judgements or those
             of several judges.
     """
-    answers = last_turns(responses)
     check_coverage(items, answers)
     check_metrics(items, method)
     questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
     ratings = read_ratings(judgements, method) if method.judged else Ratings({}, frozenset())
     rows = [
         row
-        for response in answers.iter_rows(named=True)
-        for row in _score_response(questions[response["dataset"], response["item_id"]], response, ratings, method)
+        for answer in answers.with_columns(said=SAID).iter_rows(named=True)
+        for row in _score_answer(questions[answer["dataset"], answer["item_id"]], answer, ratings, method)
     ]
     frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
     return ItemScores.validate(frame.sort(ItemScores.primary_key()))
-
-
-def last_turns(responses: dy.DataFrame[Responses]) -> pl.DataFrame:
-    """Return one row per (item, model, setting, repetition): its last turn, or one that failed: then there is no whole answer."""
-    return responses.sort(pl.col("status") == "failed", "turn").unique(RESPONSE, keep="last", maintain_order=True)
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
@@ -146,13 +140,13 @@ def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
     lacking = asked.join(answers, on=RESPONSE, how="anti") if not answers.is_empty() else items.select(ITEM)
     unknown = answers.join(items, on=ITEM, how="anti").select(RESPONSE)
-    for frame, what in ((lacking, "items have no response row"), (unknown, "responses belong to no item")):
+    for frame, what in ((lacking, "items have no answer"), (unknown, "answers belong to no item")):
         if not frame.is_empty():
             first = frame.sort(frame.columns).row(0, named=True)
             raise ScoringError(
                 what,
                 where=", ".join(f"{name} {value}" for name, value in first.items()),
-                expected="one response per item, model, setting and repetition, failed calls included",
+                expected="an answer per item, model, setting and repetition, failed ones included",
                 got=f"{frame.height} without counterpart; the first is named above",
                 next_step="run the infer stage again for this dataset",
             )
@@ -187,7 +181,7 @@ def check_order(question: Question, order: Sequence[int]) -> None:
     if sorted(order) != list(range(len(question.options))):
         raise ScoringError(
             "the order in which options were shown is not one of the item's options",
-            where=f"item {question.item_id}, column option_order of the responses",
+            where=f"item {question.item_id}, column option_order of the answers",
             expected=f"each of the places 0 to {len(question.options) - 1} once" if question.options else "null",
             got=str(list(order)),
             next_step="run the infer stage again for this dataset",
@@ -225,25 +219,25 @@ def _response_key(row: Mapping[str, Any]) -> ResponseKey:
     return (row["dataset"], row["item_id"], row["model"], row["setting"], row["repetition"])
 
 
-def _score_response(
-    question: Question, response: Mapping[str, Any], ratings: Ratings, method: MethodSpec
+def _score_answer(
+    question: Question, answer: Mapping[str, Any], ratings: Ratings, method: MethodSpec
 ) -> Iterator[dict[str, Any]]:
-    reply, order = response["reply"], response["option_order"]
+    said, order = answer["said"], answer["option_order"]
     if order is not None:
         check_order(question, order)
-    cut = response["finish_reason"] == "length"
-    tokens = [(entry["token"], entry["logprob"]) for entry in response["token_logprobs"] or ()]
-    answer = None if reply is None else read_answer(question, reply, cut=cut, order=order, token_logprobs=tokens)
+    cut = answer["finish_reason"] == "length"
+    tokens = [(entry["token"], entry["logprob"]) for entry in answer["token_logprobs"] or ()]
+    parsed = None if said is None else read_answer(question, said, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
-        rated = ratings.rate(_response_key(response), spec.metric) if spec.metric in RATED else None
-        outcome = _outcome(question, answer, spec, rated, answered=reply is not None)
-        read = None if outcome.status == "unparsed" else answer
+        rated = ratings.rate(_response_key(answer), spec.metric) if spec.metric in RATED else None
+        outcome = _outcome(question, parsed, spec, rated, answered=said is not None)
+        read = None if outcome.status == "unparsed" else parsed
         yield {
-            **{name: response[name] for name in RESPONSE},
+            **{name: answer[name] for name in RESPONSE},
             "method": method.id,
             "metric": spec.metric,
             "parsed_answer": read.shown if read else None,
-            "predicted": None if reply is None else _labels(question, spec.metric, read),
+            "predicted": None if said is None else _labels(question, spec.metric, read),
             "gold": question.gold_labels(spec.metric),
             "chosen_place": shown_place(question, read.indices if read else (), order),
             "gold_place": shown_place(question, question.gold_indices, order),
@@ -278,8 +272,8 @@ def shown_place(question: Question, indices: Sequence[int], order: Sequence[int]
     return indices[0] if order is None else order.index(indices[0])
 
 
-def item_scores_key(responses: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Return the key of the scored items of one partition of responses.
+def item_scores_key(answers: PartitionRef, judgements: Sequence[PartitionRef], methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Return the key of the scored items of one partition of answers.
 
     Weights and normalisation are left out: they act later, so changing them does not score the items again.
     """
@@ -292,5 +286,5 @@ def item_scores_key(responses: PartitionRef, judgements: Sequence[PartitionRef],
         }
         for method in methods
     ]
-    parents = [responses.identity, *(ref.identity for ref in judgements)]
-    return partition_key("item_scores", dict(responses.place), {"methods": asked}, parents, METRICS_VERSION)
+    parents = [answers.identity, *(ref.identity for ref in judgements)]
+    return partition_key("item_scores", dict(answers.place), {"methods": asked}, parents, METRICS_VERSION)

@@ -1,4 +1,4 @@
-"""The score stage's step for items: score one partition of responses, in the corrected or the reference profile."""
+"""The score stage's step for items: score one partition of answers, in the corrected or the reference profile."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +8,12 @@ import polars as pl
 from schemas.blueprint import MethodSpec
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.reference.scoring import score_reference
+from tasks.solvers.answers import read_answers
 from tasks.steps import step, up_to_date
 
 
@@ -25,7 +26,7 @@ class ItemScoreJob:
     setting: str
     methods: tuple[MethodSpec, ...]
     items: PartitionRef
-    responses: PartitionRef
+    answers: PartitionRef
     judgements: PartitionRef | None
     key: PartitionKey
 
@@ -38,7 +39,7 @@ class ItemScoreJob:
 
 @step("score {job.title}")
 async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
-    """Read replies as answers and compare them with the gold.
+    """Read answers and compare them with the gold.
 
     Returns:
         PartitionRef of the item scores.
@@ -50,13 +51,14 @@ async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
 
 def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     """Return rows of `item_scores`, from what the lake holds; methods of the reference profile do not look at ratings."""
-    items, responses = lake.read(job.items, Items), lake.read(job.responses, Responses)
+    items = lake.read(job.items, Items)
+    answers = read_answers(lake, job.answers)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
     return pl.concat(
         [
-            score_reference(items, responses, method)
+            score_reference(items, answers, method)
             if method.profile == "reference"
-            else score_items(items, responses, judgements, method)
+            else score_items(items, answers, judgements, method)
             for method in job.methods
         ]
     )

@@ -19,6 +19,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.render.page import write_report, write_text
 from tasks.reporting.render.summary import write_ablation_summary
+from tasks.solvers.answers import answers_of_replies
 from tasks.steps import step
 
 
@@ -57,8 +58,10 @@ def load_report_data(job: ReportJob, lake: Lake) -> ReportData:
         return schema.validate(pl.concat(frames) if frames else schema.create_empty())
 
     scores = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability")
-    others = ("totals", "item_scores", "items", "responses", "judgements", "contexts", "retrievals", "agreements")
+    others = ("totals", "item_scores", "items", "responses", "answers", "judgements", "contexts", "retrievals", "agreements")
     tables = {name: layer(f"{name}_scores") for name in scores} | {name: layer(name) for name in others}
+    if not any(ref.layer == "answers" for ref in job.manifest.partitions):
+        tables["answers"] = answers_of_replies(tables["responses"], tables["items"])
     return ReportData(
         manifest=job.manifest,
         blueprint=job.blueprint,

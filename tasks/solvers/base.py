@@ -5,20 +5,22 @@ from typing import NamedTuple
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
+from schemas.usage import TESTED, Role
 from tasks.solvers.prompts import Prompts, build_messages, choose_sampling, choose_top_logprobs
 
 
 class Call(NamedTuple):
     """One call and what became of it.
 
-    `left_out_characters` of the item's context were not sent, 0 = it was sent whole. `of_helper`: not the model under test was
-    asked, but one that helps it.
+    `role`: who was asked, `tested` is the model under test. `step`: what for. `left_out_characters` of the item's context were
+    not sent, 0 = it was sent whole.
     """
 
     request: ChatRequest
     reply: ChatReply
+    role: Role = TESTED
+    step: str = "answer"
     left_out_characters: int = 0
-    of_helper: bool = False
 
 
 class UnsentCalls(list[ChatRequest]):
@@ -30,11 +32,7 @@ class UnsentCalls(list[ChatRequest]):
         return ChatReply(failure="budget", error="not sent: this is a forecast")
 
 
-Transcript = tuple[Call, ...]
-"""The calls of one item in order; the last reply is the answer."""
-
-
-async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, repetition: int = 0) -> Transcript:
+async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, repetition: int = 0) -> Call:
     """Ask one item with one call.
 
     Args:
@@ -53,4 +51,4 @@ async def direct(item: Item, entry: ModelEntry, prompts: Prompts, chat: Chat, re
         top_logprobs=choose_top_logprobs(entry, item),
         capabilities=entry.dialect or DEFAULT_CAPABILITIES,
     )
-    return (Call(request, await chat(request)),)
+    return Call(request, await chat(request))

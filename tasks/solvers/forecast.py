@@ -149,6 +149,8 @@ def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -
     for path in paths:
         with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
+        if layer == "responses" and "asked_model" not in stored.columns:
+            stored = stored.with_columns(asked_model="model")  # version 0.1 kept the calls of the model under test alone
         if set(columns) <= set(stored.columns):
             frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)
@@ -169,10 +171,10 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
     estimator = Estimator()
     for model in dict.fromkeys(tested):
         place = f"*/model={quote(model, safe='')}/*/*.parquet"
-        replies = read_replies(lake, "responses", place, [*TOKENS, "call_key", "messages"])
-        for messages, prompt, completion in replies.select("messages", *TOKENS).iter_rows():
+        replies = read_replies(lake, "responses", place, [*TOKENS, "call_key", "asked_model", "messages"])
+        for asked, messages, prompt, completion in replies.select("asked_model", "messages", *TOKENS).iter_rows():
             texts = [message["content"] for message in json.loads(messages)]
-            estimator.learn(measure_texts(model, texts, judged=False), prompt, completion)
+            estimator.learn(measure_texts(asked, texts, judged=False), prompt, completion)
     for judge in dict.fromkeys(judges):
         place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
         # Of a judge only the lengths of its replies: what it was asked is not stored.

@@ -14,11 +14,14 @@ from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions
 from tasks.solvers.truncation import truncation_settings
 
-RESPONSES_VERSION = "3"
+RESPONSES_VERSION = "4"
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
-LONG_RESPONSES_VERSION = "1"
+LONG_RESPONSES_VERSION = "2"
 """The same for items with a context built for them; solvers and prompts carry versions of their own."""
+
+ANSWERS_VERSION = "1"
+"""Bumped when answers are taken otherwise from the same replies."""
 
 CHUNKS_VERSION = "1"
 """Bumped when a text is split differently."""
@@ -57,6 +60,11 @@ def responses_key(
     }
     keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
     return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)
+
+
+def answers_key(responses: PartitionRef) -> PartitionKey:
+    """Return the key of the answers that one partition of replies comes to."""
+    return partition_key("answers", dict(responses.place), {}, [responses.identity], ANSWERS_VERSION)
 
 
 def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:

@@ -8,7 +8,7 @@ from schemas.vocabulary import Setting
 from tasks.solvers.base import direct
 from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.prompts import load_prompts
-from tasks.solvers.state import AskedItem, Solve, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import AskedItem, Solve, SolverOptions, SolverOutput, SolverResources, state_answer
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     if asked.context is not None:
         return await solve(asked, options, resources, repetition)
     tested = resources.roles["tested"]
-    return SolverOutput(await direct(asked.item, tested.entry, load_prompts(), tested.chat, repetition))
+    calls = (await direct(asked.item, tested.entry, load_prompts(), tested.chat, repetition),)
+    return SolverOutput(calls, state_answer(calls))
 
 
 SOLVERS: Mapping[Setting, Solver] = {

@@ -12,14 +12,14 @@ from schemas.chat import Chat, ChatReply, ChatRequest
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk
-from schemas.tables.responses import Responses
-from schemas.usage import Role
+from schemas.tables.responses import Answers, Responses
+from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import Call, Transcript
+from tasks.solvers.base import Call
 from tasks.solvers.option_order import Presentation, show_in_order
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import Answer, AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tasks.solvers.truncation import solve_within_context
 
 COPIED = (
@@ -29,6 +29,7 @@ COPIED = (
 """Fields of a reply that `responses` has under the same name."""
 
 RESPONSES_SCHEMA = Responses.create_empty().schema
+ANSWERS_SCHEMA = Answers.create_empty().schema
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
 
@@ -91,12 +92,12 @@ async def solve_item(asked: AskedItem, options: SolverOptions, resources: Solver
     """
     tries: list[SolverOutput] = []
 
-    async def run_once(shown: Item) -> Transcript:
+    async def run_once(shown: Item) -> tuple[Call, ...]:
         tries.append(await SOLVERS[options.setting].solve(replace(asked, item=shown), options, resources, repetition))
-        return tries[-1].transcript
+        return tries[-1].calls
 
-    transcript = await solve_within_context(asked.item, options.too_long, run_once)
-    return replace(tries[-1], transcript=transcript)
+    calls = await solve_within_context(asked.item, options.too_long, run_once)
+    return replace(tries[-1], calls=calls)
 
 
 def with_listeners(resources: SolverResources, listeners: Listeners) -> SolverResources:
@@ -109,7 +110,7 @@ def with_listeners(resources: SolverResources, listeners: Listeners) -> SolverRe
             nonlocal made
             made += 1
             # The first call of the model under test was expected with its item.
-            if role != "tested" or made > 1:
+            if role != TESTED or made > 1:
                 listeners[role].expect(1)
             reply = await role_model.chat(request)
             listeners[role].on_reply(reply)
@@ -141,15 +142,13 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
         call: request and reply.
     """
     request, reply = call.request, call.reply
-    found = reply.top_logprobs
     messages = request.messages_json
     return {
-        "dataset": presentation.row["dataset"],
-        "item_id": presentation.row["item_id"],
-        "model": system[0],
-        "setting": system[1],
-        "repetition": presentation.repetition,
+        **_asked_key(presentation, system),
         "turn": turn,
+        "role": call.role,
+        "asked_model": request.model,
+        "step": call.step,
         "call_key": request.key,
         "option_order": presentation.order,
         "messages": messages,
@@ -158,9 +157,25 @@ def response_row(presentation: Presentation, system: tuple[str, str], turn: int,
         "reply": reply.text if reply.failure is None else None,
         "answered_by": reply.model,
         "left_out_characters": call.left_out_characters,
-        "token_logprobs": None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found],
+        "token_logprobs": _token_logprobs(reply),
         **{name: getattr(reply, name) for name in COPIED},
     }
+
+
+def _asked_key(presentation: Presentation, system: tuple[str, str]) -> dict[str, Any]:
+    """Return what rows about one item, asked once, share."""
+    return {
+        "dataset": presentation.row["dataset"],
+        "item_id": presentation.row["item_id"],
+        "model": system[0],
+        "setting": system[1],
+        "repetition": presentation.repetition,
+    }
+
+
+def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
+    found = reply.top_logprobs
+    return None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found]
 
 
 def response_rows(
@@ -170,6 +185,32 @@ def response_rows(
     rows = [
         response_row(presentation, system, turn, call)
         for presentation, output in zip(presentations, outputs, strict=True)
-        for turn, call in enumerate(output.transcript)
+        for turn, call in enumerate(output.calls)
     ]
     return pl.DataFrame(rows, schema=RESPONSES_SCHEMA)
+
+
+def answer_rows(presentations: Sequence[Presentation], outputs: Sequence[SolverOutput], system: tuple[str, str]) -> pl.DataFrame:
+    """Return one row of `answers` per answer, in no order."""
+    rows = [
+        {**_asked_key(presentation, system), "option_order": presentation.order, **_answer_columns(answer)}
+        for presentation, output in zip(presentations, outputs, strict=True)
+        for answer in output.answers
+    ]
+    return pl.DataFrame(rows, schema=ANSWERS_SCHEMA)
+
+
+def _answer_columns(answer: Answer) -> dict[str, Any]:
+    last = answer.rests_on[-1].reply
+    return {
+        "part": answer.part,
+        "status": "answered" if answer.failed_role is None else "failed",
+        "failed_role": answer.failed_role,
+        "failure": last.failure if answer.failed_role else None,
+        "text": answer.text,
+        "turns": [turn._asdict() for turn in answer.turns] or None,
+        "finish_reason": last.finish_reason,
+        "remark": last.remark,
+        "token_logprobs": _token_logprobs(last),
+        "call_keys": [call.request.key for call in answer.rests_on],
+    }

@@ -1,6 +1,6 @@
 """What a solver works with and what it yields: the item asked, models in their roles, options, calls, further rows."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
 from schemas.vocabulary import RetrievalStage, Setting, TooLong
-from tasks.solvers.base import Transcript
+from tasks.solvers.base import Call
 
 CONTEXT = "context"
 """Corpus of the chunks of an item's own context."""
@@ -80,17 +80,60 @@ class Pool(NamedTuple):
     corpus: str = CONTEXT
 
 
-@dataclass(frozen=True)
-class SolverOutput:
-    """What became of one item; `written` are the chunks of what the model wrote itself.
+class Turn(NamedTuple):
+    """What one party of a dialogue said."""
 
-    `transcript` holds the calls of the model under test; the last reply is the answer (of emotion expression all are). A call of
-    Sage or critic that failed is its last call instead, since nothing can be asked then. A call that failed ends it.
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is read, judged and scored of an item: a text, or the turns of a dialogue; neither where a call failed.
+
+    Attributes:
+        part: which of several answers of the item; empty where it has one.
+        text: null = there is none.
+        turns: of a dialogue, in order.
+        failed_role: whose call failed, so that there is no answer; null = no call did.
+        rests_on: the calls it was taken from, or the one that failed.
     """
 
-    transcript: Transcript
+    rests_on: tuple[Call, ...]
+    part: str = ""
+    text: str | None = None
+    turns: tuple[Turn, ...] = ()
+    failed_role: Role | None = None
+
+
+@dataclass(frozen=True)
+class SolverOutput:
+    """What became of one item.
+
+    Attributes:
+        calls: every call in order, whoever was asked; a call that failed ends what rests on it.
+        answers: one, or one per part.
+        retrieved: chunks that were ranked.
+        written: chunks of what the model wrote itself.
+    """
+
+    calls: tuple[Call, ...]
+    answers: tuple[Answer, ...]
     retrieved: tuple[RetrievedChunk, ...] = ()
     written: tuple[Pool, ...] = ()
+
+
+def state_answer(calls: Sequence[Call]) -> tuple[Answer, ...]:
+    """State an answer that is the reply to the last call, if none failed."""
+    failed = first_failed(calls)
+    if failed is not None:
+        return (Answer((failed,), failed_role=failed.role),)
+    return (Answer((calls[-1],), text=calls[-1].reply.text),)
+
+
+def first_failed(calls: Sequence[Call]) -> Call | None:
+    """Return the first call that failed; null if all were answered."""
+    return next((call for call in calls if call.reply.failure is not None), None)
 
 
 @dataclass(frozen=True)

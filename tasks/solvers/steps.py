@@ -13,12 +13,13 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import Retriever
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Answers, Responses
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, split_context
+from tasks.solvers.keys import answers_key
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
-from tasks.solvers.run import BuiltContexts, Listeners, read_item, response_rows, run_solver
+from tasks.solvers.run import BuiltContexts, Listeners, answer_rows, read_item, response_rows, run_solver
 from tasks.solvers.state import CONTEXT, SolverOptions, SolverOutput, SolverResources
 from tasks.steps import step, up_to_date
 
@@ -60,9 +61,12 @@ class InferKeys(NamedTuple):
     retrievals: PartitionKey | None = None
     written: PartitionKey | None = None
 
-    def present(self) -> list[PartitionKey]:
-        """List the keys that are there."""
-        return [key for key in self if key is not None]
+    def find_all(self, lake: Lake) -> list[PartitionRef] | None:
+        """Find everything that a setting yielded, the replies first, then the answers; None if something is missing."""
+        found = [lake.find(key) for key in self if key is not None]
+        answers = lake.find(answers_key(found[0])) if found[0] else None
+        refs = [ref for ref in (found[0], answers, *found[1:]) if ref]
+        return refs if len(refs) == len(found) + 1 else None
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,10 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
         listeners: told of every reply.
 
     Returns:
-        PartitionRefs of the responses and, where the setting retrieves, of the retrievals and of chunks of what was written.
+        PartitionRefs of the responses, of the answers and, where the setting retrieves, of the retrievals and of chunks of what
+        was written.
     """
-    found = [ref for key in job.keys.present() if (ref := lake.find(key))]
-    if len(found) == len(job.keys.present()):
+    if found := job.keys.find_all(lake):
         return up_to_date(found)
     presentations = plan_epochs(lake.read(job.items, Items), job.epochs)
     chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
@@ -108,9 +112,9 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
 def write_outputs(
     job: InferJob, lake: Lake, presentations: list[Presentation], outputs: list[SolverOutput]
 ) -> list[PartitionRef]:
-    """Write what a setting yielded; the responses last, so that they are there only when the rest is."""
-    solved = list(zip(presentations, outputs, strict=True))
-    responses = response_rows(presentations, outputs, (job.entry.name, job.options.setting))
+    """Write what a setting yielded; the answers last, so that they are there only when the rest is."""
+    solved, system = list(zip(presentations, outputs, strict=True)), (job.entry.name, job.options.setting)
+    responses = response_rows(presentations, outputs, system)
     complete = not (responses["status"] == "failed").any()
     refs = []
     if job.keys.retrievals is not None:
@@ -125,7 +129,9 @@ def write_outputs(
         ]
         table = pl.DataFrame(written, schema=Chunks.create_empty().schema)
         refs.append(lake.write(job.keys.written, table, Chunks, complete=complete))
-    return [lake.write(job.keys.responses, responses, Responses, complete=complete), *refs]
+    replies = lake.write(job.keys.responses, responses, Responses, complete=complete)
+    answers = lake.write(answers_key(replies), answer_rows(presentations, outputs, system), Answers, complete=complete)
+    return [replies, answers, *refs]
 
 
 def retrieval_rows(job: InferJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:

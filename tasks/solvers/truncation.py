@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from schemas.item import Item
+from schemas.usage import TESTED
 from schemas.vocabulary import Language, TooLong
 from tasks.models.http.failures import read_max_context
-from tasks.solvers.base import Call, Transcript
+from tasks.solvers.base import Call
 
 TRUNCATION_VERSION = "1"
 """Bumped when a context is cut elsewhere or marked otherwise."""
@@ -51,7 +52,7 @@ PROMPT_TOKENS = tuple(
 )
 """How OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Gemini state the length of the prompt they refuse."""
 
-RunOnce = Callable[[Item], Awaitable[Transcript]]
+RunOnce = Callable[[Item], Awaitable[tuple[Call, ...]]]
 
 
 def truncation_settings(too_long: TooLong) -> dict[str, Any]:
@@ -66,7 +67,7 @@ class Truncated(NamedTuple):
     left_out_characters: int
 
 
-async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> Transcript:
+async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> tuple[Call, ...]:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     Args:
@@ -79,18 +80,20 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
         has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough. What a helper found too long
         is not the item: that is not asked again.
     """
-    transcript = await run_once(item)
+    calls = await run_once(item)
     shown = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
-        call = transcript[-1]
-        if call.reply.failure != "context_too_long" or call.of_helper:
+        call = calls[-1]
+        if call.reply.failure != "context_too_long" or call.role != TESTED:
             break
         cut = truncate(item, choose_length(call, len(shown.context or "")), too_long)
         if cut is None:
             break
         shown = cut.item
-        transcript = tuple(made._replace(left_out_characters=cut.left_out_characters) for made in await run_once(shown))
-    return transcript
+        # Helpers read the whole of it.
+        left_out = {TESTED: cut.left_out_characters}
+        calls = tuple(made._replace(left_out_characters=left_out.get(made.role, 0)) for made in await run_once(shown))
+    return calls
 
 
 def choose_length(call: Call, length: int) -> int:

@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements, Responses
 
 HASH = "0" * 64
 Row = dict[str, Any]
@@ -36,13 +36,26 @@ SYSTEM = {"dataset": "own", "model": "m", "setting": "base", "repetition": 0}
 def response(item_id: str, reply: str | None, **fields: Any) -> Row:
     """No reply is a failed call."""
     failed = reply is None
-    call = {"turn": 0, "call_key": HASH, "messages": "[]", "messages_sha256": HASH, "left_out_characters": 0, "attempts": 1}
+    asked = {"turn": 0, "role": "tested", "asked_model": fields.get("model", "m"), "step": "answer"}
+    call = {**asked, "call_key": HASH, "messages": "[]", "messages_sha256": HASH, "left_out_characters": 0, "attempts": 1}
     ended = {"status": "failed" if failed else "answered", "failure": "timeout_total" if failed else None, "latency_s": 0.1}
     return {**SYSTEM, "item_id": item_id, "reply": reply, **call, **ended, **fields}
 
 
 def responses(*rows: Row) -> dy.DataFrame[Responses]:
     table: dy.DataFrame[Responses] = frame(Responses, rows)
+    return table
+
+
+def answer(item_id: str, text: str | None, **fields: Any) -> Row:
+    """No text is a failed call."""
+    failed = text is None
+    ended = {"status": "failed", "failed_role": "tested", "failure": "timeout_total"} if failed else {"status": "answered"}
+    return {**SYSTEM, "item_id": item_id, "part": "", "text": text, "call_keys": [HASH], **ended, **fields}
+
+
+def answers(*rows: Row) -> dy.DataFrame[Answers]:
+    table: dy.DataFrame[Answers] = frame(Answers, rows)
     return table
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from schemas.usage import TESTED
 from tasks.analysis.explain_rows import statuses
 from tasks.analysis.number_format import counted, shorten
 
@@ -58,7 +59,8 @@ def _row(row: Row) -> Iterator[str]:
         yield escape(f"  Options: {_options(row['options'], row['question_type'], MOST_OPTIONS)}")
     for text in (row["references"] or ())[:2]:
         yield escape(f"  Right: {shorten(text, WIDTH)}")
-    reply = f"call {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
+    whose = f" of the {row['failed_role']}" if row["failed_role"] not in (None, TESTED) else ""
+    reply = f"call{whose} {row['call']}, {row['failure']}" if row["reply"] is None else shorten(row["reply"], WIDTH) or "(empty)"
     yield escape(f"  Reply: {reply}" + (f" [{row['remark']}]" if row["remark"] else ""))
     yield from _scores(row)
 
@@ -141,7 +143,8 @@ def _asked(asked: Row, kind: str) -> Iterator[str]:
 
 
 def _call(call: Row) -> Iterator[str]:
-    yield f"  Call {call['turn']}, key {call['call_key']}"
+    whose = "" if call["role"] == TESTED else f" to {call['asked_model']}, the {call['role']}"
+    yield escape(f"  Call {call['turn']}{whose}, {call['step']}, key {call['call_key']}")
     for message in call["messages"] or ():
         yield from _text(f"  Sent as {message['role']}", message["content"])
     yield escape(f"  Proof: {proof_line(call['proof'], call['messages_sha256'])}")

@@ -12,7 +12,7 @@ from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import SourceError
 from schemas.tables.items import Items
 from tasks.analysis.dataset_check.content import Content, describe_content
-from tasks.analysis.dataset_check.replies import PERFECT, imagined_responses
+from tasks.analysis.dataset_check.replies import PERFECT, imagined_answers
 from tasks.datasets.building import build_of_records
 from tasks.metrics.item_scores import score_items
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -47,8 +47,8 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
 
 
 def _dataset_scores(items: dy.DataFrame[Items], methods: Sequence[MethodSpec], blueprint: Blueprint) -> dict[str, float]:
-    responses = imagined_responses(items)
-    scored = pl.concat([score_items(items, responses, None, method) for method in methods])
+    answers = imagined_answers(items)
+    scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
     (dataset,) = items["dataset"].unique()
     rows = tables.dataset.filter(pl.col("dataset") == dataset).select("model", "score_0_100")

@@ -7,7 +7,6 @@ or of the parser, whichever it is.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 import dataframely as dy
@@ -15,7 +14,7 @@ import polars as pl
 
 from schemas.letters import option_letters
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Answers
 from tasks.analysis.dataset_check.content import gold_texts, question_key
 
 PERFECT = "perfect"
@@ -27,20 +26,20 @@ NAMED = frozenset({"label_choice", "odd_one_out"})
 Row = Mapping[str, Any]
 
 
-def imagined_responses(items: dy.DataFrame[Items]) -> dy.DataFrame[Responses]:
-    """Return the replies of the perfect model and of one constant model per letter that some item has.
+def imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
+    """Return the answers of the perfect model and of one constant model per letter that some item has.
 
     Args:
         items: every good item of one dataset.
 
     Returns:
-        Rows of `responses`; `model` is `perfect` or the letter.
+        Rows of `answers`; `model` is `perfect` or the letter.
     """
     rows = list(items.iter_rows(named=True))
-    perfect = (_response(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
-    constant = (_response(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
-    frame = pl.DataFrame([*perfect, *constant], schema=Responses.create_empty().schema)
-    return Responses.validate(frame.sort(Responses.primary_key()))
+    perfect = (_answer(row, PERFECT, reply) for row, reply in zip(rows, perfect_replies(rows), strict=True))
+    constant = (_answer(row, letter, constant_reply(row, letter)) for letter in letters_of(rows) for row in rows)
+    frame = pl.DataFrame([*perfect, *constant], schema=Answers.create_empty().schema)
+    return Answers.validate(frame.sort(Answers.primary_key()))
 
 
 def letters_of(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -111,20 +110,15 @@ def best_indices(row: Row) -> list[int]:
     return gold + [index for index in range(len(row["options"])) if index not in gold]
 
 
-def _response(row: Row, model: str, reply: str) -> dict[str, Any]:
+def _answer(row: Row, model: str, reply: str) -> dict[str, Any]:
     return {
         "dataset": row["dataset"],
         "item_id": row["item_id"],
         "model": model,
         "setting": "base",
         "repetition": 0,
-        "turn": 0,
-        "call_key": sha256(f"{model}/{row['item_id']}".encode()).hexdigest(),
-        "messages": "[]",
-        "messages_sha256": sha256(b"[]").hexdigest(),
+        "part": "",
         "status": "answered",
-        "reply": reply,
-        "latency_s": 0.0,
-        "left_out_characters": 0,
-        "attempts": 1,
+        "text": reply,
+        "call_keys": [],
     }

@@ -25,11 +25,11 @@ import polars as pl
 from schemas.blueprint import MethodSpec
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric, QuestionType
 from tasks.lake.fingerprint import partition_key
-from tasks.metrics.item_scores import RESPONSE, check_coverage, last_turns
+from tasks.metrics.item_scores import RESPONSE, check_coverage
 from tasks.metrics.options import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
 
@@ -166,44 +166,40 @@ NOT_ASKED = ReferenceScore(None, "not_counted")
 """An item the released code never asks."""
 
 
-def score_reference(
-    items: dy.DataFrame[Items], responses: dy.DataFrame[Responses], method: MethodSpec
-) -> dy.DataFrame[ItemScores]:
-    """Score the responses to a dataset of MoodBench as its released code would.
+def score_reference(items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], method: MethodSpec) -> dy.DataFrame[ItemScores]:
+    """Score the answers to a dataset of MoodBench as its released code would.
 
     Args:
         items: the dataset's items.
-        responses: one or more turns per (item, model, setting, repetition); the last turn is the answer. Each (model, setting,
-            repetition) covers every item.
+        answers: each (model, setting, repetition) covers every item.
         method: of profile `reference`.
 
     Returns:
-        One row per response item and metric, sorted by key, as score_items gives them, except that labels are letters as the
+        One row per answer and metric, sorted by key, as score_items gives them, except that labels are letters as the
         released code writes them, UNKNOWN among them, and that failed calls count as wrong. Items whose type the metric does not
         fit, or which the released loader skips, are `not_counted`.
 
     Raises:
-        ScoringError: if items are without response or responses without item, or points do not allow a number.
+        ScoringError: if items are without answer or answers without item, or points do not allow a number.
     """
-    answers = last_turns(responses)
     check_coverage(items, answers)
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     rows = [
         row
-        for response in answers.iter_rows(named=True)
-        for row in _score_response(by_item[response["dataset"], response["item_id"]], response, method)
+        for answer in answers.iter_rows(named=True)
+        for row in _score_answer(by_item[answer["dataset"], answer["item_id"]], answer, method)
     ]
     frame = pl.DataFrame(rows, schema=ItemScores.create_empty().schema)
     return ItemScores.validate(frame.sort(ItemScores.primary_key()))
 
 
-def _score_response(item: Mapping[str, Any], response: Mapping[str, Any], method: MethodSpec) -> Iterator[dict[str, Any]]:
+def _score_answer(item: Mapping[str, Any], answer: Mapping[str, Any], method: MethodSpec) -> Iterator[dict[str, Any]]:
     asked = is_asked(item)
-    shown = response["option_order"] or range(len(item["options"] or ()))
+    shown = answer["option_order"] or range(len(item["options"] or ()))
     for spec in method.metrics:
         routine = _ROUTINES.get((spec.metric, item["question_type"])) if asked else None
-        scored = routine(item, list(shown), response["reply"] or "") if routine else NOT_ASKED
-        key = {name: response[name] for name in RESPONSE}
+        scored = routine(item, list(shown), answer["text"] or "") if routine else NOT_ASKED
+        key = {name: answer[name] for name in RESPONSE}
         yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
 
 
@@ -282,8 +278,8 @@ _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], lis
 }
 
 
-def reference_scores_key(responses: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
-    """Return the key of the scored items of one partition of responses; never that of the corrected profile."""
+def reference_scores_key(answers: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
+    """Return the key of the scored items of one partition of answers; never that of the corrected profile."""
     asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
     settings = {"profile": "reference", "methods": asked}
-    return partition_key("item_scores", dict(responses.place), settings, [responses.identity], REFERENCE_VERSION)
+    return partition_key("item_scores", dict(answers.place), settings, [answers.identity], REFERENCE_VERSION)

@@ -9,6 +9,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from schemas.usage import TESTED
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System, from_row
 from tasks.reporting.content.benchmark import BUNDLED_SUFFIX, REBUILT, is_comparable, is_rebuilt, paper_of
@@ -104,10 +105,12 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
             f"Replies that could not be read as an answer: {count(replies.unparsed)} of {count(replies.read)} ({share}). They "
             "count as wrong; in a format the model follows, the total may rise.",
         )
-    failed = system.of(data.responses).filter(pl.col("status") == "failed").height
+    failures = system.of(data.responses).filter(pl.col("status") == "failed")
+    failed, of_helpers = (failures.filter(whose).height for whose in (pl.col("role") == TESTED, pl.col("role") != TESTED))
     lost = totals["n_total"] - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
+        causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
         causes += [counted(replies.judge_failed, "judge failure")] if replies.judge_failed else []
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
@@ -122,7 +125,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
 
 
 def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
-    answered = system.of(data.responses).filter(pl.col("status") == "answered")
+    answered = system.of(data.responses).filter(pl.col("status") == "answered", pl.col("role") == TESTED)
     items = ["dataset", "item_id"]
     shortened = answered.filter(pl.col("left_out_characters") > 0).select(items).n_unique()
     if shortened:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
+from schemas.usage import TESTED, Amounts, ModelUsage, Role, Usage, by_model, total
 from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System, from_row
 
@@ -60,23 +61,28 @@ class LayerRow:
 
 
 def failure_rows(data: ReportData) -> tuple[FailureRow, ...]:
-    """Return failed calls by model, setting and kind, the most frequent first within each model."""
+    """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system."""
     grouped = (
         data.responses.filter(pl.col("status") == "failed")
-        .group_by("model", "setting", "failure")
+        .group_by("model", "setting", "role", "asked_model", "failure")
         .agg(calls=pl.len(), datasets=pl.col("dataset").n_unique(), example=pl.col("error").drop_nulls().sort().first())
         .with_columns(pl.col("failure").cast(pl.String))
-        .sort(["model", "setting", "calls", "failure"], descending=[False, False, True, False])
+        .sort(["model", "setting", "role", "calls", "failure"], descending=[False, False, False, True, False])
     )
     return tuple(
         from_row(
             FailureRow,
             row,
-            system=System(row["model"], row["setting"]).label,
+            system=_whose(row),
             example=None if row["example"] is None else shorten(row["example"], ERROR_LENGTH),
         )
         for row in grouped.iter_rows(named=True)
     )
+
+
+def _whose(row: Mapping[str, Any]) -> str:
+    label = System(row["model"], row["setting"]).label
+    return label if row["role"] == TESTED else f"{row['asked_model']} as {row['role']} of {label}"
 
 
 def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
@@ -93,8 +99,9 @@ def judge_failure_rows(data: ReportData) -> tuple[JudgeFailureRow, ...]:
 
 
 def usage_rows(data: ReportData) -> tuple[UsageRow, ...]:
-    """Return one row per system of the run; latency is that of answered calls."""
-    return tuple(_usage(system.label, system.of(data.responses)) for system in data.systems())
+    """Return one row per system of the run: the calls of its model under test; latency is that of answered ones."""
+    of_tested = data.responses.filter(pl.col("role") == TESTED)
+    return tuple(_usage(system.label, system.of(of_tested)) for system in data.systems())
 
 
 def _usage(label: str, responses: pl.DataFrame) -> UsageRow:

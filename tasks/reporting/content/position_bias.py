@@ -98,7 +98,7 @@ class Positions:
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:
     """Describe places and stability of one system's single choices; null if it was asked none."""
-    answers = answers_by_position(system.of(data.item_scores), system.of(data.responses))
+    answers = answers_by_position(system.of(data.item_scores), system.of(data.answers))
     answers = answers.join(
         data.items.filter(pl.col("question_type") == "single_choice").select(*_ITEM, n_options=pl.col("options").list.len()),
         on=_ITEM,
@@ -115,14 +115,14 @@ def _positions(title: str, answers: pl.DataFrame, datasets: tuple[Positions, ...
     return Positions(title, position_rows(answers), min(answers["n_options"]), find_stability(answers), datasets)
 
 
-def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
+def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
     """Return the answered single choices of one system, once per item and order of its options.
 
     An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
 
     Args:
         item_scores: rows of `item_scores`.
-        responses: rows of `responses`.
+        given: rows of `answers`.
 
     Returns:
         columns dataset, item_id, option_order (null = as the item has them), chosen_place (null = unreadable), gold_place.
@@ -130,7 +130,7 @@ def answers_by_position(item_scores: pl.DataFrame, responses: pl.DataFrame) -> p
     key = [*_ITEM, "repetition"]
     answered = item_scores.filter(pl.col("gold_place").is_not_null() & pl.col("status").is_in(["scored", "unparsed"]))
     once = answered.sort(*key, "method", "metric").unique(key, keep="first", maintain_order=True)
-    orders = responses.sort(*key, "turn").unique(key, keep="last").select(*key, "option_order")
+    orders = given.sort(*key, "part").unique(key, keep="last").select(*key, "option_order")
     joined = once.join(orders, on=key, how="left").sort(key)
     distinct = joined.with_columns(order=pl.col("option_order").cast(pl.List(pl.String)).list.join(",")).unique(
         [*_ITEM, "order"], keep="first", maintain_order=True

@@ -104,7 +104,7 @@ def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
 
 
 def _example(answer: ScoredItem, text_limit: int) -> Example:
-    item, response = answer.item, answer.response or {}
+    item, said, call = answer.item, answer.answer or {}, answer.call or {}
     excerpt = make_needle_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
     options = _options(answer)
     return Example(
@@ -116,8 +116,8 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         question=make_excerpt(item["question"], text_limit),
         options=options,
         references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
-        reply=make_excerpt(response["reply"], text_limit) if response.get("reply") is not None else None,
-        reasoning=make_excerpt(response["reasoning"], text_limit) if response.get("reasoning") else None,
+        reply=make_excerpt(said["text"], text_limit) if said.get("text") is not None else None,
+        reasoning=make_excerpt(call["reasoning"], text_limit) if call.get("reasoning") else None,
         status=answer.score["status"],
         why=explain_answer(answer),
         excerpt=excerpt,

@@ -6,17 +6,13 @@ that begin alike share what a server has in its cache.
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import ChatMessage, ChatRequest
+from schemas.usage import TESTED, Role
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
 from tasks.solvers.longemotion.state import Retrieved, SolverState
-from tasks.solvers.state import RoleModel
-
-Helper = Literal["sage", "critic"]
 
 
 def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
@@ -24,16 +20,25 @@ def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
     return (ChatMessage(role="system", content=system), ChatMessage(role="user", content="\n\n".join(blocks)))
 
 
-async def call_model(role_model: RoleModel, messages: Sequence[ChatMessage], limit: int, repetition: int = 0) -> Call:
+async def call_tested(state: SolverState, messages: Sequence[ChatMessage], step: str = "answer") -> Call:
+    """Ask the model under test; `step` says what for."""
+    return await call_model(state, (TESTED, step), messages, state.limit, state.repetition)
+
+
+async def call_model(
+    state: SolverState, whom: tuple[Role, str], messages: Sequence[ChatMessage], limit: int, repetition: int = 0
+) -> Call:
     """Ask a model.
 
     Args:
-        role_model: the model in its role.
+        state: has the models by role.
+        whom: the role that is asked, and what for.
         messages: the conversation.
         limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
         repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for once.
     """
-    entry = role_model.entry
+    role, step = whom
+    entry, chat = state.resources.roles[role].entry, state.resources.roles[role].chat
     sampling = entry.sampling
     if entry.base_url is None:
         sampling = sampling.model_copy(update={"max_tokens": min(limit, sampling.max_tokens)})
@@ -45,18 +50,7 @@ async def call_model(role_model: RoleModel, messages: Sequence[ChatMessage], lim
         repetition=repetition,
         capabilities=entry.dialect or DEFAULT_CAPABILITIES,
     )
-    return Call(request, await role_model.chat(request))
-
-
-def blame(call: Call, helper: Helper) -> Call:
-    """Return a helper's failed call as the last of a transcript: its error says whose it is."""
-    error = f"{helper}: {call.reply.error or call.reply.failure}"
-    return call._replace(reply=replace(call.reply, error=error), of_helper=True)
-
-
-def first_failed(calls: Sequence[Call]) -> Call | None:
-    """Return the first call that failed; null if all were answered."""
-    return next((call for call in calls if call.reply.failure is not None), None)
+    return Call(request, await chat(request), role, step)
 
 
 def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from schemas.retrieval import Chunk, Ranked
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import blame, call_model, first_failed, number_texts, say
+from tasks.solvers.longemotion.base import call_model, number_texts, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
-from tasks.solvers.state import Pool, RetrievedChunk
+from tasks.solvers.state import Pool, RetrievedChunk, first_failed
 
 
 async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Retrieved:
@@ -30,8 +30,8 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
     together = state.family == "mc"
     asked = [describe_together(state, chosen)] if together else [describe(state, chunk, query) for chunk in chosen]
     calls = await asyncio.gather(*(_ask_sage(state, text) for text in asked))
-    if failed := first_failed(calls):
-        return Retrieved(rows=rows, failed=blame(failed, "sage"))
+    if first_failed(calls):
+        return Retrieved(rows=rows, calls=tuple(calls))
     notes = [HelperNote.of(call) for call in calls]
     if together:
         # The one note ranks the chunks as they are.
@@ -54,6 +54,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         rows=rows + record("reranked", Pool(chosen, pool.corpus), ranked_by, ranking, kept, notes_by_number),
         heading=query.aspect,
         knowledge=knowledge,
+        calls=tuple(calls),
     )
 
 
@@ -73,7 +74,7 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 
 async def _ask_sage(state: SolverState, text: str) -> Call:
     texts = state.prompts.sage
-    return await call_model(state.resources.roles["sage"], say(texts.template(state.language).system, text), texts.max_tokens)
+    return await call_model(state, ("sage", "enrich"), say(texts.template(state.language).system, text), texts.max_tokens)
 
 
 async def _rank_again(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:

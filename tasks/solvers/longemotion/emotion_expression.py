@@ -1,18 +1,26 @@
 """Emotion expression: six turns of one conversation, of which the last four may retrieve from what the model wrote before."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from schemas.chat import ChatMessage
+from schemas.usage import TESTED
+from schemas.vocabulary import Language
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import call_model, show_retrieved
+from tasks.solvers.longemotion.base import call_tested, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
 from tasks.solvers.longemotion.state import Query, Retrieve, SolverState
-from tasks.solvers.state import Pool, RetrievedChunk, SolverOutput
+from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed
 
 FIRST_THAT_RETRIEVES = 2
+HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
+"""Stands above what was written in a step, in the answer."""
+
+MARKED = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>|\Z)", re.DOTALL)
+"""Searches and what they found, also where they do not end."""
 
 
 async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
@@ -23,7 +31,7 @@ async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
         if account.failed:
             break
         await account.go_through(number)
-    return SolverOutput(tuple(account.calls), tuple(account.rows), tuple(account.written))
+    return SolverOutput(tuple(account.calls), (account.answer(),), tuple(account.rows), tuple(account.written))
 
 
 @dataclass
@@ -51,8 +59,19 @@ class ExpressionDialogue:
 
     @property
     def failed(self) -> bool:
-        """Whether the last call failed."""
-        return self.calls[-1].reply.failure is not None
+        """Whether a call failed."""
+        return first_failed(self.calls) is not None
+
+    def answer(self) -> Answer:
+        """State what was written in all steps, headed by their numbers, without searches and what they found.
+
+        Without one of the steps there is none: it would be rated lower for a call that failed.
+        """
+        if failed := first_failed(self.calls):
+            return Answer((failed,), failed_role=failed.role)
+        head = HEAD[self.state.language]
+        steps = (f"{head.format(step=step)}\n{_without_marked(text)}" for step, text in enumerate(self.texts))
+        return Answer(tuple(call for call in self.calls if call.role == TESTED), text="\n\n".join(steps))
 
     async def rate(self) -> None:
         """Ask for ratings of the adjectives (step 0)."""
@@ -78,7 +97,7 @@ class ExpressionDialogue:
         said = ChatMessage(role="user", content="\n\n".join(blocks))
         # What is retrieved in place of the earlier turns stands alone after the system message.
         messages = (self.history[0], said) if afresh else (*self.history, said)
-        call = await call_model(self.state.resources.roles["tested"], messages, self.state.limit, self.state.repetition)
+        call = await call_tested(self.state, messages, f"step {len(self.texts)}")
         self.calls.append(call)
         self._remember(said, call.reply.text or "")
 
@@ -91,8 +110,8 @@ class ExpressionDialogue:
         query = Query(number, self.template.steps[number - 1].text, self.state.parameters.steps[number - FIRST_THAT_RETRIEVES])
         retrieved = await self.retrieve(self.state, pool, query)
         self.rows += retrieved.rows
-        if retrieved.failed:
-            self.calls.append(retrieved.failed)
+        self.calls += retrieved.calls
+        if self.failed:
             return
         shown = show_retrieved(self.state, self.template, [retrieved])
         afresh = self.state.options.setting == "retrieve_only"
@@ -118,7 +137,7 @@ class ExpressionDialogue:
             return await look_up(self.state, pool, Query(next(self.searches), found.query, counts))
 
         wording = Wording(texts.results_step, texts.last_results_step)
-        conversation = await converse(self.state, (*self.history, said), wording, seek)
+        conversation = await converse(self.state, (*self.history, said), wording, seek, f"step {number}")
         self.rows += conversation.rows
         self._conclude(said, conversation.turns)
 
@@ -136,6 +155,10 @@ class ExpressionDialogue:
         else:
             reply = replace(last.call.reply, text=None, failure="empty_content", error="nothing was written but searches")
             self.calls.append(last.call._replace(reply=reply))
+
+
+def _without_marked(text: str) -> str:
+    return MARKED.sub("", text).strip()
 
 
 def _visible(turn: Turn) -> str:

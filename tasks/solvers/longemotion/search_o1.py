@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import call_model, number_texts, show_segment
+from tasks.solvers.longemotion.base import call_tested, number_texts, show_segment
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import Query, SolverState
 from tasks.solvers.state import Pool, RetrievedChunk
@@ -64,7 +64,9 @@ class Conversation:
     rows: tuple[RetrievedChunk, ...]
 
 
-async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek) -> Conversation:
+async def converse(
+    state: SolverState, opening: Sequence[ChatMessage], wording: Wording, seek: Seek, step: str = "answer"
+) -> Conversation:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
     Args:
@@ -72,11 +74,12 @@ async def converse(state: SolverState, opening: Sequence[ChatMessage], wording: 
         opening: what it begins with; queries in it are examples.
         wording: what it is told after searches.
         seek: answers a query, given the turns before it.
+        step: what the model is asked for.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
     messages, turns, rows = tuple(opening), tuple[Turn, ...](), tuple[RetrievedChunk, ...]()
     for left in reversed(range(-1, state.options.retrieval.most_searches)):
-        call = await call_model(state.resources.roles["tested"], messages, state.limit, state.repetition)
+        call = await call_tested(state, messages, step)
         answered = {_fold(turn.found.query) for turn in turns if turn.found}
         found = find_query(call.reply, answered, examples) if left >= 0 else None
         turns += (Turn(call, found),)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import blame, call_model, first_failed, say
+from tasks.solvers.longemotion.base import call_model, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
-from tasks.solvers.state import Pool
+from tasks.solvers.state import Pool, first_failed
 
 MOST_ASKS = 5
 """Times the critic is asked about a chunk, as long as it gives no verdict."""
@@ -30,10 +30,15 @@ WITH_REMARK = frozenset({"qa", "es", "ed"})
 
 
 class Criticism(NamedTuple):
-    """The critic's last reply about a chunk; null = it gave no verdict."""
+    """The critic's calls about a chunk, and what the last reply says of it; null = it gave no verdict."""
 
-    call: Call
+    calls: tuple[Call, ...]
     useful: bool | None
+
+    @property
+    def last(self) -> Call:
+        """Return the call whose reply counts."""
+        return self.calls[-1]
 
 
 async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> Retrieved:
@@ -44,14 +49,15 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     ranking = await rank_pool(state, pool, query)
     best = pick(pool, ranking, query.counts.top_k)
     verdicts = await asyncio.gather(*(criticise(state, chunk, query) for chunk in best))
-    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.call.reply.failure]
-    notes = {chunk.number: HelperNote.of(verdict.call) for chunk, verdict in answered}
+    answered = [(chunk, verdict) for chunk, verdict in zip(best, verdicts, strict=True) if not verdict.last.reply.failure]
+    notes = {chunk.number: HelperNote.of(verdict.last) for chunk, verdict in answered}
     useful = [chunk for chunk, verdict in answered if state.family == "ed" or verdict.useful]
     rows = record("initial", pool, query, ranking, {chunk.number for chunk in useful}, notes)
-    if failed := first_failed([verdict.call for verdict in verdicts]):
-        return Retrieved(rows=rows, failed=blame(failed, "critic"))
+    calls = tuple(call for verdict in verdicts for call in verdict.calls)
+    if first_failed(calls):
+        return Retrieved(rows=rows, calls=calls)
     pieces = tuple(_piece(state, chunk, notes[chunk.number]) for chunk in arrange(useful, query))
-    return Retrieved(pieces, rows, query.aspect)
+    return Retrieved(pieces, rows, query.aspect, calls=calls)
 
 
 async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism:
@@ -59,13 +65,13 @@ async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism
     texts = state.prompts.critic
     template = texts.template(state.language)
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
-    repetition = 0
+    calls: list[Call] = []
     while True:
-        call = await call_model(state.resources.roles["critic"], messages, texts.max_tokens, repetition)
-        useful = None if call.reply.failure else read_marks(call.reply.text or "")
-        repetition += 1
-        if call.reply.failure or useful is not None or state.family == "ed" or repetition == MOST_ASKS:
-            return Criticism(call, useful)
+        calls.append(await call_model(state, ("critic", "criticise"), messages, texts.max_tokens, len(calls)))
+        reply = calls[-1].reply
+        useful = None if reply.failure else read_marks(reply.text or "")
+        if reply.failure or useful is not None or state.family == "ed" or len(calls) == MOST_ASKS:
+            return Criticism(tuple(calls), useful)
 
 
 def read_marks(reply: str) -> bool | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion.base import build_messages, call_model
+from tasks.solvers.longemotion.base import build_messages, call_tested
 from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.parameters import choose_parameters
@@ -14,7 +14,7 @@ from tasks.solvers.longemotion.rag import context_pool, context_queries, retriev
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
 from tasks.solvers.longemotion.self_rag import retrieve_criticised
 from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState, built_context
-from tasks.solvers.state import AskedItem, Pool, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import AskedItem, Pool, SolverOptions, SolverOutput, SolverResources, first_failed, state_answer
 
 SOLVERS_VERSION = "1"
 """Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
@@ -60,10 +60,10 @@ async def _answer(state: SolverState) -> SolverOutput:
     pool = context_pool(state) if queries else None
     retrieved = await asyncio.gather(*(retrieve(state, pool, query) for query in queries)) if pool else []
     rows = tuple(row for group in retrieved for row in group.rows)
-    if failed := next((group.failed for group in retrieved if group.failed), None):
-        return SolverOutput((failed,), rows)
-    call = await call_model(state.resources.roles["tested"], build_messages(state, retrieved), state.limit, state.repetition)
-    return SolverOutput((call,), rows)
+    calls = tuple(call for group in retrieved for call in group.calls)
+    if not first_failed(calls):
+        calls += (await call_tested(state, build_messages(state, retrieved)),)
+    return SolverOutput(calls, state_answer(calls), rows)
 
 
 async def _search(state: SolverState) -> SolverOutput:
@@ -74,4 +74,5 @@ async def _search(state: SolverState) -> SolverOutput:
         return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
 
     conversation = await converse(state, build_messages(state), Wording(texts.results, texts.last_results), seek)
-    return SolverOutput(tuple(turn.call for turn in conversation.turns), conversation.rows)
+    calls = tuple(turn.call for turn in conversation.turns)
+    return SolverOutput(calls, state_answer(calls), conversation.rows)

@@ -108,13 +108,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What one query brought; after a helper's failed call, what there was until then."""
+    """What one query brought, and the helper's calls about it; after one that failed, what there was until then."""
 
     pieces: tuple[Piece, ...] = ()
     rows: tuple[RetrievedChunk, ...] = ()
     heading: str | None = None
     knowledge: str | None = None
-    failed: Call | None = None
+    calls: tuple[Call, ...] = ()
 
 
 Retrieve = Callable[[SolverState, Pool, Query], Awaitable[Retrieved]]

@@ -17,21 +17,22 @@ from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from tasks.judging.agreement import Level, agreements, krippendorff_alpha, rank_correlation
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import AgreementJob, compare_judges
 from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import CodeVersion, Lake
+from tasks.solvers.answers import answers_of_replies
 from tests.tasks.judging.rows import items, judgement, response
-from tests.tasks.rows import Row, judgements, responses
+from tests.tasks.rows import Row, answer, answers, judgements, responses
 
 RUBRIC = load_rubric("mc_stage1")
 FIRST, SECOND, THIRD = RUBRIC.names
 RUBRICS = {RUBRIC.id: RUBRIC}
 NAMES = ("a", "b", "c")
 ASKED = items("counselor_reply", *NAMES)
-REPLIES = responses(*(response(name, 0, "x" * (10 + place)) for place, name in enumerate(NAMES)))
+REPLIES = answers(*(answer(name, "x" * (10 + place)) for place, name in enumerate(NAMES)))
 
 
 def rated(dimension: str, judge: str, repetition: int, *ratings: int | None) -> list[Row]:
@@ -54,7 +55,7 @@ def test_the_order_of_ratings_does_not_change_a_bit() -> None:
     drawn = Random(0)
     names = [f"{number:03}" for number in range(120)]
     asked = items("counselor_reply", *names)
-    replies = responses(*(response(name, 0, "x" * drawn.randint(1, 400)) for name in names))
+    replies = answers(*(answer(name, "x" * drawn.randint(1, 400)) for name in names))
     rows = [
         judgement(RUBRIC, dimension, name, drawn.choice([None, 1, 2, 3, 4, 5]), judge=judge, judge_repetition=repetition)
         for name, dimension, judge, repetition in product(names, RUBRIC.names, ("alpha", "beta", "gamma"), range(3))
@@ -102,7 +103,7 @@ def test_each_dimension_and_each_model_is_compared_on_its_own() -> None:
     others = [{**row, "model": "n"} for row in rated(FIRST, "alpha", 0, 1, 2, 3)]
     table = agreements(
         judgements(*rated(FIRST, "alpha", 0, 1, 2, 3), *rated(SECOND, "alpha", 0, 3, 2, 1), *others),
-        responses(*(response(name, 0, "x" * place, model=model) for model in "mn" for place, name in enumerate(NAMES, start=1))),
+        answers(*(answer(name, "x" * place, model=model) for model in "mn" for place, name in enumerate(NAMES, start=1))),
         ASKED,
         RUBRICS,
     )
@@ -164,7 +165,7 @@ def test_length_of_a_narrative_is_that_of_all_its_steps() -> None:
     ]
     rates = [judgement(rubric, dimension, name, rating) for name, rating in zip(NAMES, (10, 50, 90), strict=True)]
     situations = items("emotion_expression", *NAMES, options=["calm", "upset"])
-    table = agreements(judgements(*rates), responses(*rows), situations, {rubric.id: rubric})
+    table = agreements(judgements(*rates), answers_of_replies(responses(*rows), situations), situations, {rubric.id: rubric})
     assert table["length_correlation"].to_list() == [1.0]
 
 
@@ -206,7 +207,7 @@ async def test_the_step_reads_every_partition_and_finds_its_own_again(tmp_path: 
         return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark * 64, settings={}, parents=()), table, schema)
 
     asked = write("items", "1", ASKED, Items)
-    told = write("responses", "2", REPLIES, Responses)
+    told = write("answers", "2", REPLIES, Answers)
     ratings = [
         write("judgements", "3", judgements(*rated(FIRST, "alpha", 0, 1, 4, 5)), Judgements),
         write("judgements", "4", judgements(*rated(FIRST, "beta", 0, 1, 2, 5)), Judgements),

@@ -1,11 +1,15 @@
-"""What of the responses is rated."""
+"""What version 0.1's replies come to, and which answers are rated."""
 
 import json
 
+import dataframely as dy
+import polars as pl
 import pytest
 
 from schemas.errors import ScoringError
-from tasks.judging.answers import END_QUERY, judged_answers
+from schemas.tables.items import Items
+from tasks.judging.answers import judged_answers
+from tasks.solvers.answers import END_QUERY, answers_of_replies
 from tests.tasks.judging.rows import items, response
 from tests.tasks.rows import Row, responses
 
@@ -21,8 +25,12 @@ def told(*texts: str | None) -> list[Row]:
     return [response("a", turn, text) for turn, text in enumerate(texts)]
 
 
+def judged_of(rows: list[Row], asked: dy.DataFrame[Items]) -> pl.DataFrame:
+    return judged_answers(answers_of_replies(responses(*rows), asked), asked)
+
+
 def answers(rows: list[Row], question_type: str = "emotion_expression") -> list[tuple[str, str]]:
-    judged = judged_answers(responses(*rows), items(question_type, "a", "b", options=["calm", "upset"]))
+    judged = judged_of(rows, items(question_type, "a", "b", options=["calm", "upset"]))
     return [(row["item_id"], row["answer"]) for row in judged.iter_rows(named=True)]
 
 
@@ -36,7 +44,7 @@ def test_rows_may_come_in_any_order() -> None:
 
 
 def test_steps_are_headed_in_the_items_language() -> None:
-    judged = judged_answers(responses(*told(*TEXTS)), items("emotion_expression", "a", language="zh"))
+    judged = judged_of(told(*TEXTS), items("emotion_expression", "a", language="zh"))
     assert judged["answer"].item().startswith("[步骤 0]\ncalm 2\n\n[步骤 1]\nA jolt.")
 
 
@@ -95,24 +103,24 @@ def test_a_step_need_not_be_shown_the_earlier_ones() -> None:
 @pytest.mark.parametrize("question_type", ["counselor_reply", "judged_summary"])
 def test_of_other_items_the_last_turn_is_the_answer(question_type: str) -> None:
     asked = items(question_type, "a", references=["x"])
-    judged = judged_answers(responses(*told("First.", "Second.")), asked)
+    judged = judged_of(told("First.", "Second."), asked)
     assert judged["answer"].to_list() == ["Second."]
-    assert judged_answers(responses(*told("First.", None)), asked).is_empty()
-    assert judged_answers(responses(*told("First.", "...")), asked).is_empty()
+    assert judged_of(told("First.", None), asked).is_empty()
+    assert judged_of(told("First.", "..."), asked).is_empty()
 
 
 def test_both_kinds_stand_beside_each_other() -> None:
     asked = SITUATIONS.vstack(items("counselor_reply", "b"))
-    judged = judged_answers(responses(*told(*TEXTS), response("b", 0, "Go on.")), asked)  # type: ignore[arg-type]
+    judged = judged_of([*told(*TEXTS), response("b", 0, "Go on.")], asked)  # type: ignore[arg-type]
     assert judged.select("item_id", "answer").rows() == [("a", NARRATIVE), ("b", "Go on.")]
 
 
 def test_repetitions_are_answers_of_their_own() -> None:
     again = [{**row, "repetition": 1} for row in told(*TEXTS)]
-    judged = judged_answers(responses(*told(*TEXTS), *again), SITUATIONS)
+    judged = judged_of([*told(*TEXTS), *again], SITUATIONS)
     assert judged.select("repetition", "answer").rows() == [(0, NARRATIVE), (1, NARRATIVE)]
 
 
 def test_a_response_without_item_is_an_error() -> None:
     with pytest.raises(ScoringError, match="belong to no item"):
-        judged_answers(responses(response("z", 0, "x")), SITUATIONS)
+        judged_of([response("z", 0, "x")], SITUATIONS)

@@ -16,9 +16,9 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
-from schemas.tables.responses import Judgements, Responses
+from schemas.tables.responses import Answers, Judgements
 from tasks.judging.agreement import agreements_key
-from tasks.judging.executor import Judge, call_numbers, judge_responses, judgements_key, plan_ratings, reply_tokens
+from tasks.judging.executor import Judge, call_numbers, judge_answers, judgements_key, plan_ratings, reply_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
@@ -53,17 +53,17 @@ def items(*names: str) -> dy.DataFrame[Items]:
     return rows.items(*(rows.item(name, "judged_summary", context=f"Source of {name}.", **asked) for name in names))
 
 
-def responses(*replies: tuple[str, str | None, int]) -> dy.DataFrame[Responses]:
-    """From (item, reply, turn); no reply is a failed call."""
-    return rows.responses(*(rows.response(name, reply, turn=turn) for name, reply, turn in replies))
+def answers(*texts: tuple[str, str | None]) -> dy.DataFrame[Answers]:
+    """From (item, text); no text is a failed call."""
+    return rows.answers(*(rows.answer(name, text) for name, text in texts))
 
 
-ONE = responses(("a", "Beth is coming.", 0))
+ONE = answers(("a", "Beth is coming."))
 
 
 async def rate(
     chat: Chat,
-    answers: dy.DataFrame[Responses] = ONE,
+    given: dy.DataFrame[Answers] = ONE,
     *names: str,
     entry: ModelEntry = JUDGE,
     on_reply: Callable[[ChatReply], None] = lambda _reply: None,
@@ -72,7 +72,7 @@ async def rate(
 ) -> dy.DataFrame[Judgements]:
     async with WorkerPool(1) as pool:
         judge = Judge(entry, rubric, chat, on_reply, repetitions)
-        return await judge_responses(items(*(names or ("a",))), answers, judge, pool.do_all)
+        return await judge_answers(items(*(names or ("a",))), given, judge, pool.do_all)
 
 
 async def test_one_call_yields_a_row_per_dimension() -> None:
@@ -120,17 +120,17 @@ def test_embedded_judge_has_room_for_its_longest_reply() -> None:
         assert tokens < reply_tokens(load_rubric(name).names) < 2 * tokens
 
 
-async def test_only_last_turns_that_say_something_are_judged() -> None:
-    answers = responses(("a", "First try.", 0), ("a", "Second try.", 1), ("b", None, 0), ("c", "...", 0), ("d", "", 0))
+async def test_only_answers_that_say_something_are_judged() -> None:
+    given = answers(("a", "Second try."), ("b", None), ("c", "..."), ("d", ""))
     judge = Scripted(GOOD)
-    judged = await rate(judge, answers, "a", "b", "c", "d")
+    judged = await rate(judge, given, "a", "b", "c", "d")
     assert judged["item_id"].unique().to_list() == ["a"]
     assert ["Second try." in request.messages[1].content for request in judge.asked] == [True]
 
 
 async def test_nothing_to_judge_is_an_empty_table() -> None:
     judge = Scripted(GOOD)
-    assert (await rate(judge, responses(("a", None, 0)))).is_empty()
+    assert (await rate(judge, answers(("a", None)))).is_empty()
     assert judge.asked == []
 
 
@@ -162,8 +162,8 @@ async def test_a_judge_that_rates_again_is_asked_by_calls_of_their_own_in_other_
         # 1 for what is asked first, 2 for the next and so on.
         return ChatReply(text=json.dumps({name: place for place, name in enumerate(asked, start=1)}))
 
-    answers = responses(("a", "Beth is coming.", 0), ("b", "Ben is coming.", 0))
-    judged = await rate(chat, answers, "a", "b", repetitions=3)
+    given = answers(("a", "Beth is coming."), ("b", "Ben is coming."))
+    judged = await rate(chat, given, "a", "b", repetitions=3)
     assert len({request.key for request in requests}) == len(requests) == 6
     assert {request.repetition for request in requests} == {0, 3, 6}
     of_one = judged.filter(pl.col("item_id") == "a").group_by("judge_repetition", maintain_order=True).agg("dimension", "rating")
@@ -221,7 +221,7 @@ async def test_one_bad_reply_does_not_touch_the_others() -> None:
     async def chat(request: ChatRequest) -> ChatReply:
         return ChatReply(text="no" if "Source of b." in request.messages[1].content else GOOD)
 
-    judged = await rate(chat, responses(*((name, "Beth is coming.", 0) for name in "abc")), "a", "b", "c")
+    judged = await rate(chat, answers(*((name, "Beth is coming.") for name in "abc")), "a", "b", "c")
     assert Counter(judged.select("item_id", "parse_status").rows()) == {
         ("a", "parsed"): 4,
         ("b", "unparsed"): 4,
@@ -232,7 +232,7 @@ async def test_one_bad_reply_does_not_touch_the_others() -> None:
 async def rate_lengths(lengths: range, chat: Chat) -> dy.DataFrame[Judgements]:
     """Rate an answer of each length, to an item of its own."""
     names = [f"item {length:03}" for length in lengths]
-    return await rate(chat, responses(*((name, "b" * length, 0) for name, length in zip(names, lengths, strict=True))), *names)
+    return await rate(chat, answers(*((name, "b" * length) for name, length in zip(names, lengths, strict=True))), *names)
 
 
 def answer_length(request: ChatRequest) -> int:

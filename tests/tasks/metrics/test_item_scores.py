@@ -9,7 +9,7 @@ from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
 from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
-from tests.tasks.rows import item, items, judgement, judgements, response, responses
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 FEELINGS = ["joy", "sadness", "anger"]
 SCALE = ["never", "sometimes", "always"]
@@ -26,7 +26,7 @@ CHOICE = items(item("a", "single_choice", options=FEELINGS, gold_indices=[1]))
 
 
 def score_one(question: dict[str, Any], reply: str | None, metric: Metric, k: int | None = None) -> dict[str, Any]:
-    scores = score_items(items(question), responses(response(question["item_id"], reply)), None, method(metric, k=k))
+    scores = score_items(items(question), answers(answer(question["item_id"], reply)), None, method(metric, k=k))
     assert scores.height == 1
     return scores.row(0, named=True)
 
@@ -128,7 +128,7 @@ def test_label_columns_hold_option_texts(
 
 
 def test_one_row_per_metric_item_and_repetition() -> None:
-    asked = responses(*(response("a", reply, repetition=turn) for turn, reply in enumerate(["B", "C"])))
+    asked = answers(*(answer("a", reply, repetition=turn) for turn, reply in enumerate(["B", "C"])))
     scores = score_items(CHOICE, asked, None, method("accuracy", "micro_f1"))
     assert scores.select("metric", "repetition", "value").rows() == [
         ("accuracy", 0, 1.0),
@@ -139,33 +139,28 @@ def test_one_row_per_metric_item_and_repetition() -> None:
     assert ItemScores.is_valid(scores)
 
 
-def test_last_turn_is_the_answer() -> None:
-    asked = responses(response("a", "B", turn=1), response("a", "A", turn=0))
-    assert score_items(CHOICE, asked, None, method("accuracy"))["parsed_answer"].to_list() == ["B"]
-
-
 def test_reply_cut_at_its_limit_is_read_as_such() -> None:
-    asked = responses(response("a", "joy\nsadness\nA.", finish_reason="length"))
+    asked = answers(answer("a", "joy\nsadness\nA.", finish_reason="length"))
     assert score_items(CHOICE, asked, None, method("accuracy"))["status"].to_list() == ["unparsed"]
 
 
-LACKING, UNKNOWN = "items have no response row", "responses belong to no item"
+LACKING, UNKNOWN = "items have no answer", "answers belong to no item"
 
 
 @pytest.mark.parametrize(
     ("replies", "what", "where"),
     [
-        ([response("a", "B")], LACKING, "item_id b"),
+        ([answer("a", "B")], LACKING, "item_id b"),
         ([], LACKING, "item_id a"),
         # A repetition that skips an item.
-        ([response("a", "B"), response("b", "A"), response("a", "B", repetition=1)], LACKING, "repetition 1"),
-        ([response("a", "B"), response("b", "A"), response("z", "B")], UNKNOWN, "item_id z"),
+        ([answer("a", "B"), answer("b", "A"), answer("a", "B", repetition=1)], LACKING, "repetition 1"),
+        ([answer("a", "B"), answer("b", "A"), answer("z", "B")], UNKNOWN, "item_id z"),
     ],
 )
 def test_items_and_responses_that_do_not_fit_are_an_error(replies: list[dict[str, Any]], what: str, where: str) -> None:
     two = items(SINGLE, item("b", "single_choice", options=FEELINGS, gold_indices=[0]))
     with pytest.raises(ScoringError, match=what) as caught:
-        score_items(two, responses(*replies), None, method("accuracy"))
+        score_items(two, answers(*replies), None, method("accuracy"))
     assert where in str(caught.value.where)
     assert f"{2 if not replies else 1} without counterpart" in str(caught.value.got)
 
@@ -186,7 +181,7 @@ def test_every_metric_suits_something_and_every_type_is_suited() -> None:
 
 def test_judged_rating_is_the_mean_over_dimensions() -> None:
     rated = judgements(judgement("a", "fluency", 5), judgement("a", "faithfulness", 2))
-    scores = score_items(items(SUMMARY), responses(response("a", "Beth will visit.")), rated, JUDGED)
+    scores = score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
     # mean 3.5, (3.5 - 1) / 4 = 0.625
     assert scores.select("value", "status", "parsed_answer").rows() == [(0.625, "scored", "Beth will visit.")]
 
@@ -199,7 +194,7 @@ def test_missing_or_unreadable_rating_is_the_judges_failure() -> None:
         judgement("b", "fluency", 4),
         judgement("b", "faithfulness", 4),
     )
-    replies = responses(*(response(name, "Beth will visit.") for name in "abc"))
+    replies = answers(*(answer(name, "Beth will visit.") for name in "abc"))
     scores = score_items(asked, replies, rated, JUDGED)
     assert scores.select("item_id", "value", "status").rows() == [
         ("a", None, "judge_failed"),
@@ -210,26 +205,26 @@ def test_missing_or_unreadable_rating_is_the_judges_failure() -> None:
 
 def test_judged_answer_that_failed_or_says_nothing_needs_no_rating() -> None:
     asked = items(*(item(name, "judged_summary", references=["x"]) for name in "ab"))
-    replies = responses(response("a", None), response("b", "..."))
+    replies = answers(answer("a", None), answer("b", "..."))
     scores = score_items(asked, replies, judgements(), JUDGED)
     assert scores.select("value", "status").rows() == [(None, "call_failed"), (0.0, "unparsed")]
 
 
 def test_ratings_by_other_rubrics_do_not_count() -> None:
     rated = judgements(judgement("a", "fluency", 5), judgement("a", "warmth", 1, rubric="empathy"))
-    scores = score_items(items(SUMMARY), responses(response("a", "Beth will visit.")), rated, JUDGED)
+    scores = score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
     assert scores["value"].to_list() == [1.0]
 
 
 def test_judged_method_without_judgements_is_an_error() -> None:
     with pytest.raises(ScoringError, match="needs a judge's ratings"):
-        score_items(items(SUMMARY), responses(response("a", "Beth will visit.")), None, JUDGED)
+        score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), None, JUDGED)
 
 
 def test_ratings_of_two_judges_are_an_error() -> None:
     rated = judgements(judgement("a", "fluency", 5), judgement("a", "fluency", 1, judge="k"))
     with pytest.raises(ScoringError, match="several judges"):
-        score_items(items(SUMMARY), responses(response("a", "Beth will visit.")), rated, JUDGED)
+        score_items(items(SUMMARY), answers(answer("a", "Beth will visit.")), rated, JUDGED)
 
 
 PEOPLE = item(
@@ -308,7 +303,7 @@ def test_an_unreadable_answer_is_the_wrong_class_of_binary_f1() -> None:
 
 def test_a_ranking_that_stops_early_is_read_by_the_metrics_it_answers() -> None:
     three = method("language_model_score", "stereotype_score", "icat")
-    scores = score_items(items(SENTENCES), responses(response("a", "A")), None, three)
+    scores = score_items(items(SENTENCES), answers(answer("a", "A")), None, three)
     assert dict(scores.select("metric", "status").iter_rows()) == {
         "language_model_score": "unparsed",
         "stereotype_score": "scored",
@@ -339,11 +334,11 @@ def test_items_a_metric_of_roles_is_not_about_are_not_counted(
 def test_another_profile_is_refused() -> None:
     reference = method("accuracy").model_copy(update={"profile": "reference"})
     with pytest.raises(ScoringError, match="by the rules of another profile"):
-        score_items(CHOICE, responses(response("a", "B")), None, reference)
+        score_items(CHOICE, answers(answer("a", "B")), None, reference)
 
 
 def score_shown(question: dict[str, Any], reply: str | None, order: list[int] | None, metric: Metric) -> dict[str, Any]:
-    asked = responses(response("a", reply, option_order=order))
+    asked = answers(answer("a", reply, option_order=order))
     return score_items(items(question), asked, None, method(metric)).row(0, named=True)
 
 
@@ -407,7 +402,7 @@ def test_an_order_that_is_none_of_the_items_is_an_error(order: list[int]) -> Non
 def test_each_repetition_is_read_in_its_own_order() -> None:
     orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
     # Always the first letter: joy, sadness, anger.
-    asked = responses(*(response("a", "A", repetition=place, option_order=order) for place, order in enumerate(orders)))
+    asked = answers(*(answer("a", "A", repetition=place, option_order=order) for place, order in enumerate(orders)))
     scores = score_items(CHOICE, asked, None, method("accuracy"))
     assert scores.select("repetition", "value", "chosen_place", "gold_place").rows() == [
         (0, 0.0, 0, 1),

@@ -8,7 +8,7 @@ from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.vocabulary import Metric
 from tasks.metrics.item_scores import score_items
 from tests.tasks.metrics.test_item_scores import method, score_one
-from tests.tasks.rows import item, items, judgement, judgements, response, responses
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 LABEL = item("a", "label_choice", context="Long.", options=["Joy", "Relief & Gratitude", "Anger"], gold_indices=[1])
 ODD = item("a", "odd_one_out", options=[f"text {number}" for number in range(30)], gold_indices=[24])
@@ -21,7 +21,7 @@ JUDGED = MethodSpec(id="judge", judged=True, rubric="summary", metrics=(MetricSp
 
 
 def values(question: dict[str, Any], reply: str | None) -> list[tuple[str, float | None, str, str | None]]:
-    scores = score_items(items(question), responses(response("a", reply)), None, BOTH)
+    scores = score_items(items(question), answers(answer("a", reply)), None, BOTH)
     return scores.select("metric", "value", "status", "parsed_answer").rows()
 
 
@@ -59,7 +59,7 @@ def test_labels_are_kept_and_segments_are_not() -> None:
 def test_an_order_of_segments_is_undone_for_both() -> None:
     three = item("a", "odd_one_out", options=["x", "y", "z"], gold_indices=[2])
     # shown: z, x, y; the first one is z
-    asked = responses(response("a", '```json\n{"index": 0}\n```', option_order=[2, 0, 1]))
+    asked = answers(answer("a", '```json\n{"index": 0}\n```', option_order=[2, 0, 1]))
     scores = score_items(items(three), asked, None, BOTH)
     assert scores.select("value", "parsed_answer").rows() == [(1.0, "2"), (1.0, "2")]
 
@@ -73,7 +73,7 @@ def test_qa_drops_thoughts() -> None:
 def test_mean_rating_is_the_share_of_the_highest(question: dict[str, Any]) -> None:
     # 4 and 0 of 5: 0.8 and 0
     rated = judgements(judgement("a", "warmth", 4, lowest=0), judgement("a", "depth", 0, lowest=0))
-    scores = score_items(items(question), responses(response("a", "I see.")), rated, JUDGED)
+    scores = score_items(items(question), answers(answer("a", "I see.")), rated, JUDGED)
     assert scores.select("value", "status", "parsed_answer").rows() == [(pytest.approx(0.4), "scored", "I see.")]
 
 
@@ -87,7 +87,7 @@ def test_repetitions_of_the_judge_are_averaged(metric: Metric, value: float) -> 
         *(judgement("a", "depth", depth, judge_repetition=number) for number, _, depth in ratings),
     )
     judged = JUDGED.model_copy(update={"metrics": (MetricSpec(metric=metric),)})
-    scores = score_items(items(ADVICE), responses(response("a", "I see.")), rated, judged)
+    scores = score_items(items(ADVICE), answers(answer("a", "I see.")), rated, judged)
     assert scores["value"].to_list() == [pytest.approx(value)]
 
 
@@ -96,19 +96,12 @@ def test_repetitions_without_a_complete_one_are_missing() -> None:
         *(judgement("a", "warmth", 4, judge_repetition=number) for number in (0, 1)),
         *(judgement("a", "depth", None, judge_repetition=number) for number in (0, 1)),
     )
-    scores = score_items(items(ADVICE), responses(response("a", "I see.")), rated, JUDGED)
+    scores = score_items(items(ADVICE), answers(answer("a", "I see.")), rated, JUDGED)
     assert scores.select("value", "status").rows() == [(None, "judge_failed")]
 
 
 def test_repetitions_of_the_answer_keep_their_own_ratings() -> None:
     rated = judgements(judgement("a", "warmth", 5), judgement("a", "warmth", 2, repetition=1))
-    asked = responses(response("a", "I see."), response("a", "And?", repetition=1))
+    asked = answers(answer("a", "I see."), answer("a", "And?", repetition=1))
     scores = score_items(items(ADVICE), asked, rated, JUDGED)
     assert scores.select("repetition", "value").rows() == [(0, 1.0), (1, pytest.approx(0.4))]
-
-
-@pytest.mark.parametrize("failed", [0, 3, 5])
-def test_six_turns_of_which_one_failed_are_no_answer(failed: int) -> None:
-    turns = [response("a", None if turn == failed else f"Stage {turn}.", turn=turn) for turn in range(6)]
-    scores = score_items(items(FEELING), responses(*turns), judgements(judgement("a", "depth", 5)), JUDGED)
-    assert scores.select("value", "status").rows() == [(None, "call_failed")]

@@ -16,11 +16,12 @@ from tasks.metrics.item_scores import score_items
 from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.solvers.answers import answers_of_replies
 from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, plan_epochs
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
-from tests.tasks.rows import item, items, response, responses
+from tests.tasks.rows import answer, answers, item, items
 from tests.tasks.solvers.asking import ask_base
 
 WRITTEN = "C, A, B"
@@ -58,7 +59,7 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
     stored = lake.write(responses_key(built, entry, "base", "0" * 64, Epochs()), answered, Responses)
     read = lake.read(stored, Responses)
-    score = score_items(table, read, None, method(metric)).row(0, named=True)
+    score = score_items(table, answers_of_replies(read, None), None, method(metric)).row(0, named=True)
     return Sent(server.bodies[0], read["token_logprobs"].to_list()[0], score["parsed_answer"], score["value"])
 
 
@@ -134,11 +135,11 @@ def test_letters_are_those_shown() -> None:
 
 def test_only_a_ranking_is_read_from_them() -> None:
     tokens = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": -2.0}]
-    scores = score_items(items(SINGLE), responses(response("a", "B", token_logprobs=tokens)), None, method("accuracy"))
+    scores = score_items(items(SINGLE), answers(answer("a", "B", token_logprobs=tokens)), None, method("accuracy"))
     assert scores.select("parsed_answer", "value").row(0) == ("B", 1.0)
 
 
 def test_a_ranking_is_read_from_them_even_where_the_reply_cannot_be() -> None:
     tokens = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.0}]
-    scores = score_items(items(RANKING), responses(response("a", "?!", token_logprobs=tokens)), None, method("mrr"))
+    scores = score_items(items(RANKING), answers(answer("a", "?!", token_logprobs=tokens)), None, method("mrr"))
     assert scores.select("parsed_answer", "value", "status").row(0) == ("B,A", 1.0, "scored")

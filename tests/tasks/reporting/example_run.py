@@ -11,6 +11,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from tasks.analysis.run_tables import ReportData, System
+from tasks.solvers.answers import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import digest
 from tests.tasks.reporting.example_scores import score_layers
@@ -125,7 +126,8 @@ def example_data(**changes: Any) -> ReportData:
         "responses": example_items.responses(),
         "published": published(),
     }
-    return ReportData(**(fields | changes))
+    fields |= changes
+    return ReportData(**{"answers": answers_of_replies(fields["responses"], fields["items"]), **fields})
 
 
 def empty_data() -> ReportData:

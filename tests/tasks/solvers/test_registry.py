@@ -8,7 +8,7 @@ from tasks.solvers.prompts import build_messages, load_prompts
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.solvers.longemotion.long_items import QA
-from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying
+from tests.tasks.solvers.longemotion.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript
 
 PLAIN = Item(question_type="single_choice", question="How is she?", options=("glad", "sad"), gold_indices=(1,))
 
@@ -27,7 +27,7 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     solved = await SOLVERS[setting].solve(QA, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves
-    assert solved.transcript[-1].reply.text == "exposure"
+    assert transcript(solved)[-1].reply.text == "exposure"
 
 
 async def test_an_item_for_which_no_context_was_built_is_asked_with_the_prompt_of_its_type() -> None:
@@ -36,4 +36,4 @@ async def test_an_item_for_which_no_context_was_built_is_asked_with_the_prompt_o
         AskedItem("i-1", PLAIN), SolverOptions("base"), SolverResources({"tested": model.role_model()}), 0
     )
     assert [request.messages for request in model.asked] == [build_messages(PLAIN, load_prompts())]
-    assert [call.reply.text for call in solved.transcript] == ["B"]
+    assert [call.reply.text for call in transcript(solved)] == ["B"]

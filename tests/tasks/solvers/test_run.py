@@ -126,13 +126,13 @@ async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> No
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url)
         async with client(model, Pauses()) as chat:
-            (call,) = await direct(item, model, load_prompts(), chat)
+            call = await direct(item, model, load_prompts(), chat)
     request, reply = call.request, call.reply
     assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
     assert request.messages == build_messages(item, load_prompts())
     assert request.sampling == choose_sampling(model, "single_choice", load_prompts())
     assert server.bodies == [request.body()]
-    assert (reply.text, call.left_out_characters, call.of_helper) == ("B", 0, False)
+    assert (reply.text, call.left_out_characters, call.role, call.step) == ("B", 0, "tested", "answer")
 
 
 def test_a_row_is_read_back_as_its_item() -> None:

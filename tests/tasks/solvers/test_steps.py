@@ -13,12 +13,12 @@ from schemas.lineage import PartitionRef
 from schemas.retrieval import RetrievalOptions
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Answers, Responses
 from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import Transcript
+from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.keys import chunks_key, long_key, long_settings
 from tasks.solvers.run import solve_item
@@ -110,7 +110,7 @@ async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
 async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     built = build(lake, QA)
     chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
-    (responses, retrievals), listener = await infer(lake, job(built, chunks, "rag"), ScriptedModel(saying("exposure")))
+    (responses, answers, retrievals), listener = await infer(lake, job(built, chunks, "rag"), ScriptedModel(saying("exposure")))
     rows, table = lake.read(retrievals, Retrievals), lake.read(chunks, Chunks)
     assert table.height == len(QA.chunks)
     assert rows.join(table, on=["dataset", "item_id", "corpus", "chunk"]).height == rows.height == len(QA.chunks)
@@ -119,6 +119,7 @@ async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     assert rows["kept"].sum() == 4
     assert rows["holds_needle"].null_count() == rows.height
     assert lake.read(responses, Responses)["reply"].to_list() == ["exposure"]
+    assert lake.read(answers, Answers).select("text", "failed_role", "part").rows() == [("exposure", None, "")]
     assert (listener.expected, listener.replies) == (1, 1)
 
 
@@ -127,8 +128,8 @@ async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake
     refs, listener = await infer(
         lake, job(built, None, "rag", own=True), ScriptedModel(saying("one", "two", "three", "four", "five", "six"))
     )
-    responses, retrievals, written = refs
-    assert [ref.layer for ref in refs] == ["responses", "retrievals", "chunks"]
+    responses, _, retrievals, written = refs
+    assert [ref.layer for ref in refs] == ["responses", "answers", "retrievals", "chunks"]
     assert lake.read(responses, Responses)["turn"].to_list() == list(range(6))
     assert set(lake.read(written, Chunks)["corpus"]) == {f"written-0-{step}" for step in (2, 3, 4, 5)}
     assert lake.read(retrievals, Retrievals)["holds_needle"].null_count() == lake.read(retrievals, Retrievals).height
@@ -140,10 +141,10 @@ async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> No
     chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
     asked = job(built, chunks, "rag")
     refs, _ = await infer(lake, asked, ScriptedModel(saying(FAILED)))
-    assert [ref.complete for ref in refs] == [False, False]
+    assert [ref.complete for ref in refs] == [False, False, False]
     again = ScriptedModel(saying("exposure"))
     refs, _ = await infer(lake, asked, again)
-    assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True])
+    assert (len(again.asked), [ref.complete for ref in refs]) == (1, [True, True, True])
 
 
 TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long.", http_status=400)
@@ -152,20 +153,19 @@ TOO_LONG = ChatReply(failure="context_too_long", error="The prompt is too long."
 async def test_a_sage_that_finds_its_prompt_too_long_is_asked_once() -> None:
     """Cutting the item's context would change nothing: a Sage is shown chunks."""
     model, sage = ScriptedModel(saying("exposure")), ScriptedModel(saying(TOO_LONG), "sage")
-    (call,), made = await solve_cut("coem", model, sage)
-    assert (call.of_helper, call.reply.failure, call.left_out_characters) == (True, "context_too_long", 0)
-    assert call.reply.error == f"sage: {TOO_LONG.error}"
-    assert (made, len(model.asked)) == (len({request.messages for request in sage.asked}), 0)
+    calls, made = await solve_cut("coem", model, sage)
+    assert {(call.role, call.reply, call.left_out_characters) for call in calls} == {("sage", TOO_LONG, 0)}
+    assert (len(calls), made, len(model.asked)) == (made, len({request.messages for request in sage.asked}), 0)
 
 
 async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() -> None:
     model = ScriptedModel(saying(TOO_LONG, "exposure"))
     (call,), _ = await solve_cut("base", model, ScriptedModel(saying("x"), "sage"))
-    assert (call.of_helper, call.reply.text, len(model.asked)) == (False, "exposure", 2)
+    assert (call.role, call.reply.text, len(model.asked)) == ("tested", "exposure", 2)
     assert call.left_out_characters > 0
 
 
-async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel) -> tuple[Transcript, int]:
+async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
     """The calls of one item under a policy that cuts, and how often the Sage was asked."""
     nowhere = PartitionRef(
         layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
@@ -173,7 +173,7 @@ async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel)
     options = replace(job((nowhere, nowhere), None, setting).options, too_long="cut_start")
     roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
     solved = await solve_item(QA, options, SolverResources(roles, WordRetriever()), 0)
-    return solved.transcript, len(sage.asked)
+    return solved.calls, len(sage.asked)
 
 
 async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:

@@ -12,7 +12,7 @@ from schemas.vocabulary import Language, TooLong
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import FAILURE_KINDS, read_max_context
-from tasks.solvers.base import Call, Transcript, direct
+from tasks.solvers.base import Call, direct
 from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import load_prompts
@@ -168,7 +168,7 @@ def test_the_tokens_of_the_prompt_are_read_from_the_refusal(error: str, expected
     assert read_prompt_tokens(error) == expected
 
 
-async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[Transcript, list[ChatRequest]]:
+async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tuple[Call, ...], list[ChatRequest]]:
     model = entry(server.base_url).model_copy(update={"sampling": Sampling(max_tokens=16)})
     sent: list[ChatRequest] = []
 
@@ -178,8 +178,8 @@ async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[Tra
             sent.append(request)
             return await chat(request)
 
-        async def once(shown: Item) -> Transcript:
-            return await direct(shown, model, load_prompts(), noted)
+        async def once(shown: Item) -> tuple[Call, ...]:
+            return (await direct(shown, model, load_prompts(), noted),)
 
         return await solve_within_context(asked, too_long, once), sent
 
@@ -240,14 +240,14 @@ async def test_tries_end() -> None:
     "ended",
     [
         [refused("too long"), refused("")._replace(reply=ChatReply(failure="auth", error="HTTP 401: no"))],
-        [refused("too long")._replace(of_helper=True)],
+        [refused("too long")._replace(role="sage")],
     ],
     ids=["another failure of a shortened call is the item's", "what a helper finds too long is not asked again"],
 )
 async def test_where_no_further_try_can_help(ended: list[Call]) -> None:
     asked: list[Item] = []
 
-    async def once(shown: Item) -> Transcript:
+    async def once(shown: Item) -> tuple[Call, ...]:
         asked.append(shown)
         return (ended[len(asked) - 1],)
 
@@ -290,10 +290,10 @@ async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> No
     sent: list[ChatReply] = []
     async with serve_embedded() as server, HttpChat(model, server.base_url) as chat:
 
-        async def once(shown: Item) -> Transcript:
-            transcript = await direct(shown, model, load_prompts(), chat)
-            sent.append(transcript[-1].reply)
-            return transcript
+        async def once(shown: Item) -> tuple[Call, ...]:
+            call = await direct(shown, model, load_prompts(), chat)
+            sent.append(call.reply)
+            return (call,)
 
         (call,) = await solve_within_context(item(text, question="Who wrote letters?"), "cut_middle", once)
     assert [reply.failure for reply in sent] == ["context_too_long", None]

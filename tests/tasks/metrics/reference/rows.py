@@ -10,5 +10,5 @@ def item(dataset: str, question_type: str, **fields: Any) -> Row:
     return rows.item("1", question_type, **{"dataset": dataset, "source_row": 1, **fields})
 
 
-def response(of: Row, reply: str | None, **fields: Any) -> Row:
-    return rows.response(of["item_id"], reply, **{"dataset": of["dataset"], **fields})
+def answer(of: Row, reply: str | None, **fields: Any) -> Row:
+    return rows.answer(of["item_id"], reply, **{"dataset": of["dataset"], **fields})

@@ -13,8 +13,8 @@ from tasks.scoring.reduction import reduce_item_scores
 from tests.flows.scripted import gold_answer
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.datasets.real_datasets import build
-from tests.tasks.metrics.reference.rows import response
-from tests.tasks.rows import responses
+from tests.tasks.metrics.reference.rows import answer
+from tests.tasks.rows import answers
 
 pytestmark = needs_mirror
 
@@ -23,8 +23,8 @@ def share(items: dy.DataFrame[Items], replies: list[str]) -> tuple[float, int]:
     """Value of the dataset for these replies, and how many items it counts."""
     method = reference_method(items["dataset"][0])
     assert method is not None
-    rows = [response(row, reply) for row, reply in zip(items.iter_rows(named=True), replies, strict=True)]
-    raw = reduce_item_scores(score_reference(items, responses(*rows), method).lazy()).row(0, named=True)
+    rows = [answer(row, reply) for row, reply in zip(items.iter_rows(named=True), replies, strict=True)]
+    raw = reduce_item_scores(score_reference(items, answers(*rows), method).lazy()).row(0, named=True)
     return raw["value"], raw["n_scored"]
 
 

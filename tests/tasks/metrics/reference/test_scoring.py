@@ -9,8 +9,8 @@ from schemas.errors import ScoringError
 from tasks.metrics.reference.methods import reference_method
 from tasks.metrics.reference.scoring import clean_span, extract_letter, extract_letters, rouge_1, score_reference, word_recall
 from tasks.scoring.reduction import reduce_item_scores
-from tests.tasks.metrics.reference.rows import item, response
-from tests.tasks.rows import items, responses
+from tests.tasks.metrics.reference.rows import answer, item
+from tests.tasks.rows import answers, items
 
 TWO = ["Listening", "Leaving"]
 SCALE = ["never", "rarely", "sometimes", "often", "mostly"]
@@ -42,7 +42,7 @@ MEMORY = item("longmemeval", "open_ended", references=["the blue box"])
 def score(of: dict[str, Any], reply: str | None, **fields: Any) -> dict[str, Any]:
     method = reference_method(of["dataset"])
     assert method is not None
-    scores = score_reference(items(of), responses(response(of, reply, **fields)), method)
+    scores = score_reference(items(of), answers(answer(of, reply, **fields)), method)
     assert scores.height == 1
     return scores.row(0, named=True)
 
@@ -122,7 +122,7 @@ def test_letters_start_again_after_52_options() -> None:
 
 def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
     first, second = FEELINGS | {"item_id": "1", "gold_indices": [0]}, FEELINGS | {"item_id": "2", "gold_indices": [1]}
-    replies = responses(response(first, "A, "), response(second, None))
+    replies = answers(answer(first, "A, "), answer(second, None))
     method = reference_method("goemotions")
     assert method is not None
     raw = reduce_item_scores(score_reference(items(first, second), replies, method).lazy()).row(0, named=True)
@@ -134,8 +134,8 @@ def test_unknown_is_a_false_positive_of_the_pooled_f1() -> None:
 def test_an_item_without_response_is_an_error() -> None:
     method = reference_method("copa")
     assert method is not None
-    with pytest.raises(ScoringError, match="items have no response row"):
-        score_reference(items(COPA, COPA | {"item_id": "2"}), responses(response(COPA, "B")), method)
+    with pytest.raises(ScoringError, match="items have no answer"):
+        score_reference(items(COPA, COPA | {"item_id": "2"}), answers(answer(COPA, "B")), method)
 
 
 @pytest.mark.parametrize(

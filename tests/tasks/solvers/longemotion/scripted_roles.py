@@ -8,12 +8,23 @@ from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking, Setting
+from tasks.solvers.base import Call
 from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
 from tests.tasks.solvers.longemotion.long_items import chunks_of
 
 Answer = Callable[[ChatRequest], ChatReply]
 FAILED = ChatReply(failure="http_5xx", error="HTTP 500", http_status=500)
+
+
+def transcript(solved: SolverOutput) -> list[Call]:
+    """Calls of the model under test."""
+    return [call for call in solved.calls if call.role == "tested"]
+
+
+def failed_calls(solved: SolverOutput) -> list[tuple[str, str, str | None]]:
+    """Role, step and error of each call that failed."""
+    return [(call.role, call.step, call.reply.error) for call in solved.calls if call.reply.failure]
 
 
 def words(text: str) -> set[str]:

@@ -8,7 +8,15 @@ from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
+from tests.tasks.solvers.longemotion.scripted_roles import (
+    FAILED,
+    ScriptedModel,
+    ScriptedRoles,
+    failed_calls,
+    numbering,
+    saying,
+    transcript,
+)
 
 SAGE_SYSTEM = (
     """You are an expert in psychology. You prepare material for another model, which has to understand the emotions in a text."""
@@ -32,7 +40,7 @@ Read the passage in six parts, each on a line of its own and in one or two sente
 Keep to the passage.""",
         ),
     ]
-    (call,) = solved.transcript
+    (call,) = transcript(solved)
     assert call.request.messages[1].content.startswith(
         f"Text:\n{TOWER}\n\nPassages of this text that may matter most, looked up for the question:\n"
         "[1] Mara lost her letter.\nNotes: She grieves.\n\nQuestion:"
@@ -84,7 +92,7 @@ async def test_every_segment_is_enriched_and_outliers_are_those_of_the_packs() -
     assert [row.dense for row in rows] == [5.0, 6.0] + [10.0] * 8
     assert [row.rank for row in rows] == list(range(10))
     assert {row.chunk: row.enriched for row in rows}[7] == "joy"
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert r'{"index": 4, "context": "He \"shook\" with dread", "note": "deep peace of mind"}' in text
     assert '{"index": 7, "context": "calm morning number7 by the lake", "note": "joy"}' in text
     shown = text.partition("the most unusual one first:\n")[2].partition("\n\nQuestion:")[0].splitlines()
@@ -115,7 +123,7 @@ async def test_packs_are_ranked_against_the_question_and_shown_in_document_order
     assert (
         "[1] Line 0 tells of topic0.\nNotes: none\n\n[2] Line 1 tells of topic1.\nNotes: none\n\n"
         "[3] Line 9 tells of topic9.\nNotes: what does fear fade by\n\n[4] Fear fades by exposure.\nNotes: none\n\nQuestion:"
-    ) in solved.transcript[0].request.messages[1].content
+    ) in transcript(solved)[0].request.messages[1].content
     keys = {request.key for request in roles.sage.asked}
     assert {row.helper_call_key for row in reranked} == keys
 
@@ -141,7 +149,7 @@ async def test_a_conversation_is_enriched_as_a_whole() -> None:
     assert [row.chunk for row in reranked if row.kept] == [18, 6, 0, 2]
     assert [row.rank for row in reranked] == list(range(16))
     assert {(row.query, row.enriched, row.helper) for row in reranked} == {(query, query, "sage")}
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert text.startswith(f"The dialogue so far, without its last messages:\n{HISTORY}\n\nParts of this dialogue")
     assert (
         "[1] Client: worry 0\n\n[2] Client: worry 1\n\n[3] Client: worry 3\n\n[4] Client: worry 9\n\n"
@@ -161,7 +169,7 @@ async def test_aspects_are_enriched_each_on_its_own() -> None:
     for number in range(5):
         assert (counts[number, "initial", True], counts[number, "initial", False]) == (8, 4)
         assert (counts[number, "reranked", True], counts[number, "reranked", False]) == (4, 4)
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert text.count("Notes: insight") == 20
     assert "## Symptoms\n[1] Session 0 went well.\nNotes: insight\n\n[2]" in text
 
@@ -178,9 +186,10 @@ async def test_more_enriched_chunks_of_emotion_classification_are_ranked_again()
 async def test_a_sage_that_fails_ends_the_item(asked: AskedItem) -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))
     solved = await roles.solve(asked, "coem")
-    (call,) = solved.transcript
-    assert (call.reply.failure, call.reply.error, call.reply.http_status) == ("http_5xx", "sage: HTTP 500", 500)
-    assert call.request == roles.sage.asked[0]
+    assert set(failed_calls(solved)) == {("sage", "enrich", "HTTP 500")}
+    assert [call.request for call in solved.calls] == roles.sage.asked
+    (answer,) = solved.answers
+    assert (answer.failed_role, answer.text, answer.rests_on) == ("sage", None, solved.calls[:1])
     assert roles.model.asked == []
     assert {row.stage for row in solved.retrieved} == (set() if asked is ED else {"initial"})
 
@@ -192,7 +201,9 @@ async def test_one_failed_chunk_of_many_ends_the_item_and_keeps_the_others_rows(
 
     roles = ScriptedRoles(sage=ScriptedModel(answer, "sage"))
     solved = await roles.solve(ES, "coem")
-    assert [call.reply.error for call in solved.transcript] == ["sage: timeout_total"]
+    assert {(call.role, call.reply.failure) for call in solved.calls if call.reply.failure} == {("sage", "timeout_total")}
+    assert len(solved.calls) == len(roles.sage.asked)
+    assert [answer.failed_role for answer in solved.answers] == ["sage"]
     assert {row.query_number for row in solved.retrieved if row.stage == "reranked"} == {0, 2, 3, 4}
     assert roles.model.asked == []
 

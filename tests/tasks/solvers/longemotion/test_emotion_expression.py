@@ -9,7 +9,15 @@ from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tests.tasks.solvers.longemotion.long_items import EE
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, numbering, saying
+from tests.tasks.solvers.longemotion.scripted_roles import (
+    FAILED,
+    ScriptedModel,
+    ScriptedRoles,
+    failed_calls,
+    numbering,
+    saying,
+    transcript,
+)
 
 TEMPLATE = load_long_prompts().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."
@@ -56,7 +64,7 @@ def many_lines() -> ScriptedModel:
 async def test_six_turns_with_the_same_demands_in_every_setting(setting: Setting, *, demand: bool) -> None:
     roles = ScriptedRoles(many_lines())
     solved = await roles.solve(EE, setting, length_demand=demand, repetition=1)
-    assert len(solved.transcript) == 6
+    assert len(transcript(solved)) == 6
     first = roles.model.asked[0].messages
     assert [(message.role, message.content) for message in first] == [("system", SYSTEM), ("user", OPENING)]
     for number in range(1, 6):
@@ -69,7 +77,7 @@ async def test_base_is_one_conversation() -> None:
     roles = ScriptedRoles(ScriptedModel(numbering("told")))
     solved = await roles.solve(EE, "base")
     assert (solved.retrieved, solved.written, roles.retriever.splits) == ((), (), [])
-    assert [call.reply.text for call in solved.transcript] == [f"told {number}" for number in range(1, 7)]
+    assert [call.reply.text for call in transcript(solved)] == [f"told {number}" for number in range(1, 7)]
     last = [(message.role, message.content) for message in roles.model.asked[5].messages]
     expected = [("system", SYSTEM), ("user", OPENING), ("assistant", "told 1")]
     for number in range(1, 5):
@@ -152,14 +160,17 @@ async def test_self_rag_shows_the_chunk_alone() -> None:
 async def test_a_failed_step_ends_the_item(answered: int) -> None:
     roles = ScriptedRoles(ScriptedModel(saying(*(f"told {number}" for number in range(answered)), FAILED)))
     solved = await roles.solve(EE, "rag")
-    assert [call.reply.failure for call in solved.transcript] == [None] * answered + ["http_5xx"]
+    assert [call.reply.failure for call in transcript(solved)] == [None] * answered + ["http_5xx"]
+    assert [(answer.failed_role, answer.text) for answer in solved.answers] == [("tested", None)]
     assert len(roles.model.asked) == answered + 1
 
 
 async def test_a_failed_sage_ends_the_item_after_the_steps_before() -> None:
     roles = ScriptedRoles(many_lines(), sage=ScriptedModel(saying(*["fine"] * 4, FAILED), "sage"))
     solved = await roles.solve(EE, "coem")
-    assert [call.reply.error for call in solved.transcript] == [None, None, None, "sage: HTTP 500"]
+    assert [call.step for call in transcript(solved)] == ["step 0", "step 1", "step 2"]
+    assert set(failed_calls(solved)) == {("sage", "enrich", "HTTP 500")}
+    assert [(answer.failed_role, answer.text) for answer in solved.answers] == [("sage", None)]
     assert [text.corpus for text in solved.written] == ["written-0-2", "written-0-3"]
     assert {row.query_number for row in solved.retrieved} == {2, 3}
 
@@ -178,9 +189,16 @@ async def test_a_search_within_a_step_leaves_no_marks() -> None:
     ]
     roles = ScriptedRoles(ScriptedModel(saying(*replies)))
     solved = await roles.solve(EE, "search_o1")
-    said = [call.reply.text for call in solved.transcript]
+    said = [call.reply.text for call in transcript(solved)]
     unmarked = {2: "Stage 2\nI blame myself.", 3: "It is my fault.", 6: "Stage 4"}
     assert said == [unmarked.get(place, reply) for place, reply in enumerate(replies)]
+    (answer,) = solved.answers
+    assert answer.text == (
+        "[Step 0]\nUpset 5\n\n[Step 1]\nStage 1\nI freeze.\n\n"
+        "[Step 2]\nStage 2\nI blame myself.\n\nIt is my fault.\n\nAnd it calms me.\n\n"
+        "[Step 3]\nStage 3\n\n[Step 4]\nStage 4\n\nI walk.\n\n[Step 5]\nStage 5"
+    )
+    assert answer.rests_on == solved.calls
     assert roles.model.texts[1] == step(1)
     assert roles.model.texts[2].startswith(
         f"{step(2)}\n\nWhile writing you may look things up in what you have written so far, at most 5"
@@ -204,7 +222,7 @@ async def test_a_query_in_the_reasoning_takes_the_text_after_it_away() -> None:
     thought = ChatReply(text="too early", reasoning=f"What did I feel? {query('upset')} Hm.")
     roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", thought, "Stage 2", "Stage 3", "Stage 4", "Stage 5")))
     solved = await roles.solve(EE, "search_o1")
-    assert [call.reply.text for call in solved.transcript] == ["Upset 5", "Stage 1", "", *(f"Stage {n}" for n in (2, 3, 4, 5))]
+    assert [call.reply.text for call in transcript(solved)] == ["Upset 5", "Stage 1", "", *(f"Stage {n}" for n in (2, 3, 4, 5))]
     assert roles.model.asked[3].messages[-2].content == f"What did I feel? {query('upset')}"
     assert [chunk.text for chunk in solved.written[0].chunks] == ["Upset 5", "Stage 1", "What did I feel?"]
 
@@ -212,8 +230,8 @@ async def test_a_query_in_the_reasoning_takes_the_text_after_it_away() -> None:
 async def test_a_step_of_nothing_but_searches_has_failed() -> None:
     roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", query("a"), query("b"))))
     solved = await roles.solve(EE, "search_o1", RetrievalOptions(most_searches=1))
-    assert [call.reply.failure for call in solved.transcript] == [None, None, None, "empty_content"]
-    assert solved.transcript[-1].reply.text is None
+    assert [call.reply.failure for call in transcript(solved)] == [None, None, None, "empty_content"]
+    assert transcript(solved)[-1].reply.text is None
     assert roles.model.texts[3].endswith(
         "No searches are left. Go on with your text where it stopped, without repeating any of it and without any search."
     )
@@ -222,5 +240,5 @@ async def test_a_step_of_nothing_but_searches_has_failed() -> None:
 async def test_a_failed_call_after_a_search_ends_the_item() -> None:
     roles = ScriptedRoles(ScriptedModel(saying("Upset 5", "Stage 1", f"Stage 2 {query('upset')}", FAILED)))
     solved = await roles.solve(EE, "search_o1")
-    assert [call.reply.failure for call in solved.transcript] == [None, None, None, "http_5xx"]
-    assert [call.reply.text for call in solved.transcript[:3]] == ["Upset 5", "Stage 1", "Stage 2"]
+    assert [call.reply.failure for call in transcript(solved)] == [None, None, None, "http_5xx"]
+    assert [call.reply.text for call in transcript(solved)[:3]] == ["Upset 5", "Stage 1", "Stage 2"]

@@ -7,7 +7,7 @@ from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.search_o1 import find_query, without_searches
 from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
 
 LINES = "a\nb"
 LAST_WORD = "No searches are left. Give your complete final answer now, in the form that was asked for and without any search."
@@ -28,10 +28,10 @@ def searching(*replies: str | ChatReply) -> ScriptedRoles:
 async def test_without_a_search_the_first_reply_is_the_answer() -> None:
     roles = searching("exposure")
     solved = await roles.solve(QA, "search_o1")
-    assert [call.reply.text for call in solved.transcript] == ["exposure"]
+    assert [call.reply.text for call in transcript(solved)] == ["exposure"]
     assert solved.retrieved == ()
     (system, user) = roles.model.asked[0].messages
-    base = (await ScriptedRoles().solve(QA, "base")).transcript[0].request.messages
+    base = transcript(await ScriptedRoles().solve(QA, "base"))[0].request.messages
     assert user == base[1]
     assert system.content == (
         f"{base[0].content}\n\nYou may look things up in the material of the task while you work on it, at most 5 times.\n"
@@ -45,7 +45,7 @@ async def test_without_a_search_the_first_reply_is_the_answer() -> None:
 async def test_one_search() -> None:
     roles = searching(f"Let me see. {query(' topic7 fear ')} and so it is love", "exposure")
     solved = await roles.solve(QA, "search_o1", repetition=3)
-    assert [call.reply.text for call in solved.transcript][-1] == "exposure"
+    assert [call.reply.text for call in transcript(solved)][-1] == "exposure"
     first, second = roles.model.asked
     assert second.messages[:2] == first.messages
     said, told = second.messages[2:]
@@ -68,7 +68,7 @@ async def test_one_search() -> None:
 async def test_two_searches_in_a_row() -> None:
     roles = searching(f"{query('topic1')} {query('topic2')}", query("topic2"), "exposure")
     solved = await roles.solve(QA, "search_o1")
-    assert len(solved.transcript) == 3
+    assert len(transcript(solved)) == 3
     # The second query of the first reply was written without the first one's result and is cut off.
     assert roles.model.asked[1].messages[2].content == query("topic1")
     assert roles.model.asked[2].messages[4].content == query("topic2")
@@ -78,17 +78,17 @@ async def test_two_searches_in_a_row() -> None:
 async def test_after_the_last_search_the_answer_is_asked_for() -> None:
     roles = searching(*(query(f"topic{number}") for number in range(9)))
     solved = await roles.solve(QA, "search_o1")
-    assert len(solved.transcript) == 6
+    assert len(transcript(solved)) == 6
     endings = [text.rpartition("\n\n")[2] for text in roles.model.texts[1:]]
     assert endings == [left(4), left(3), left(2), left(1), LAST_WORD]
     assert {row.query_number for row in solved.retrieved} == set(range(5))
-    assert solved.transcript[-1].reply.text == query("topic5")
+    assert transcript(solved)[-1].reply.text == query("topic5")
 
 
 async def test_the_number_of_searches_is_an_option() -> None:
     roles = searching(query("topic1"), query("topic2"))
     solved = await roles.solve(QA, "search_o1", RetrievalOptions(most_searches=1, top_k=1))
-    assert len(solved.transcript) == 2
+    assert len(transcript(solved)) == 2
     assert "at most 1 times" in roles.model.asked[0].messages[0].content
     assert roles.model.texts[1] == f"<|begin_search_result|>\n[1] Line 1 tells of topic1.\n<|end_search_result|>\n\n{LAST_WORD}"
 
@@ -97,7 +97,7 @@ async def test_a_query_in_the_reasoning_counts() -> None:
     thought = ChatReply(text="I guess love.", reasoning=f"I need to know. {query('topic7')} Perhaps love.")
     roles = searching(thought, "exposure")
     solved = await roles.solve(QA, "search_o1")
-    assert [call.reply.text for call in solved.transcript] == ["I guess love.", "exposure"]
+    assert [call.reply.text for call in transcript(solved)] == ["I guess love.", "exposure"]
     assert roles.model.asked[1].messages[2].content == f"I need to know. {query('topic7')}"
     assert solved.retrieved[0].query == "topic7"
 
@@ -105,7 +105,7 @@ async def test_a_query_in_the_reasoning_counts() -> None:
 async def test_a_query_asked_again_is_not_answered_again_and_uses_a_search_up() -> None:
     roles = searching(query("Topic7"), query(" topic7 "), "exposure")
     solved = await roles.solve(QA, "search_o1")
-    assert len(solved.transcript) == 3
+    assert len(transcript(solved)) == 3
     assert roles.model.texts[2] == f"You have searched for this before; the result stands above.\n\n{left(3)}"
     assert {row.query_number for row in solved.retrieved} == {0}
 
@@ -138,7 +138,7 @@ def test_texts_without_searches() -> None:
 async def test_a_failed_call_ends_the_search() -> None:
     roles = searching(query("topic7"), FAILED)
     solved = await roles.solve(QA, "search_o1")
-    assert [call.reply.failure for call in solved.transcript] == [None, "http_5xx"]
+    assert [call.reply.failure for call in transcript(solved)] == [None, "http_5xx"]
     assert len(solved.retrieved) == 21
 
 

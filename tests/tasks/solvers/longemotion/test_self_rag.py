@@ -7,7 +7,7 @@ from schemas.retrieval import RetrievalOptions
 from tasks.solvers.longemotion.self_rag import MOST_ASKS, read_marks
 from tasks.solvers.state import AskedItem
 from tests.tasks.solvers.longemotion.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, failed_calls, saying, transcript
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ async def test_the_instruction_is_that_of_the_task(asked: AskedItem, instruction
 async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> None:
     roles = ScriptedRoles(critic=dismissing("Line 0 tells of topic0.", "Line 3 tells of topic3."))
     solved = await roles.solve(QA, "self_rag")
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     pieces = text.partition("looked up for the question:\n")[2].partition("\n\nQuestion:")[0]
     expected = [*(f"Line {number} tells of topic{number}." for number in (1, 2, 4, 5, 6)), "Fear fades by exposure."]
     assert pieces == "\n\n".join(
@@ -86,7 +86,7 @@ async def test_dismissed_chunks_are_left_out_and_take_no_others_with_them() -> N
 async def test_emotion_classification_and_conversations_show_the_chunk_alone() -> None:
     for asked, piece in ((EC, "[1] Mara lost her letter.\n\nQuestion:"), (MC, "[4] Client: worry 3\n\nThe last messages:")):
         solved = await ScriptedRoles().solve(asked, "self_rag")
-        text = solved.transcript[0].request.messages[1].content
+        text = transcript(solved)[0].request.messages[1].content
         assert piece in text
         assert "Remark:" not in text
 
@@ -95,13 +95,13 @@ async def test_the_verdict_on_the_one_chunk_counts() -> None:
     roles = ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant]"), "critic"))
     solved = await roles.solve(EC, "self_rag")
     base = await ScriptedRoles().solve(EC, "base")
-    assert solved.transcript[0].request.messages == base.transcript[0].request.messages
+    assert transcript(solved)[0].request.messages == transcript(base)[0].request.messages
     assert [row.kept for row in solved.retrieved] == [False] * 4
 
 
 async def test_a_conversation_without_pieces_still_has_its_last_messages() -> None:
     solved = await ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant]"), "critic")).solve(MC, "self_rag")
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert text.startswith(f"The dialogue so far, without its last messages:\n{HISTORY}\n\nThe last messages:\n{LAST}\n\n")
 
 
@@ -109,7 +109,7 @@ async def test_segments_are_kept_with_the_critic_s_words() -> None:
     roles = ScriptedRoles(critic=ScriptedModel(saying("[Irrelevant] dread"), "critic"))
     solved = await roles.solve(ED, "self_rag")
     assert len(roles.critic.asked) == 8
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert r'{"index": 4, "context": "He \"shook\" with dread", "note": "[Irrelevant] dread"}' in text
     assert [row.kept for row in solved.retrieved] == [True] * 8 + [False] * 2
 
@@ -120,7 +120,7 @@ async def test_a_heading_without_pieces_is_left_out() -> None:
         return ChatReply(text="[Irrelevant]" if symptoms else "[Relevant]")
 
     solved = await ScriptedRoles(critic=ScriptedModel(answer, "critic")).solve(ES, "self_rag")
-    text = solved.transcript[0].request.messages[1].content
+    text = transcript(solved)[0].request.messages[1].content
     assert "## Symptoms" not in text
     assert text.count("## ") == 4
 
@@ -138,7 +138,7 @@ async def test_a_critic_without_a_verdict_does_not_keep_the_model_from_answering
     roles = ScriptedRoles(critic=ScriptedModel(saying("Hm."), "critic"))
     solved = await roles.solve(QA, "self_rag", RetrievalOptions(top_k=2))
     assert len(roles.critic.asked) == 2 * MOST_ASKS
-    assert [call.reply.text for call in solved.transcript] == ["done"]
+    assert [call.reply.text for call in transcript(solved)] == ["done"]
     assert [row.kept for row in solved.retrieved] == [False] * 21
     assert [row.enriched for row in solved.retrieved[:3]] == ["Hm.", "Hm.", None]
 
@@ -146,7 +146,8 @@ async def test_a_critic_without_a_verdict_does_not_keep_the_model_from_answering
 async def test_a_critic_that_fails_ends_the_item() -> None:
     roles = ScriptedRoles(critic=ScriptedModel(saying("[Relevant]", "[Irrelevant]", FAILED, "[Relevant]"), "critic"))
     solved = await roles.solve(QA, "self_rag")
-    assert [(call.reply.failure, call.reply.error) for call in solved.transcript] == [("http_5xx", "critic: HTTP 500")]
+    assert failed_calls(solved) == [("critic", "criticise", "HTTP 500")]
+    assert [(answer.failed_role, answer.text) for answer in solved.answers] == [("critic", None)]
     assert roles.model.asked == []
     assert len(roles.critic.asked) == 8
     assert [row.enriched for row in solved.retrieved[:4]] == ["[Relevant]", "[Irrelevant]", None, "[Relevant]"]

@@ -15,7 +15,7 @@ from schemas.vocabulary import LongTask, Setting
 from tasks.solvers.longemotion.prompts import load_long_prompts
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
-from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying
+from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
 
 PROMPTS = load_long_prompts()
 EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
@@ -158,7 +158,7 @@ CASES: list[tuple[AskedItem, str, dict[Setting, str]]] = [
 async def test_the_very_messages(asked: AskedItem, system: str, users: dict[Setting, str], setting: Setting) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(asked, setting)
-    (call,) = solved.transcript
+    (call,) = transcript(solved)
     said = [(message.role, message.content) for message in call.request.messages]
     assert said == [("system", system), ("user", users[setting])]
     assert call.reply.text == "done"
@@ -252,7 +252,7 @@ async def test_fewer_chunks_than_wanted_are_ranked_and_kept_all() -> None:
     item = QA.item.model_copy(update={"context": "Rain fell.\nFear fades by exposure."})
     solved = await ScriptedRoles().solve(long_item("qa", item), "rag")
     assert [(row.rank, row.chunk, row.kept, row.dense) for row in solved.retrieved] == [(0, 1, True, 2.0), (1, 0, True, 0.0)]
-    assert "[1] Rain fell.\n\n[2] Fear fades by exposure." in solved.transcript[0].request.messages[1].content
+    assert "[1] Rain fell.\n\n[2] Fear fades by exposure." in transcript(solved)[0].request.messages[1].content
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongT
     roles = ScriptedRoles()
     solved = await roles.solve(long_item(task, MC.item), setting)
     base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
-    assert [call.request.messages for call in solved.transcript] == [call.request.messages for call in base.transcript]
+    assert [call.request.messages for call in transcript(solved)] == [call.request.messages for call in transcript(base)]
     assert solved.retrieved == ()
     assert roles.retriever.queries == []
 
@@ -286,10 +286,10 @@ async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongT
 async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
     item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
     asked = long_item("mc1", item)
-    (base,) = (await ScriptedRoles().solve(asked, "base")).transcript
+    (base,) = transcript(await ScriptedRoles().solve(asked, "base"))
     assert base.request.messages[1].content == f"The dialogue so far:\nClient: hello\n\n{MC_END}"
     alone = await ScriptedRoles().solve(asked, "retrieve_only")
-    assert alone.transcript[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
+    assert transcript(alone)[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
     assert alone.retrieved == ()
 
 
@@ -317,7 +317,7 @@ async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: A
 
 async def test_a_failed_call_is_the_last() -> None:
     solved = await ScriptedRoles(ScriptedModel(saying(FAILED))).solve(QA, "rag")
-    assert [call.reply for call in solved.transcript] == [FAILED]
+    assert [call.reply for call in transcript(solved)] == [FAILED]
     assert len(solved.retrieved) == 21
 
 

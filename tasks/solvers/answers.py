@@ -1,0 +1,126 @@
+"""Read the answers of a partition; version 0.1 stored replies alone, from which they are taken here."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from schemas.lineage import PartitionRef
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers, Responses
+from schemas.vocabulary import Language
+from tasks.lake.lake import Lake
+
+ITEM = ["dataset", "item_id"]
+ASKED = [*ITEM, "model", "setting", "repetition"]
+"""Columns that rows about one item, asked once, share."""
+
+SAID = pl.coalesce(
+    "text",
+    pl.col("turns").list.eval(pl.format("{}: {}", pl.element().struct["speaker"], pl.element().struct["text"])).list.join("\n"),
+)
+"""What an answer says, as one text; of a dialogue, a line per turn."""
+
+EXPRESSION_STEPS = 6
+END_QUERY = "<|end_search_query|>"
+"""Ended what a model said before it was given what it searched for; it went on in the same step."""
+
+_SEARCHES = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>|\Z)", re.DOTALL)
+_HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
+
+
+def read_answers(lake: Lake, ref: PartitionRef, items: dy.DataFrame[Items] | None = None) -> dy.DataFrame[Answers]:
+    """Read the rows of `answers`.
+
+    Args:
+        lake: has the partition.
+        ref: of answers, or of version 0.1's responses.
+        items: that were asked; null = the last reply stands for all steps of an emotion expression, as version 0.1 scored it.
+
+    Raises:
+        LakeError: if the partition cannot be trusted.
+    """
+    if ref.layer == "answers":
+        return lake.read(ref, Answers)
+    return answers_of_replies(lake.read(ref, Responses), items)
+
+
+def answers_of_replies(responses: pl.DataFrame, items: pl.DataFrame | None) -> dy.DataFrame[Answers]:
+    """Return the answers that version 0.1 took replies for: the last one, if no call failed; of emotion expression, all steps.
+
+    Args:
+        responses: rows of `responses` as version 0.1 wrote them: calls of the model under test, and a helper's that failed.
+        items: that were asked; null = the last reply counts of an emotion expression too.
+    """
+    last = responses.sort(pl.col("status") == "failed", "turn").unique(ASKED, keep="last", maintain_order=True)
+    failed = pl.col("status") == "failed"
+    answers = last.select(
+        *ASKED,
+        "status",
+        "failure",
+        "option_order",
+        "finish_reason",
+        "remark",
+        "token_logprobs",
+        part=pl.lit(""),
+        failed_role=pl.when(failed).then(pl.col("error").str.extract(r"^(sage|critic): ").fill_null("tested")),
+        text="reply",
+        turns=pl.lit(None, Answers.create_empty().schema["turns"]),
+        call_keys=pl.concat_list("call_key"),
+    )
+    if items is not None:
+        told = items.filter(pl.col("question_type") == "emotion_expression").select(*ITEM, "language")
+        narratives = (
+            {**dict(zip(ASKED, asked, strict=True)), "narrative": join_steps(of_one.rows(named=True))}
+            for asked, of_one in responses.sort("turn").join(told, on=ITEM).group_by(ASKED, maintain_order=True)
+        )
+        schema = {name: answers.schema[name] for name in ASKED} | {"narrative": pl.String}
+        whole = pl.DataFrame(list(narratives), schema=schema)
+        others = answers.join(whole, on=ASKED, how="anti")
+        steps = answers.join(whole, on=ASKED).with_columns(text="narrative")
+        # Without one of its steps there is no answer.
+        lost = pl.col("text").is_null()
+        steps = steps.with_columns(
+            status=pl.when(lost).then(pl.lit("failed")).otherwise("status").cast(answers.schema["status"]),
+            failed_role=pl.when(lost).then(pl.coalesce("failed_role", pl.lit("tested"))),
+        )
+        answers = pl.concat([others, steps.select(answers.columns)])
+    return Answers.validate(answers.select(Answers.column_names()).sort(Answers.primary_key()))
+
+
+def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return what a model wrote in the steps of one emotion expression, step by step, without its searches and what they found.
+
+    A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
+    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
+
+    Args:
+        turns: rows of the responses layer, with the item's `language`, in order.
+
+    Returns:
+        The text; null if a turn did not come or a step is missing.
+    """
+    texts: list[str] = []
+    for turn in turns:
+        if turn["reply"] is None:
+            return None
+        text = _SEARCHES.sub("", turn["reply"])
+        # Searches at the end of a turn took their white space with them.
+        texts = [*texts[:-1], _continued(texts[-1], text)] if texts and _goes_on(turn) else [*texts, text]
+        head = _HEAD[turn["language"]]
+    if len(texts) != EXPRESSION_STEPS:
+        return None
+    return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
+
+
+def _continued(before: str, after: str) -> str:
+    return "\n\n".join(part.strip() for part in (before, after) if part.strip())
+
+
+def _goes_on(turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn follows a search of the same step."""
+    before = json.loads(turn["messages"])[:-1]
+    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))
