@@ -220,7 +220,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
         ready = partitions.find_ready(resolution, cell)
         assert ready is not None  # noqa: S101  it has just been asked
         named = (cell.dataset, cell.entry.name, cell.setting, cell.selected.methods)
-        return ItemScoreJob(*named, ready.items, ready.responses, None, ready.item_scores)
+        return ItemScoreJob(*named, ready.items, ready.answers, None, ready.item_scores)
 
     scores = [score_job(cell) for cell in partitions.eval_jobs(resolution)]
     refs = await asyncio.gather(*(score_partition.fn(job, lake) for job in scores))

@@ -21,13 +21,8 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -
         ScoringError: if an answer belongs to no item.
     """
     check_items(answers, items)
-    return answers.with_columns(answer=SAID).filter(_says_something(pl.col("answer"))).sort(Answers.primary_key())
-
-
-def _says_something(answer: pl.Expr) -> pl.Expr:
-    # Headings of the steps of an emotion expression stand there without anything written, too.
-    unheaded = answer.str.replace_all(r"(?m)^\[(?:Step|步骤) \d\]$", "")
-    return unheaded.str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
+    says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
+    return answers.with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
 
 
 def check_items(answers: pl.DataFrame, items: dy.DataFrame[Items]) -> None:

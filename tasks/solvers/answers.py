@@ -13,6 +13,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
 from schemas.vocabulary import Language
 from tasks.lake.lake import Lake
+from tasks.solvers.state import says_something
 
 ITEM = ["dataset", "item_id"]
 ASKED = [*ITEM, "model", "setting", "repetition"]
@@ -101,7 +102,7 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         turns: rows of the responses layer, with the item's `language`, in order.
 
     Returns:
-        The text; null if a turn did not come or a step is missing.
+        The text, empty if no step says anything; null if a turn did not come or a step is missing.
     """
     texts: list[str] = []
     for turn in turns:
@@ -113,6 +114,8 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         head = _HEAD[turn["language"]]
     if len(texts) != EXPRESSION_STEPS:
         return None
+    if not any(map(says_something, texts)):
+        return ""
     return "\n\n".join(f"{head.format(step=step)}\n{text.strip()}" for step, text in enumerate(texts))
 
 

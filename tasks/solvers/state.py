@@ -80,7 +80,7 @@ class Pool(NamedTuple):
     corpus: str = CONTEXT
 
 
-class Turn(NamedTuple):
+class DialogueTurn(NamedTuple):
     """What one party of a dialogue said."""
 
     speaker: str
@@ -102,7 +102,7 @@ class Answer:
     rests_on: tuple[Call, ...]
     part: str = ""
     text: str | None = None
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[DialogueTurn, ...] = ()
     failed_role: Role | None = None
 
 
@@ -129,6 +129,11 @@ def state_answer(calls: Sequence[Call]) -> tuple[Answer, ...]:
     if failed is not None:
         return (Answer((failed,), failed_role=failed.role),)
     return (Answer((calls[-1],), text=calls[-1].reply.text),)
+
+
+def says_something(text: str) -> bool:
+    """Return whether a text has at least one letter, digit or Chinese character."""
+    return any(character.isalnum() for character in text)
 
 
 def first_failed(calls: Sequence[Call]) -> Call | None:

@@ -1,6 +1,7 @@
 """Failed calls: retried, recorded, asked again by the next run, and never a wrong answer."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,23 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
     # The first run can still be reopened as it was.
     shown = ended("runs", "show", first["run"], "--lake", tmp_path, "--json")
     assert shown.document["raw_scores"] == first["raw_scores"]
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_who_deletes_replies_and_journal_and_asks_a_changed_model_gets_its_scores(tmp_path: Path) -> None:
+    few = ("--datasets", ",".join(DATASETS))
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        right = run(server, tmp_path, *few)
+        shutil.rmtree(tmp_path / "responses")
+        shutil.rmtree(tmp_path / "journal")
+        server.reply = lambda _messages: "I would rather not say."
+        wrong = run(server, tmp_path, *few)
+    assert [row["value"] for row in right.document["raw_scores"]] == [1, 1]
+    assert [(row["value"], row["n_unparsed"]) for row in wrong.document["raw_scores"]] == [(0, 8), (0, 8)]
+    assert wrong.document["calls"]["sent"] == 16
+    # Scores of the first run are there as they were; what they rest on is not.
+    shown = ended("runs", "show", right.document["run"], "--lake", tmp_path, "--json")
+    assert [row["value"] for row in shown.document["raw_scores"]] == [1, 1]
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -116,7 +116,11 @@ def test_items_of_a_sage_that_fails_are_missing_and_asked_again(tmp_path: Path) 
     assert counted == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 2, 4)}
     assert values(second) == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 4, 4)}
     failed = layer(servers.lake, "responses").filter(status="failed")
-    assert set(failed["error"].str.slice(0, 6)) == {"sage: "}
+    assert set(failed.select("role", "step", "asked_model", "model").iter_rows()) == {("sage", "enrich", "sage", "core")}
+    unanswered = layer(servers.lake, "answers").filter(status="failed")
+    assert (set(unanswered["failed_role"]), unanswered.height) == ({"sage"}, 2)
+    by_role = {(row["role"], row["failed"] > 0) for row in first.document["usage"]}
+    assert by_role == {("tested", False), ("sage", True)}
     lost = layer(servers.lake, "item_scores").filter(pl.col("value").is_null())
     assert (set(lost["status"]), lost.height) == ({"call_failed"}, 2)
     assert again["core"] == 2

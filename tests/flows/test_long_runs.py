@@ -130,7 +130,7 @@ def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
         expected[row["dataset"], row["role"]] += row["calls"] + row["in_journal"]
     # Sage and critic take part in one setting each.
     made = Counter({(row["dataset"], row["role"]): row["calls"] for row in perfect.run.document["usage"] if row["role"] in HELP})
-    made += Counter((name, "tested") for name in in_forecast(layer(perfect.lake, "responses"))["dataset"])
+    made += Counter((name, "tested") for name in in_forecast(layer(perfect.lake, "responses")).filter(role="tested")["dataset"])
     calls = in_forecast(layer(perfect.lake, "judgements")).select("dataset", "setting", "item_id").unique()
     made += Counter((name, "judge") for name in calls["dataset"])
     # What is written about a situation may be shorter than it may be: no more calls than expected.

@@ -13,7 +13,7 @@ from tasks.solvers.longemotion.base import call_tested, show_retrieved
 from tasks.solvers.longemotion.prompts import STEPS
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up, without_searches
 from tasks.solvers.longemotion.state import Query, Retrieve, SolverState
-from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed
+from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
 FIRST_THAT_RETRIEVES = 2
 HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
@@ -65,13 +65,16 @@ class ExpressionDialogue:
     def answer(self) -> Answer:
         """State what was written in all steps, headed by their numbers, without searches and what they found.
 
-        Without one of the steps there is none: it would be rated lower for a call that failed.
+        Without one of the steps there is none: it would be rated lower for a call that failed. Where no step says anything,
+        headings alone say nothing either.
         """
         if failed := first_failed(self.calls):
             return Answer((failed,), failed_role=failed.role)
-        head = HEAD[self.state.language]
-        steps = (f"{head.format(step=step)}\n{_without_marked(text)}" for step, text in enumerate(self.texts))
-        return Answer(tuple(call for call in self.calls if call.role == TESTED), text="\n\n".join(steps))
+        asked = tuple(call for call in self.calls if call.role == TESTED)
+        texts, head = [MARKED.sub("", text).strip() for text in self.texts], HEAD[self.state.language]
+        if not any(map(says_something, texts)):
+            return Answer(asked, text="")
+        return Answer(asked, text="\n\n".join(f"{head.format(step=step)}\n{text}" for step, text in enumerate(texts)))
 
     async def rate(self) -> None:
         """Ask for ratings of the adjectives (step 0)."""
@@ -155,10 +158,6 @@ class ExpressionDialogue:
         else:
             reply = replace(last.call.reply, text=None, failure="empty_content", error="nothing was written but searches")
             self.calls.append(last.call._replace(reply=reply))
-
-
-def _without_marked(text: str) -> str:
-    return MARKED.sub("", text).strip()
 
 
 def _visible(turn: Turn) -> str:

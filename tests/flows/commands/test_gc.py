@@ -57,6 +57,7 @@ def test_what_no_run_lists_goes_and_the_run_is_verified(lake: Path, made: tuple[
     assert partitions(lake) == before
     assert {path.rpartition("/")[0] for path in going} == {
         f"items/dataset={OTHER}",
+        f"answers/dataset={OTHER}/model=m/setting=base",
         f"responses/dataset={OTHER}/model=m/setting=base",
     }
     assert found["bytes"] == sum((lake / path).stat().st_size for path in going)

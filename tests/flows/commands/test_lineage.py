@@ -92,7 +92,7 @@ def test_a_file_can_be_named_by_path_or_by_its_first_digits(traced: Path) -> Non
     assert named[0] == named[1] == named[2]
     layers = {node["layer"] or node["kind"] for node in named[0]["nodes"]}
     assert (named[0]["root"], named[0]["runs"]) == (ref.path, [name])
-    assert layers == {"judgements", "responses", "items", "source"}
+    assert layers == {"judgements", "answers", "responses", "items", "source"}
     assert ended("lineage", ref.path, "--lake", traced).out.splitlines()[-1] == f"Used by run {name}"
 
 
@@ -101,13 +101,13 @@ def test_the_layers_are_printed_as_mermaid(traced: Path) -> None:
     lines = ended("lineage", name, "--lake", traced, "--mermaid").out.splitlines()
     assert lines[0] == "graph TD"
     assert set(lines) == set(diagram_of_run(read_manifest(traced, name)))
-    assert {"    responses --> judgements", "    judgements --> item_scores"} <= set(lines)
+    assert {"    answers --> judgements", "    judgements --> item_scores"} <= set(lines)
 
 
 def test_nodes_of_a_layer_and_files_of_a_repository_are_groups(traced: Path) -> None:
     (name,) = list_runs(traced)
     grouped = group_nodes(read_graph(traced, name), full=False)
-    assert grouped.parents["partition:item_scores"] == ("partition:judgements", "partition:responses")
+    assert grouped.parents["partition:item_scores"] == ("partition:judgements", "partition:answers")
     assert grouped.parents["partition:items"] == ("source:bundled@None",)
     assert [(node.rows, node.state) for node in grouped.groups["partition:items"]] == [(8, "present")] * 2
 

@@ -197,6 +197,6 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"][0])}["emotional"] == 100.0
     assert found["summary"][0].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
     assert "No earlier run of moodbench-mini." in found["summary"][0]
-    assert "    responses --> item_scores\n" in found["summary"][0]
+    assert "    answers --> item_scores\n" in found["summary"][0]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"][0]
     assert found["score-progress"][0] == 100

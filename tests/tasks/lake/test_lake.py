@@ -35,6 +35,7 @@ def make_responses_key() -> PartitionKey:
 
 def make_response(reply: str = "A", latency_s: float = 1.0) -> pl.DataFrame:
     row = {"dataset": "d", "item_id": "1", "model": "m", "setting": "base", "repetition": 0, "turn": 0, "call_key": "0" * 64}
+    row |= {"role": "tested", "asked_model": "m", "step": "answer"}
     said = {"messages": "[]", "messages_sha256": "0" * 64, "status": "answered", "reply": reply, "left_out_characters": 0}
     empty = Responses.create_empty()
     return pl.DataFrame(

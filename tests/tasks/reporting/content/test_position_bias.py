@@ -17,6 +17,7 @@ from tasks.reporting.content.position_bias import (
     position_rows,
 )
 from tasks.reporting.render.page import render_html
+from tasks.solvers.answers import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import ALPHA, empty_data, example_data
@@ -113,7 +114,7 @@ def permuted_frames(chosen: list[int]) -> dict[str, Any]:
 
 def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
     frames = permuted_frames([0, 0, 0])
-    found = answers_by_position(frames["item_scores"], frames["responses"])
+    found = answers_by_position(frames["item_scores"], answers_of_replies(frames["responses"], None))
     assert found.select("item_id", "option_order", "chosen_place", "gold_place").rows() == [
         ("mood-0", [0, 1, 2], 0, 1),
         ("mood-0", [1, 2, 0], 0, 0),
@@ -124,7 +125,7 @@ def test_an_order_that_comes_again_and_a_second_method_count_once() -> None:
 def test_failed_calls_are_in_no_place() -> None:
     data = example_data()
     gamma = data.item_scores.filter(pl.col("model") == "gamma")
-    assert answers_by_position(gamma, data.responses.filter(pl.col("model") == "gamma")).is_empty()
+    assert answers_by_position(gamma, data.answers.filter(pl.col("model") == "gamma")).is_empty()
 
 
 def test_a_report_in_one_order_says_how_to_get_more(example_html: str) -> None:

@@ -81,7 +81,7 @@ def answer(kind: str, parsed: str | None, **changes: Any) -> ScoredItem:
         "option_points": [1.0, 2.0, None],
     }
     score = {"parsed_answer": parsed, "status": "scored", "value": 0.5, "metric": "accuracy"}
-    return ScoredItem(item | changes.pop("item", {}), score | changes, {"reply": "x", "finish_reason": "stop"})
+    return ScoredItem(item | changes.pop("item", {}), score | changes, {"text": "x", "finish_reason": "stop"})
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_reason_by_question_type(given: ScoredItem, why: str) -> None:
 
 def test_an_empty_reply_is_called_empty() -> None:
     given = answer("single_choice", None, status="unparsed")
-    empty = ScoredItem(given.item, given.score, {"reply": " ", "finish_reason": "stop"})
+    empty = ScoredItem(given.item, given.score, {"text": " ", "finish_reason": "stop"})
     assert explain_answer(empty) == "The reply is empty, so the item counts as wrong."
 
 
@@ -115,7 +115,7 @@ def test_text_shown_in_full_shrinks_with_the_number_of_models() -> None:
     assert [text_limit(n) for n in (1, 10, 100)] == [5555, 555, 300]
 
 
-def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
+def test_each_repetition_has_its_own_answer() -> None:
     data = example_data()
     scores = [row for row in data.item_scores.to_dicts() if row["item_id"] == "mood-0" and row["model"] == "alpha"]
     reply = next(row for row in data.responses.to_dicts() if row["item_id"] == "mood-0" and row["model"] == "alpha")
@@ -127,4 +127,4 @@ def test_each_repetition_has_its_own_reply_and_the_last_turn_counts() -> None:
     )
     mood = next(row for row in raw_rows(repeated, ALPHA, find_missing_scores(repeated)) if row.path.dataset == "mood")
     found = collect_answers(repeated, ALPHA, *mood.path.key)
-    assert [answer.response and answer.response["reply"] for answer in found] == ["second", "third", None]
+    assert [answer.answer and answer.answer["text"] for answer in found] == ["second", "third", None]
