@@ -32,7 +32,7 @@ from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import Expectation, Forecast, Role
-from tasks.analysis.number_format import count, counted
+from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
@@ -189,8 +189,8 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
     most = {row.role for row in forecasts if row.expected.upper_bound}
     if "judge" in most:
         yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
-    if most & {"sage", "critic"}:
-        yield "Calls of Sage and critic about what a model writes itself are an upper bound: its replies may be shorter."
+    if helpers := sorted(most - {"tested", "judge"}):
+        yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:

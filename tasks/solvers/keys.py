@@ -83,7 +83,7 @@ def long_settings(
 
     Args:
         options: the setting.
-        helpers: models that take part, by role (`sage`, `critic`).
+        helpers: models that take part, by role.
         embedder: identity of the model that ranks; null = nothing is ranked by meaning.
         texts: versions and hashes of prompts and solvers.
     """

@@ -1,11 +1,12 @@
 """The settings: how each asks items, whom it needs besides the model under test, and what it needs of the items."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from schemas.usage import Role
 from schemas.vocabulary import Setting
 from tasks.solvers.base import direct
+from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.prompts import load_prompts
 from tasks.solvers.state import AskedItem, Solve, SolverOptions, SolverOutput, SolverResources
@@ -18,16 +19,18 @@ class Solver:
     Attributes:
         setting: its name.
         solve: asks one item.
-        roles: helpers; where a plan names none, the model under test plays them itself.
+        roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
+        invented: what a forecast has a helper reply, where a text of its usual length would lead to other calls.
     """
 
     setting: Setting
     solve: Solve
-    roles: tuple[Role, ...] = ()
+    roles: Mapping[Role, str] = field(default_factory=dict)
     retrieves: bool = True
     asks_again: bool = False
+    invented: Mapping[Role, str] = field(default_factory=dict)
 
 
 async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
@@ -43,10 +46,22 @@ SOLVERS: Mapping[Setting, Solver] = {
     for solver in (
         Solver("base", ask_as_it_is, retrieves=False),
         Solver("rag", solve),
-        Solver("coem", solve, roles=("sage",)),
-        Solver("self_rag", solve, roles=("critic",), asks_again=True),
+        Solver("coem", solve, roles={"sage": "enriches retrieved chunks (CoEM)"}),
+        Solver(
+            "self_rag",
+            solve,
+            roles={"critic": "says which retrieved chunks help (Self-RAG)"},
+            asks_again=True,
+            invented={"critic": FAVOURABLE},
+        ),
         Solver("search_o1", solve, asks_again=True),
         Solver("retrieve_only", solve),
     )
 }
 """One row per setting."""
+
+
+def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
+    """Return the helpers that settings need, by default any of them, with what each does."""
+    known = [SOLVERS[setting] for setting in SOLVERS if setting in settings]
+    return {role: does for solver in known for role, does in solver.roles.items()}

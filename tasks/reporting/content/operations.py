@@ -1,14 +1,15 @@
 """Describe the calls, failures, tokens, cost, latency and partitions of a run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.usage import Amounts, ModelUsage, Role, Usage, by_model, total
+from schemas.usage import Amounts, ModelUsage, Usage, by_model, total
 from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System, from_row
+from tasks.solvers.registry import SOLVERS
 
 ERROR_LENGTH = 160
 
@@ -139,9 +140,6 @@ HEADS = (
 )
 _SPACE = "\u00a0"
 
-_HELPED: Mapping[str, Role] = {"coem": "sage", "self_rag": "critic"}
-"""Settings in which a helper is asked, whose tokens no layer keeps."""
-
 
 @dataclass(frozen=True)
 class Costs:
@@ -188,11 +186,13 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 
 
 def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
-    retrieved = [(ref.key("dataset"), ref.key("setting")) for ref in refs if ref.layer == "retrievals"]
-    for setting, role in _HELPED.items():
-        known = {row.dataset for row in rows if row.role == role}
-        unknown = {dataset for dataset, asked in retrieved if asked == setting} - known
-        if unknown:
+    """Say where the tokens of helpers are not known: no layer keeps them."""
+    partitions = tuple(refs)
+    for solver, role in ((solver, role) for solver in SOLVERS.values() for role in solver.roles):
+        # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
+        layer = "retrievals" if solver.retrieves else "responses"
+        asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ref.key("setting") == solver.setting}
+        if unknown := asked - {row.dataset for row in rows if row.role == role}:
             about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
             yield f"{about}: this run found its replies in the lake, and their tokens are told by the run that asked for them."
 

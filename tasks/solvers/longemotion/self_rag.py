@@ -25,6 +25,9 @@ MARK = re.compile(
 )
 """Reflection marks, as the Self-RAG models and as the released code spell them."""
 
+FAVOURABLE = "[Relevant] [Fully supported]"
+"""A reply with a verdict: without one the critic is asked again."""
+
 WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
 
