@@ -95,7 +95,7 @@ async def plan_requests(
             made.append(request)
             if not contexts:
                 return ChatReply(failure="budget", error="not sent: this is a forecast")
-            invented = SOLVERS[options.setting].invented.get(role)
+            invented = SOLVERS[options.setting].invented if role != "tested" else None
             return ChatReply(text=invented or write_at_length(len(made), entry.sampling.max_tokens))
 
         return RoleModel(entry, note)

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
+from schemas.errors import UsageError
+from schemas.roles import JUDGES
 from schemas.usage import Role
 from schemas.vocabulary import Setting
 from tasks.solvers.base import direct
@@ -22,7 +25,7 @@ class Solver:
         roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
-        invented: what a forecast has a helper reply, where a text of its usual length would lead to other calls.
+        invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
     """
 
     setting: Setting
@@ -30,7 +33,7 @@ class Solver:
     roles: Mapping[Role, str] = field(default_factory=dict)
     retrieves: bool = True
     asks_again: bool = False
-    invented: Mapping[Role, str] = field(default_factory=dict)
+    invented: str | None = None
 
 
 async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
@@ -46,13 +49,9 @@ SOLVERS: Mapping[Setting, Solver] = {
     for solver in (
         Solver("base", ask_as_it_is, retrieves=False),
         Solver("rag", solve),
-        Solver("coem", solve, roles={"sage": "enriches retrieved chunks (CoEM)"}),
+        Solver("coem", solve, {"sage": "enriches retrieved chunks (CoEM)"}),
         Solver(
-            "self_rag",
-            solve,
-            roles={"critic": "says which retrieved chunks help (Self-RAG)"},
-            asks_again=True,
-            invented={"critic": FAVOURABLE},
+            "self_rag", solve, {"critic": "says which retrieved chunks help (Self-RAG)"}, asks_again=True, invented=FAVOURABLE
         ),
         Solver("search_o1", solve, asks_again=True),
         Solver("retrieve_only", solve),
@@ -65,3 +64,15 @@ def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     """Return the helpers that settings need, by default any of them, with what each does."""
     known = [SOLVERS[setting] for setting in SOLVERS if setting in settings]
     return {role: does for solver in known for role, does in solver.roles.items()}
+
+
+def require_role(role: str, where: str) -> None:
+    """Refuse a role that neither judges nor belongs to a setting.
+
+    Raises:
+        UsageError: naming the nearest one.
+    """
+    if role not in (known := (*JUDGES, *helper_roles())):
+        nearest = get_close_matches(role, known, n=1, cutoff=0.4)
+        step = f"did you mean {nearest[0]}?" if nearest else "for example --role judge=NAME@URL"
+        raise UsageError(f"there is no role {role}", where=where, expected=f"one of {', '.join(known)}", got=role, next_step=step)

@@ -188,13 +188,14 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
     """Say where the tokens of helpers are not known: no layer keeps them."""
     partitions = tuple(refs)
-    for solver, role in ((solver, role) for solver in SOLVERS.values() for role in solver.roles):
-        # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
-        layer = "retrievals" if solver.retrieves else "responses"
-        asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ref.key("setting") == solver.setting}
-        if unknown := asked - {row.dataset for row in rows if row.role == role}:
-            about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
-            yield f"{about}: this run found its replies in the lake, and their tokens are told by the run that asked for them."
+    for solver in SOLVERS.values():
+        for role in solver.roles:
+            # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
+            layer = "retrievals" if solver.retrieves else "responses"
+            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ref.key("setting") == solver.setting}
+            if unknown := asked - {row.dataset for row in rows if row.role == role}:
+                about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
+                yield f"{about}: this run found its replies in the lake; the run that asked for them tells their tokens."
 
 
 def no_price(models: Iterable[str]) -> str:
