@@ -1,6 +1,7 @@
 """The plan of a run, the one parameter of every flow, and what each of its fields is about."""
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -135,10 +136,11 @@ class Plan(Frozen):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Describe the plan; a server that checks parameters by it lets former fields through."""
+        """Describe the plan; a server that checks parameters by it lets roles through that stand beside the models."""
         described = handler(core_schema)
         form = handler.resolve_ref_schema(described)
-        form["patternProperties"] = {f"^({'|'.join(FORMER_ROLES)})$": form["properties"]["roles"]["additionalProperties"]}
+        role = {**form["properties"]["roles"]["additionalProperties"], "description": "the same as under roles"}
+        form["properties"] |= {name: {"title": name.capitalize(), **role} for name in FORMER_ROLES}
         return described
 
     @property
@@ -149,7 +151,8 @@ class Plan(Frozen):
     def named(self, *roles: str) -> tuple[ModelEntry, ...]:
         """Return the models named for these roles, by default for all, whatever dataset they are for; each once."""
         chosen = [self.roles[role] for role in roles or self.roles if role in self.roles]
-        return tuple(dict.fromkeys(entry for role in chosen for entry in role.entries))
+        models = (models for role in chosen for models in (role.default, *role.datasets.values()))
+        return tuple(dict.fromkeys(chain.from_iterable(models)))
 
     def role_models(self, role: str, dataset: str) -> tuple[ModelEntry, ...]:
         """Return who has a role for a dataset; none if the plan names none."""

@@ -1,7 +1,6 @@
 """The roles of a plan: which models take part besides those under test, for all datasets or for single ones."""
 
 from collections.abc import Callable, Mapping
-from itertools import chain
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field
@@ -68,7 +67,9 @@ def _listed(models: Any) -> Any:
 
 def _mapping(value: Any, what: str, expected: str) -> dict[str, Any]:
     if not isinstance(value, Mapping | None):
-        raise UsageError(f"{what} are no mapping", where="roles", expected=expected, got=hide_credentials(str(value))[:200])
+        got = hide_credentials(str(value))[:200]
+        step = "for example roles: {judge: {name: NAME, base_url: URL}}"
+        raise UsageError(f"{what} are no mapping", where="roles", expected=expected, got=got, next_step=step)
     return dict(value or {})
 
 
@@ -83,11 +84,6 @@ class RoleModels(Frozen):
 
     default: Models = Field(default=(), description="its model, of the panel its models; none = the model under test")
     datasets: dict[str, Models] = Field(default_factory=dict, description="by dataset, where it differs")
-
-    @property
-    def entries(self) -> tuple[ModelEntry, ...]:
-        """Return all its models."""
-        return (*self.default, *chain.from_iterable(self.datasets.values()))
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
         """Return the same role with every model's entry changed."""

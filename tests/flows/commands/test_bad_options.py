@@ -149,7 +149,7 @@ def test_a_configuration_that_cannot_be_meant(plans: list[Plan], tmp_path: Path,
     ("roles", "parts"),
     [
         ("{sagee: {name: smollm2}}", ("there is no role sagee", "one of judge, panel, sage, critic", "did you mean sage?")),
-        ("{tested: {name: smollm2}}", ("there is no role tested", "for example --role judge=NAME@URL")),
+        ("{xyz: {name: smollm2}}", ("there is no role xyz", "for example --role judge=NAME@URL")),
         (
             "{judge: {datasets: {mini_irony: {name: smollm2}}}}",
             ("has no dataset mini_irony", "where: roles.judge.datasets", "did you mean mini_irony_detection"),
