@@ -18,7 +18,7 @@ from flows.runtime.artifacts import announce, publish_ablation
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, run_here
 from flows.runtime.preflight import check_plan, warn
 from flows.score import score
-from schemas.ablation import AblationRequest, Factor, vary
+from schemas.ablation import AblationRequest, vary
 from schemas.api_capabilities import SWITCH, ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest, StageResult
@@ -98,7 +98,7 @@ def read_variants(request: AblationRequest) -> Iterator[tuple[Variant, Plan]]:
         yield variant, plan
 
 
-def _varied(plan: Plan, factor: Factor, value: str) -> Plan:
+def _varied(plan: Plan, factor: str, value: str) -> Plan:
     if factor == "reasoning_effort" and value in SWITCH:
         plan = plan.model_copy(update={"models": tuple(map(_switchable, plan.models))})
     try:

@@ -1,21 +1,22 @@
 """An ablation: one or two factors of a plan that are varied, everything else being equal."""
 
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.plan import Plan, shown_names
+from schemas.roles import RoleModels
 
-Factor = Literal["reasoning_effort", "length", "depth", "chunk_tokens", "top_k", "ranking", "sage", "embedder", "preset"]
-FACTORS: tuple[Factor, ...] = get_args(Factor)
+FACTORS = ("reasoning_effort", "length", "depth", "chunk_tokens", "top_k", "ranking", "embedder", "preset")
+"""What can be varied besides the model of a role."""
 
 
 class Varied(Frozen):
     """A factor and its values, as they are given on the command line."""
 
-    factor: Factor = Field(description="what is varied")
+    factor: str = Field(description="what is varied: a factor, or a role by its name, whose values are names of models")
     values: tuple[str, ...] = Field(min_length=1, description="its values, as on the command line")
 
 
@@ -41,7 +42,7 @@ def number_of(value: str) -> float | None:
         return None
 
 
-def vary(plan: Plan, factor: Factor, value: str) -> dict[str, Any]:
+def vary(plan: Plan, factor: str, value: str) -> dict[str, Any]:
     """Return the fields of a plan whose factor has this value, as JSON; the plan's own checks are still to be made.
 
     Args:
@@ -54,10 +55,12 @@ def vary(plan: Plan, factor: Factor, value: str) -> dict[str, Any]:
     if factor == "reasoning_effort":
         for entry in fields["models"]:
             entry["dialect"] = {**(entry.get("dialect") or {}), "reasoning_effort": value}
-    elif factor == "sage":
-        fields["sage"] = {**(fields.get("sage") or fields["models"][0]), "name": value}
     elif factor in {"length", "depth"}:
         fields["contexts"] = {**fields.get("contexts", {}), f"{factor}s": [value]}
-    else:
+    elif factor in FACTORS:
         fields["retrieval"] = {**fields.get("retrieval", {}), factor: value}
+    else:
+        named = plan.roles.get(factor, RoleModels(default=plan.models[:1]))
+        role = named.map_entries(lambda entry: entry.model_copy(update={"name": value}))
+        fields["roles"] = {**fields.get("roles", {}), factor: role.model_dump(mode="json", exclude_unset=True)}
     return fields

@@ -1,12 +1,13 @@
 """References to partitions and the manifest of a run."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.base import Frozen
 from schemas.pricing import PriceTable
+from schemas.roles import by_dataset, gather_roles
 from schemas.usage import Usage, merge
 
 SOURCES = "source_sha256"
@@ -116,7 +117,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: dict[str, Any]
+    plan: Annotated[dict[str, Any], AfterValidator(gather_roles)]
     package_version: str
     git_commit: str | None
     started_at: str
@@ -138,6 +139,16 @@ class RunManifest(Frozen):
     def partition(self, layer: str) -> PartitionRef:
         """Return the one partition of an aggregated layer."""
         return next(ref for ref in self.partitions if ref.layer == layer)
+
+    def models_in(self, role: str) -> list[dict[str, Any]]:
+        """Return the models that the plan names for a role, whatever dataset they are for; each once."""
+        named = by_dataset(self.plan.get("roles", {}).get(role))
+        entries = [*named["default"], *(entry for models in named["datasets"].values() for entry in models)]
+        return [entry for number, entry in enumerate(entries) if entry not in entries[:number]]
+
+    def names_in(self, role: str) -> list[str]:
+        """Return the names of these models."""
+        return list(dict.fromkeys(entry["name"] for entry in self.models_in(role)))
 
     @property
     def currency(self) -> str | None:

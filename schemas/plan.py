@@ -1,10 +1,13 @@
 """The plan of a run, the one parameter of every flow, and what each of its fields is about."""
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from schemas.base import Frozen
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
@@ -12,6 +15,7 @@ from schemas.context import ContextOptions
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
+from schemas.roles import FORMER_ROLES, JUDGES, PANEL, Role, RoleModels, gather_roles
 from schemas.vocabulary import Profile, Runner, Setting, TooLong
 
 SHOWN_MODELS = 2
@@ -26,12 +30,12 @@ def shown_names(names: Iterable[str]) -> str:
     return f"{', '.join(cut)}{more}"
 
 
-Kind = Literal["place", "limit", "system", "role", "evaluation"]
+Kind = Literal["place", "limit", "system", "evaluation"]
 """What a field of a plan is about.
 
 `place`: where a run works and what its pages show; nothing of what is evaluated. `limit`: what it may cost, its intervals and
-ranks; no answer and no score of an item. `system`: what is paired before two runs are compared. `role`: a model besides those
-under test. `evaluation`: which items are asked, and how they are asked and scored.
+ranks; no answer and no score of an item. `system`: what is paired before two runs are compared, and the models that take part
+besides. `evaluation`: which items are asked, and how they are asked and scored.
 """
 
 
@@ -43,16 +47,13 @@ FIELD_KINDS: Mapping[str, Kind] = {
     "seed": "evaluation",
     "sample": "evaluation",
     "profile": "evaluation",
-    "judge": "role",
-    "panel": "role",
+    "roles": "system",
     "judge_repeat": "evaluation",
     "permute": "evaluation",
     "repeat": "evaluation",
     "too_long": "evaluation",
     "contexts": "evaluation",
     "retrieval": "evaluation",
-    "sage": "role",
-    "critic": "role",
     "bootstrap": "limit",
     "rank_incomplete": "limit",
     "budget": "limit",
@@ -79,15 +80,11 @@ class Plan(Frozen):
     models: tuple[ModelEntry, ...] = Field(
         description="models under test; building items needs none", json_schema_extra={"minItems": 1}
     )
-    judge: ModelEntry | None = Field(default=None, title="Judge", description="model that judges free-text answers")
-    panel: tuple[ModelEntry, ...] = Field(default=(), description="further judges, to see whether they agree with the judge")
+    roles: dict[str, Role] = Field(
+        default_factory=dict,
+        description="models besides those under test, by role; a helper that is not named is the model itself",
+    )
     judge_repeat: int = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
-    sage: ModelEntry | None = Field(
-        default=None, title="Sage", description="model that enriches chunks (CoEM); null = the model under test"
-    )
-    critic: ModelEntry | None = Field(
-        default=None, title="Critic", description="model that criticises chunks (Self-RAG); null = the same"
-    )
     datasets: tuple[str, ...] | None = Field(default=None, min_length=1, description="only these; null = all the blueprint names")
     settings: tuple[Setting, ...] = Field(default=("base",), min_length=1, description="how items are asked")
     contexts: ContextOptions = Field(default=ContextOptions(), title="Contexts", description="how long contexts are built")
@@ -118,6 +115,18 @@ class Plan(Frozen):
     )
     redact: bool = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _roles_may_stand_beside_the_models(cls, values: Any) -> Any:
+        return gather_roles(values) if isinstance(values, Mapping) else values
+
+    @model_validator(mode="after")
+    def _only_the_panel_is_several(self) -> Self:
+        for name, role in self.roles.items():
+            if name != PANEL and any(len(models) > 1 for models in (role.default, *role.datasets.values())):
+                raise ValueError(f"role {name} is one model, only the {PANEL} is several")
+        return self
+
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
@@ -125,11 +134,39 @@ class Plan(Frozen):
             raise ValueError("runner_address needs runner dask or ray" if self.runner_address else named)
         return self
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the plan; a server that checks parameters by it lets roles through that stand beside the models."""
+        described = handler(core_schema)
+        form = handler.resolve_ref_schema(described)
+        role = {**form["properties"]["roles"]["additionalProperties"], "description": "the same as under roles"}
+        form["properties"] |= {name: {"title": name.capitalize(), **role} for name in FORMER_ROLES}
+        return described
+
     @property
     def entries(self) -> tuple[ModelEntry, ...]:
-        """Return every model that may be called, each once: those under test first, then judges and helpers."""
-        helpers = (entry for entry in (self.judge, *self.panel, self.sage, self.critic) if entry is not None)
-        return tuple(dict.fromkeys((*self.models, *helpers)))
+        """Return every model that may be called, each once: those under test first, then those in a role."""
+        return tuple(dict.fromkeys((*self.models, *self.named())))
+
+    def named(self, *roles: str) -> tuple[ModelEntry, ...]:
+        """Return the models named for these roles, by default for all, whatever dataset they are for; each once."""
+        chosen = [self.roles[role] for role in roles or self.roles if role in self.roles]
+        models = (models for role in chosen for models in (role.default, *role.datasets.values()))
+        return tuple(dict.fromkeys(chain.from_iterable(models)))
+
+    def role_models(self, role: str, dataset: str) -> tuple[ModelEntry, ...]:
+        """Return who has a role for a dataset; none if the plan names none."""
+        named = self.roles.get(role, RoleModels())
+        return named.datasets.get(dataset, named.default)
+
+    def role_model(self, role: str, dataset: str) -> ModelEntry | None:
+        """Return the model that has a role for a dataset; null if the plan names none."""
+        return next(iter(self.role_models(role, dataset)), None)
+
+    def judges(self, dataset: str) -> tuple[ModelEntry, ...]:
+        """Return the judge of a dataset, whose ratings count, then the panel; none if no judge was named."""
+        judge, panel = (self.role_models(role, dataset) for role in JUDGES)
+        return tuple(dict.fromkeys((*judge, *panel))) if judge else ()
 
     def require_models(self) -> None:
         """Refuse a plan that names no model, for everything but a build.
@@ -144,15 +181,8 @@ class Plan(Frozen):
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
         """Return the same plan with every model's entry changed."""
-        alone = {name: entry and change(entry) for name in ("judge", "sage", "critic") for entry in (getattr(self, name),)}
-        return self.model_copy(
-            update={"models": tuple(map(change, self.models)), "panel": tuple(map(change, self.panel)), **alone}
-        )
-
-    @property
-    def judges(self) -> tuple[ModelEntry, ...]:
-        """Return the judge whose ratings count, then the panel; none if no judge was named."""
-        return () if self.judge is None else tuple(dict.fromkeys((self.judge, *self.panel)))
+        roles = {name: role.map_entries(change) for name, role in self.roles.items()}
+        return self.model_copy(update={"models": tuple(map(change, self.models)), "roles": roles})
 
     @property
     def title(self) -> str:

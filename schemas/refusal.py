@@ -1,5 +1,6 @@
 """Turn the first fault that pydantic found into one message for the user."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ def refused(error: ValidationError, command: str = "run") -> UsageError:
     first = error.errors()[0]
     return UsageError(
         f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
-        where=".".join(str(part) for part in first["loc"]),
+        # As it may be written: a role's only model needs neither `roles` nor `default`.
+        where=re.sub(r"^roles\.(\w+)\.default(\.0)?", r"\1", ".".join(str(part) for part in first["loc"])),
         got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),
         next_step=f"moodflow {command} --help lists the options, moodflow options every field of a plan",
     )

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Literal, get_args
 
 from pydantic import Field
 
 from schemas.base import Frozen
 
-Role = Literal["tested", "judge", "sage", "critic"]
-"""Part of a model in a run."""
+Role = str
+"""Part of a model in a run: `tested` is the model under test, `judge` whoever rates, any other one a solver's helper."""
 
 TESTED: Role = "tested"
 """The model under test."""
@@ -111,11 +110,11 @@ def merge(rows: Iterable[Usage]) -> tuple[Usage, ...]:
 
 
 def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
-    """Merge into one row per model and role, tested models first."""
+    """Merge into one row per model and role: tested models first, then judges, then others by role."""
     ordered = sorted(rows, key=_model)
     return tuple(
         ModelUsage(model=model, role=role, **total(list(group)).model_dump())
-        for (_, model, role), group in groupby(ordered, key=_model)
+        for (_, _, role, model), group in groupby(ordered, key=_model)
     )
 
 
@@ -123,8 +122,8 @@ def _group(row: Usage) -> tuple[str, str, Role]:
     return row.dataset, row.model, row.role
 
 
-def _model(row: Usage) -> tuple[int, str, Role]:
-    return get_args(Role).index(row.role), row.model, row.role
+def _model(row: Usage) -> tuple[bool, bool, Role, str]:
+    return row.role != "tested", row.role != "judge", row.role, row.model
 
 
 def _tokens(counts: Sequence[int | None]) -> int | None:

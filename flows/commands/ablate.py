@@ -6,7 +6,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from schemas.ablation import FACTORS, AblationRequest, Factor, Varied
+from flows.commands.plan_fields import role_names
+from schemas.ablation import FACTORS, AblationRequest, Varied
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.vocabulary import LongTask
@@ -15,7 +16,7 @@ from schemas.vocabulary import LongTask
 class AblationDefaults(NamedTuple):
     """Factors, setting and tasks of an ablation where the options do not say; LongEmotion, section 5 and Figures 6 to 8."""
 
-    varied: Mapping[Factor, tuple[str, ...]]
+    varied: Mapping[str, tuple[str, ...]]
     setting: str
     tasks: tuple[LongTask, ...]
     """Those that its datasets are of."""
@@ -37,7 +38,9 @@ ABLATIONS: Mapping[str, AblationDefaults] = {
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"one of {', '.join(ABLATIONS)}")]
 Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", metavar="FACTOR=V1,V2", help=f"what is varied, repeatable once; factors: {', '.join(FACTORS)}"),
+    typer.Option(
+        "--vary", metavar="FACTOR=V1,V2", help=f"what is varied, repeatable once; factors: {', '.join(FACTORS)}, or a role"
+    ),
 ]
 
 
@@ -83,13 +86,12 @@ def make_request(name: str, plan: Plan, vary: Sequence[str] | None) -> AblationR
 
 def _read(text: str) -> Varied:
     factor, _, values = text.partition("=")
-    for known in FACTORS:
-        if factor == known and values:
-            return Varied(factor=known, values=tuple(value.strip() for value in values.split(",") if value.strip()))
+    if values and (factor in FACTORS or factor in role_names()):
+        return Varied(factor=factor, values=tuple(value.strip() for value in values.split(",") if value.strip()))
     raise UsageError(
         "what is varied cannot be read",
         where="--vary",
-        expected=f"FACTOR=V1,V2 with one of {', '.join(FACTORS)}",
+        expected=f"FACTOR=V1,V2 with one of {', '.join((*FACTORS, *role_names()))}",
         got=text,
         next_step="for example --vary top_k=1,4,8",
     )

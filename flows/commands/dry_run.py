@@ -18,12 +18,12 @@ from flows.planning.jobs import (
     epochs_of,
     eval_jobs,
     find_items,
-    helpers_of,
     judgements_partition,
+    models_of,
     planned_requests,
 )
 from flows.planning.resolve import ResolvedPlan, resolve
-from flows.planning.usage import ONE_CALL, learn_from_lake, rates_of, usage_of
+from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.lineage import Missing, PartitionRef
@@ -32,13 +32,13 @@ from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.usage import Expectation, Forecast, Role
-from tasks.analysis.number_format import count, counted
+from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled
@@ -53,11 +53,15 @@ GUESS = (
 
 @dataclass(frozen=True)
 class EstimateBasis:
-    """The basis of estimates: stored replies, prices by model and role; and the models a run would probe first."""
+    """The basis of estimates: stored replies and prices; and the models a run would probe first."""
 
     estimator: Estimator
-    rates: dict[tuple[str, str], Rate | None]
+    prices: PriceTable | None
     unprobed: tuple[str, ...]
+
+    def rate(self, entry: ModelEntry) -> Rate | None:
+        """Return a model's price; null if it is not known."""
+        return find_rate(entry.name, entry.base_url, self.prices)
 
 
 def run_dry(plan: Plan) -> CommandResult:
@@ -77,9 +81,9 @@ async def _run(plan: Plan) -> CommandResult:
     if not all(find_items(resolved, selected) for selected in resolved.selected):
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
-    basis = EstimateBasis(learn_from_lake(plan), rates_of(plan, table), tuple(names))
+    basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
     forecasts = [forecast for job in eval_jobs(resolved) for forecast in await _forecast_job(resolved, job, basis)]
-    document = _forecast_document(resolved, forecasts, basis, table)
+    document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, _forecast_view(document, forecasts, missing))
 
@@ -92,7 +96,7 @@ async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBas
     found = parts.keys.find_all(resolved.lake)
     forecasts = _stored(found[0], resolved.lake) if found else await _forecast_asked(resolved, job, parts, basis)
     answers = found[1] if found else None
-    for judge in resolved.plan.judges if job.selected.rubric else ():
+    for judge in resolved.plan.judges(job.dataset) if job.selected.rubric else ():
         expected = await _expect_judge(resolved, job, (parts.items, answers), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
@@ -107,14 +111,13 @@ def _stored(responses: PartitionRef, lake: Lake) -> list[Forecast]:
 
 async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts, basis: EstimateBasis) -> list[Forecast]:
     """Forecast the calls about a job's items: to the model under test and to its helpers."""
-    helpers = helpers_of(resolved.plan, job.entry, job.setting)
+    models = models_of(resolved.plan, job)
     forecasts: list[Forecast] = []
     for role, requests in (await planned_requests(resolved, job, parts)).items():
-        model = helpers[role].name if role in helpers else job.entry.name
-        expected = _expect(resolved, requests, basis, basis.rates[model, role])
-        if role in helpers and job.selected.spec.long_task in SELF_WRITTEN:
+        expected = _expect(resolved, requests, basis, basis.rate(models[role]))
+        if role != "tested" and job.selected.spec.long_task in SELF_WRITTEN:
             expected = expected.model_copy(update={"upper_bound": True})
-        forecasts.append(Forecast(dataset=job.dataset, model=model, role=role, expected=expected))
+        forecasts.append(Forecast(dataset=job.dataset, model=models[role].name, role=role, expected=expected))
     return forecasts
 
 
@@ -133,7 +136,7 @@ async def _expect_judge(
 ) -> Expectation:
     (items, answers), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
     rubric = load_rubric(job.selected.rubric or "")
-    rate, rows = basis.rates[judge.name, "judge"], lake.read(items, Items)
+    rate, rows = basis.rate(judge), lake.read(items, Items)
     if answers is None:
         requests = await plan_ratings(
             ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolved.plan))), judge, rubric, repeat
@@ -157,9 +160,7 @@ def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rat
     return expected.model_copy(update={"prompt_tokens": prompt, "cost": cost, "upper_bound": True})
 
 
-def _forecast_document(
-    resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis, table: PriceTable | None
-) -> dict[str, Any]:
+def _forecast_document(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: EstimateBasis) -> dict[str, Any]:
     """Return the JSON document of a dry run: rows by dataset and model, then by model, then the total, and what it rests on."""
     by_model: dict[tuple[str, Role], Expectation] = {}
     for row in forecasts:
@@ -168,7 +169,7 @@ def _forecast_document(
     return {
         "dry_run": True,
         "benchmark": resolved.blueprint.name,
-        "currency": table.currency if table else None,
+        "currency": basis.prices.currency if basis.prices else None,
         "datasets": [
             {"dataset": row.dataset, "model": row.model, "role": row.role, **row.expected.model_dump()} for row in forecasts
         ],
@@ -194,8 +195,8 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
     most = {row.role for row in forecasts if row.expected.upper_bound}
     if "judge" in most:
         yield "Calls of the judge are an upper bound: one per answer, if every item is answered."
-    if most & {"sage", "critic"}:
-        yield "Calls of Sage and critic about what a model writes itself are an upper bound: its replies may be shorter."
+    if helpers := sorted(most - {"tested", "judge"}):
+        yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: who searches or gives no verdict is asked again."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:

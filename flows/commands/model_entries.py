@@ -9,6 +9,7 @@ from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
+from schemas.roles import JUDGE, PANEL, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
 
 AT_URL = re.compile(r"(?P<name>.+?)@(?P<base_url>https?://.*)", re.DOTALL)
@@ -21,27 +22,24 @@ def parse_entry(text: str) -> dict[str, Any]:
     return dict(found.groupdict()) if found else {"name": text}
 
 
-def complete_entries(values: Mapping[str, Any], roles: tuple[str, ...]) -> dict[str, Any]:
+def complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a plan with complete entries; a judge of the panel without a server is served where the judge is.
 
     Args:
-        values: fields of a plan; entries are mappings, and may name their `provider` instead of a base URL.
-        roles: fields that hold models besides those under test.
+        values: fields of a plan, as `gather_roles` returns them; entries are mappings, and may name their `provider` instead of
+            a base URL.
 
     Raises:
         UsageError: there is no such provider, or an entry has a base URL besides.
     """
-    completed = dict(values)
-    for name in ("models", *roles):
-        entries = values.get(name)
-        completed[name] = [_complete(one) for one in entries] if isinstance(entries, list | tuple) else _complete(entries)
-        if entries is None:
-            del completed[name]
-    judge, panel = completed.get("judge"), completed.get("panel")
-    if isinstance(judge, Mapping) and isinstance(panel, list):
+    models = values.get("models")
+    roles = {name: map_role(role, _complete) for name, role in values.get("roles", {}).items()}
+    judge = next(iter(roles.get(JUDGE, {}).get("default", ())), None)
+    if PANEL in roles and isinstance(judge, Mapping):
         server = {name: judge[name] for name in ("base_url", "api_key_env") if name in judge}
-        completed["panel"] = [{**server, **one} if _has_no_server(one) else one for one in panel]
-    return completed
+        roles[PANEL] = map_role(roles[PANEL], lambda entry: {**server, **entry} if _has_no_server(entry) else entry)
+    completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
+    return {**values, "models": completed, "roles": roles}
 
 
 def _has_no_server(entry: Any) -> bool:

@@ -20,7 +20,8 @@ from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.plan import Plan, fields_of
+from schemas.plan import Plan
+from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
 
 TYPE_NAMES: Mapping[Any, str] = {
     int: "whole number",
@@ -31,9 +32,6 @@ TYPE_NAMES: Mapping[Any, str] = {
     Folder: "folder or s3://BUCKET/PREFIX",
     ModelEntry: "model",
 }
-
-ROLES = fields_of("role")
-"""Fields of a plan that hold models besides those under test."""
 
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
@@ -88,23 +86,49 @@ class PlanField:
 
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
-    """Return every field of a plan by its path, parts before their own fields."""
-    return {field.path: field for field in _walk(Plan, "")}
+    """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
+    from tasks.solvers.registry import helper_roles  # noqa: PLC0415  polars takes its time
+
+    helpers = {role: f"model that {does}; null = the model under test" for role, does in helper_roles().items()}
+    return {**_own_fields(), **_role_fields(helpers)}
 
 
-def _walk(model: type[BaseModel], prefix: str) -> Iterator[PlanField]:
-    fields = {**model.model_fields, **({"provider": PROVIDER} if model is ModelEntry else {})}
+def role_names() -> tuple[str, ...]:
+    """Return the roles that models may be named for."""
+    return tuple(path for path, field in plan_fields().items() if field.model is ModelEntry and path != "models")
+
+
+@cache
+def _own_fields() -> Mapping[str, PlanField]:
+    """Return those of them that no setting adds."""
+    fields = {name: info for name, info in Plan.model_fields.items() if name != "roles"}
+    return {**_role_fields(JUDGES), **{field.path: field for field in _walk(fields, "")}}
+
+
+def _role_fields(roles: Mapping[str, str]) -> dict[str, PlanField]:
+    infos = {name: FieldInfo(annotation=ModelEntry | None, default=None, description=text) for name, text in roles.items()}
+    if PANEL in roles:
+        infos[PANEL] = FieldInfo(annotation=tuple[ModelEntry, ...], default=(), description=roles[PANEL])
+    return {field.path: field for field in _walk(infos, "")}
+
+
+def _walk(fields: Mapping[str, FieldInfo], prefix: str) -> Iterator[PlanField]:
     for name, info in fields.items():
         field = PlanField(f"{prefix}{name}", info.annotation, info)
         yield field
         if field.model is not None:
-            yield from _walk(field.model, f"{field.path}.")
+            more = {"provider": PROVIDER} if field.model is ModelEntry else {}
+            yield from _walk({**field.model.model_fields, **more}, f"{field.path}.")
 
 
-def _find_field(path: str, option: str) -> PlanField:
-    """Return the field at a path that an option was given, or name the nearest ones."""
-    fields = plan_fields()
-    if path in fields:
+def find_field(path: str, option: str) -> PlanField:
+    """Return the field at a path that an option was given, or name the nearest ones.
+
+    Raises:
+        UsageError: there is no such field.
+    """
+    path = path.removeprefix("roles.")
+    if path in (fields := _own_fields()) or path in (fields := plan_fields()):
         return fields[path]
     last = path.rpartition(".")[2]
     same = [known for known in fields if known.rpartition(".")[2] == last]
@@ -137,7 +161,8 @@ def parse_setting(text: str, option: str) -> tuple[str, Any]:
             got=hide_credentials(text),
             next_step=f"for example {option} {'judge=NAME' if option == '--role' else 'retrieval.top_k=8'}",
         )
-    return path, parse_value(_find_field(path.strip(), option), value)
+    field = find_field(path.strip(), option)
+    return field.path, parse_value(field, value)
 
 
 def parse_value(field: PlanField, text: str) -> Any:
@@ -156,7 +181,7 @@ def parse_value(field: PlanField, text: str) -> Any:
         return None
     if text.lstrip()[:1] in ("[", "{") and (field.is_list or field.model is not None):
         value = _read_yaml(field.path, text)
-        return [value] if field.is_list and isinstance(value, dict) else value
+        return [value] if field.is_list and isinstance(value, dict) and not differs_by_dataset(value) else value
     if field.model is ModelEntry:
         return [parse_entry(text)] if field.is_list else parse_entry(text)
     words = [word for part in _members(field.annotation) for word in _words(part)]
@@ -184,30 +209,35 @@ def _read_yaml(path: str, text: str) -> Any:
         ) from error
 
 
-def assign(values: dict[str, Any], path: str, value: Any, *, only_named: bool = False) -> None:
-    """Set a field in the values of a plan; below `models` and `panel` it is set for each of them.
+def assign(values: dict[str, Any], path: str, value: Any) -> None:
+    """Set a field in the values of a plan; below `models` and a role it is set for each of their models.
 
     Args:
-        values: fields of a plan as mappings; changed in place, what was nested in them is copied.
+        values: fields of a plan, as `gather_roles` returns them; changed in place, what was nested in them is copied.
         path: of the field.
         value: to set.
-        only_named: leave out a role that no model was named for.
 
     Raises:
         UsageError: the path describes a model that was not named.
     """
     first, *rest = path.split(".")
-    if not rest:
+    if first not in Plan.model_fields:
+        values["roles"] = {**values.get("roles", {}), first: _role_with(values.get("roles", {}).get(first), path, value)}
+    elif not rest:
         values[first] = value
     elif isinstance(values.get(first), list | tuple):
         values[first] = [_with(entry, rest, value) for entry in values[first]]
-    elif first in ROLES and not values.get(first):
-        if not only_named:
-            raise UsageError(
-                f"a {first} is described and none is named", where=f"--set {path}", next_step=f"add --role {first}=NAME"
-            )
     elif first != "models" or values.get(first) is not None:
         values[first] = _with(values.get(first), rest, value)
+
+
+def _role_with(role: dict[str, Any] | None, path: str, value: Any) -> dict[str, Any]:
+    name, *rest = path.split(".")
+    if not rest:
+        return by_dataset(value)
+    if role is None:
+        raise UsageError(f"a {name} is described and none is named", where=f"--set {path}", next_step=f"add --role {name}=NAME")
+    return map_role(role, lambda entry: _with(entry, rest, value))
 
 
 def _with(entry: Any, path: list[str], value: Any) -> Any:
@@ -254,8 +284,9 @@ def list_options(as_json: opt.AsJson = False) -> None:
     table = text_table(unbroken("Path"), "Type", "Default", folded("Description"))
     for row in rows:
         role, _, field = row["path"].partition(".")
-        if not (role in ROLES and field):
+        if not (role in role_names() and field):
             table.add_row(*map(escape, row.values()))
-    shared = f"{', '.join(ROLES)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    shared = f"{', '.join(role_names())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    varied = "A role may differ by dataset: --role 'judge={default: {name: N}, datasets: {ID: {name: M}}}'"
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
-    CommandResult(0, {"options": rows}, [table, escape(shared), how]).finish(as_json=as_json)
+    CommandResult(0, {"options": rows}, [table, escape(shared), varied, how]).finish(as_json=as_json)

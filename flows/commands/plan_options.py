@@ -15,12 +15,13 @@ from typer.core import TyperCommand
 
 from flows.commands.model_entries import complete_entries
 from flows.commands.options import EVALUATED, GROUPS, JUDGE, LIMITS, MODEL, OUTPUT, WHERE, BaseUrl, KeyEnv, LakeFolder, Provider
-from flows.commands.plan_fields import ROLES, assign, parse_setting, parse_value, plan_fields
+from flows.commands.plan_fields import assign, find_field, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.refusal import refused
+from schemas.roles import gather_roles
 from schemas.vocabulary import SETTINGS
 from tasks.models.cost.pricing import check_budget
 
@@ -61,7 +62,9 @@ class PlanOptions:
         int | None, At("models.sampling.max_tokens"), _option("longest reply, reasoning included; default 512", MODEL)
     ] = None
     judge: Annotated[str | None, At("judge"), _option("model that judges free-text answers", JUDGE, "NAME")] = None
-    role: Annotated[list[str] | None, _option(f"{', '.join(ROLES)}: MODEL@URL or '{{name: N, ...}}'", JUDGE, "NAME=MODEL")] = None
+    role: Annotated[list[str] | None, _option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", JUDGE, "NAME=MODEL")] = (
+        None
+    )
     judge_base_url: Annotated[str | None, At("judge.base_url"), _option("server of the judge", JUDGE, "URL")] = None
     datasets: Annotated[str | None, At("datasets"), _option("only these, by commas", EVALUATED, "NAMES")] = None
     settings: Annotated[str | None, At("settings"), _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
@@ -130,16 +133,9 @@ class PlanOptions:
         """Yield the model of each role; those of the panel together."""
         panel: list[Any] = []
         for text in self.role or ():
-            name = text.partition("=")[0].strip()
-            if name not in ROLES:
-                nearest = get_close_matches(name, ROLES, n=1, cutoff=0.4)
-                raise UsageError(
-                    f"there is no role {name}",
-                    where="--role",
-                    expected=f"NAME=MODEL with one of {', '.join(ROLES)}",
-                    got=hide_credentials(text),
-                    next_step=f"did you mean {nearest[0]}?" if nearest else "for example --role sage=NAME@URL",
-                )
+            from tasks.solvers.registry import require_role  # noqa: PLC0415  polars takes its time
+
+            require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
@@ -170,10 +166,10 @@ def _assign_at(place: At, value: Any, values: dict[str, Any]) -> None:
     elif place.path == "judge":
         value = {"name": value}
     elif isinstance(value, str):
-        value = parse_value(plan_fields()[place.path], value)
+        value = parse_value(find_field(place.path, place.path), value)
     assign(values, place.path, value)
-    for role in ROLES if place.roles_too else ():
-        assign(values, place.path.replace("models", role), value, only_named=True)
+    for role in values.get("roles", {}) if place.roles_too else ():
+        assign(values, place.path.replace("models", role), value)
 
 
 @cache
@@ -246,7 +242,7 @@ def _replacement(name: str) -> str | None:
     path = FORMER.get(name) or next((one for one in (name, of_role, *same) if one in plan_fields()), None)
     if path is None:
         return None
-    if path in ROLES:
+    if path in role_names():
         return f"use --role {path}=NAME"
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"
 
@@ -262,11 +258,11 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
     Raises:
         UsageError: a file cannot be read, a value is refused, or money is limited and a model has no price.
     """
-    values = {**(_read_config(options.config) if options.config else {}), "benchmark": benchmark}
+    values = {**gather_roles(_read_config(options.config) if options.config else {}), "benchmark": benchmark}
     options.assign_to(values)
     values["models"] = values.get("models") or ()
     try:
-        plan = Plan.model_validate(complete_entries(values, ROLES))
+        plan = Plan.model_validate(complete_entries(values))
     except ValidationError as error:
         raise refused(error) from error
     if needs_model:

@@ -8,6 +8,7 @@ from schemas.chat import ChatRequest, ModelEntry
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
+from schemas.roles import JUDGE
 from schemas.tables.items import Items
 from schemas.usage import Role
 from schemas.vocabulary import LongTask, Setting, TooLong
@@ -109,7 +110,7 @@ def asked_parts(resolved: ResolvedPlan, job: EvalJob) -> AskedParts | None:
     key_of_contexts = built_partitions(resolved, job.selected).contexts
     if key_of_contexts is None:
         prompts, epochs = load_prompts().sha256, epochs_of(plan)
-        responses = responses_key(items, job.entry, job.setting, prompts, epochs, options.too_long)
+        responses = responses_key(items, models_of(plan, job), job.setting, prompts, epochs, options.too_long)
         return AskedParts(items, None, options, None, InferKeys(responses))
     contexts = resolved.lake.find(key_of_contexts)
     if contexts is None:
@@ -133,7 +134,7 @@ def _keys_with_contexts(
         **({"ranking_version": RANKING_VERSION} if retrieves else {}),
     }
     settings = {
-        **long_settings(options, helpers_of(plan, job.entry, setting), embedder, texts),
+        **long_settings(options, models_of(plan, job), embedder, texts),
         **Epochs(repeat=plan.repeat).settings,
         **truncation_settings(options.too_long),
     }
@@ -153,14 +154,15 @@ def _keys_with_contexts(
     )
 
 
-def helpers_of(plan: Plan, entry: ModelEntry, setting: Setting) -> dict[Role, ModelEntry]:
-    """Return the helpers of the model under test, by role; where the plan names none, that model itself."""
-    return {role: getattr(plan, role) or entry for role in SOLVERS[setting].roles}
+def models_of(plan: Plan, job: EvalJob) -> dict[Role, ModelEntry]:
+    """Return the model under test and its helpers, by role; where the plan names no helper, that model itself."""
+    helpers = {role: plan.role_model(role, job.dataset) or job.entry for role in SOLVERS[job.setting].roles}
+    return {"tested": job.entry, **helpers}
 
 
 async def planned_requests(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts) -> dict[Role, list[ChatRequest]]:
     """Return the calls about a job's items, by role, as far as they are known beforehand; none is sent."""
-    entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers_of(resolved.plan, job.entry, job.setting)}
+    entries = models_of(resolved.plan, job)
     items, contexts = resolved.lake.read(parts.items, Items), read_contexts(resolved.lake, parts.contexts)
     return await plan_requests(items, contexts, parts.chunk_job, entries, (parts.options, epochs_of(resolved.plan)))
 
@@ -179,7 +181,7 @@ def judgements_partition(
     resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef, judge: ModelEntry | None = None
 ) -> PartitionKey | None:
     """Return the key of a judge's ratings of a job's answers, by default of the first one; None if nothing there is judged."""
-    judge, rubric = judge or resolved.plan.judge, job.selected.rubric
+    judge, rubric = judge or resolved.plan.role_model(JUDGE, job.dataset), job.selected.rubric
     if judge is None or rubric is None:
         return None
     return judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, resolved.plan.judge_repeat)
@@ -220,7 +222,7 @@ def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missin
     """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
     gaps = []
     for found in ready:
-        for judge in resolved.plan.judges[1:]:
+        for judge in resolved.plan.judges(found.job.dataset)[1:]:
             key = judgements_partition(resolved, found.job, found.answers, judge)
             if key is not None and resolved.lake.find_latest(key) is None:
                 gaps.append(found.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
@@ -234,5 +236,5 @@ def _contexts_behind(resolved: ResolvedPlan, parts: AskedParts) -> list[Partitio
 
 
 def _further_ratings(resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef) -> list[PartitionRef]:
-    keys = [judgements_partition(resolved, job, answers, judge) for judge in resolved.plan.judges[1:]]
+    keys = [judgements_partition(resolved, job, answers, judge) for judge in resolved.plan.judges(job.dataset)[1:]]
     return [ref for key in keys if key and (ref := resolved.lake.find_latest(key))]

@@ -1,7 +1,7 @@
 """Resolve a plan: look up its blueprint, datasets and lake, and say which datasets cannot be had and why."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -10,10 +10,12 @@ from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
+from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
+from schemas.roles import JUDGE, PANEL
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
 from tasks.lake.fingerprint import hash_settings
@@ -23,7 +25,7 @@ from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.registry import SOLVERS
+from tasks.solvers.registry import SOLVERS, require_role
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 
@@ -64,8 +66,8 @@ def resolve(plan: Plan) -> ResolvedPlan:
         UsageError, BlueprintError: if a name, the blueprint or a combination of options is wrong.
         LakeError: if what was found about a model cannot be read.
     """
-    _require_distinct_judges(plan)
     blueprint = profiled_blueprint(plan)
+    _require_roles(plan, blueprint)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
     locator = Locator.for_mirror(plan.mirror)
@@ -94,22 +96,31 @@ def with_embedder(plan: Plan) -> Plan:
     return plan.model_copy(update={"retrieval": options.model_copy(update={"embedder": resolve_auto()})})
 
 
-def _require_distinct_judges(plan: Plan) -> None:
-    """Raise UsageError if a panel has no judge beside it, or two judges have one name, by which ratings are kept."""
-    if plan.panel and plan.judge is None:
+def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
+    """Raise UsageError if there is no such role or dataset, or a panel has no judge beside it."""
+    for name, role in plan.roles.items():
+        require_role(name, "--role, roles")
+        _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
+    if PANEL in plan.roles and JUDGE not in plan.roles:
         raise UsageError(
             "a panel is named and no judge, whose ratings would be the score",
             where="--role panel",
-            got=", ".join(entry.name for entry in plan.panel),
+            got=", ".join(entry.name for entry in plan.named(PANEL)),
             next_step="name one of them with --judge instead",
         )
-    names = [entry.name for entry in plan.judges]
+    for dataset in blueprint.datasets:
+        _require_distinct(plan.judges(dataset))
+
+
+def _require_distinct(judges: Sequence[ModelEntry]) -> None:
+    """Raise UsageError if two judges have one name, by which ratings are kept."""
+    names = [entry.name for entry in judges]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"two judges have the same name, {repeated[0]}, and ratings are kept by the judge's name",
             where="--judge, --role panel",
             expected="judges of different names, each once",
-            got=", ".join(f"{entry.name} at {entry.identity}" for entry in plan.judges),
+            got=", ".join(f"{entry.name} at {entry.identity}" for entry in judges),
             next_step="leave one of them out, or have its server offer it under another name",
         )
 
@@ -161,14 +172,14 @@ def obstacles(plan: Plan) -> dict[str, Missing]:
     return {name: obstacle for name, obstacle in found.items() if obstacle is not None}
 
 
-def _require_known(names: tuple[str, ...], blueprint: Blueprint) -> None:
+def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--datasets") -> None:
     for name in names:
         if name in blueprint.datasets:
             continue
         nearest = get_close_matches(name, blueprint.datasets, n=3, cutoff=0.4)
         raise UsageError(
             f"benchmark {blueprint.name} has no dataset {name}",
-            where="--datasets",
+            where=where,
             expected=f"one of its {len(blueprint.datasets)} datasets",
             got=name,
             next_step=f"did you mean {' or '.join(nearest)}?" if nearest else "moodflow datasets list shows them all",
@@ -178,7 +189,7 @@ def _require_known(names: tuple[str, ...], blueprint: Blueprint) -> None:
 def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
     if plan.profile == "reference" and (gap := reference_gap(name, entry)):
         return Missing(dataset=name, reason=gap, next_step="its score in the corrected profile is the one to use")
-    if plan.judge is None and any(method.judged for method in entry.methods):
+    if not plan.judges(name) and any(method.judged for method in entry.methods):
         return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")
     return None
 

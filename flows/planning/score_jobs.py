@@ -36,7 +36,7 @@ def needles_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_score
 def agreement_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> AgreementJob | None:
     """Return what the agreement of judges is computed from; None if no answer was rated twice."""
     plan = resolved.plan
-    if plan.judge is None or (not plan.panel and plan.judge_repeat == 1):
+    if plan.judge_repeat == 1 and all(len(plan.judges(selected.spec.id)) < 2 for selected in resolved.selected):  # noqa: PLR2004
         return None
     judged = [found for found in ready if found.judgements]
     answers = tuple(found.answers for found in judged)

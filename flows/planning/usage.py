@@ -5,10 +5,11 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from schemas.chat import ChatReply, ModelEntry
+from schemas.chat import ChatReply
 from schemas.lineage import FROM_OUTSIDE, PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
+from schemas.roles import JUDGE, JUDGES
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
@@ -139,31 +140,25 @@ def open_budget(plan: Plan) -> Budget:
 
 def learn_from_lake(plan: Plan) -> Estimator:
     """Return an estimator that knows every stored reply of the plan's models."""
-    tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.judges))
+    tested, judges = ([entry.name for entry in entries] for entries in (plan.models, plan.named(*JUDGES)))
     return forecasting.learn_from_lake(plan.lake, tested, judges)
 
 
 def priced(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> tuple[Usage, ...]:
     """Return usage with its costs."""
-    return price_usage(rows, rates_of(plan, table))
+    return price_usage(rows, lambda row: rate_of(row, plan, table))
 
 
-def rates_of(plan: Plan, table: PriceTable | None) -> dict[tuple[str, str], Rate | None]:
-    """Return the price by model and role, of all models of a plan."""
-    roles: dict[Role, tuple[ModelEntry, ...]] = {
-        "tested": plan.models,
-        "judge": plan.judges,
-        "sage": (plan.sage,) if plan.sage else plan.models,
-        "critic": (plan.critic,) if plan.critic else plan.models,
-    }
-    return {
-        (entry.name, role): find_rate(entry.name, entry.base_url, table) for role, entries in roles.items() for entry in entries
-    }
+def rate_of(row: Usage, plan: Plan, table: PriceTable | None) -> Rate | None:
+    """Return the price of a row's model in its role for its dataset; null if it is not known."""
+    named = plan.judges(row.dataset) if row.role == JUDGE else plan.role_models(row.role, row.dataset)
+    entry = next((entry for entry in named or plan.models if entry.name == row.model), None)
+    return find_rate(entry.name, entry.base_url, table) if entry else None
 
 
 def prices_used(plan: Plan, table: PriceTable | None) -> PriceTable | None:
     """Return, of a price table, the entries that a plan's models are priced by."""
     if table is None:
         return None
-    used = list(rates_of(plan, table).values())
+    used = [find_rate(entry.name, entry.base_url, table) for entry in plan.entries]
     return table.model_copy(update={"prices": tuple(price for price in table.prices if price in used)})

@@ -12,8 +12,8 @@ from flows.planning.jobs import (
     epochs_of,
     eval_jobs,
     find_items,
-    helpers_of,
     judgements_partition,
+    models_of,
     planned_requests,
 )
 from flows.planning.resolve import ResolvedPlan, embeds
@@ -23,7 +23,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.plan import Plan
 from schemas.retrieval import Retriever
-from schemas.usage import Role, Usage
+from schemas.usage import Usage
 from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition
 from tasks.models.journal.table import JOURNAL
@@ -43,7 +43,7 @@ def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | No
     asked = parts.keys.find_all(resolved.lake) if parts else None
     if parts is None or asked is None:
         return None
-    judged = (judgements_partition(resolved, job, asked[1], judge) for judge in resolved.plan.judges)
+    judged = (judgements_partition(resolved, job, asked[1], judge) for judge in resolved.plan.judges(job.dataset))
     keys = [key for key in (parts.chunk_job.key if parts.chunk_job else None, *judged) if key]
     found = [ref for key in keys if (ref := resolved.lake.find(key))]
     return [*asked, *found] if len(found) == len(keys) else None
@@ -52,13 +52,13 @@ def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | No
 async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
     """Return models of a plan to be probed before their first call: those of which something is left to ask.
 
-    A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A judge, Sage
-    or critic is always left, and so is a model that is asked about what was retrieved: what these are asked is not known before.
+    A tested model whose every question, asked as it would be now, is answered by the journal needs no probe. A model in a role
+    is always left, and so is one that is asked about what was retrieved: what these are asked is not known before.
 
     Raises:
         LakeError: if the journal or what was found about a model cannot be read.
     """
-    helpers = {_who(helper) for helper in (*plan.judges, plan.sage, plan.critic) if helper is not None}
+    helpers = {_who(helper) for helper in plan.named()}
     return [entry for entry in unprobed(plan) if _who(entry) in helpers or not await _is_answered(entry, resolved)]
 
 
@@ -127,7 +127,7 @@ async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResour
     if items is None or asked is None:
         return [job.missing("its items are not built", "moodflow build says why")]
     answers, others = asked
-    judges = resolved.plan.judges
+    judges = resolved.plan.judges(job.dataset)
     rated = await asyncio.gather(*(_judge(resolved, job, (items, answers), judge, resources) for judge in judges))
     return [answers, *others, *(result for results in rated for result in results)]
 
@@ -156,8 +156,7 @@ async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) 
         keys=parts.keys,
         epochs=epochs_of(plan),
     )
-    helpers = helpers_of(plan, job.entry, job.setting)
-    entries: dict[Role, ModelEntry] = {"tested": job.entry, **helpers}
+    entries = models_of(plan, job)
     roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in entries.items()}
     counters = {role: UsageCounter(resources.listener) for role in roles}
     pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, retriever)

@@ -8,17 +8,17 @@ from pydantic import ValidationError
 from schemas.chat import ModelEntry
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
+from schemas.roles import JUDGE, RoleModels
 from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
+from tasks.solvers.registry import helper_roles
 
 HARMLESS = frozenset(fields_of("place", "limit"))
 """Fields of a plan that say where and how a run works, how it is shown or what it may cost, not what is asked and scored."""
 
-HELPERS = fields_of("role")
-
-NOT_COMPARED = HARMLESS | {*fields_of("system", "role")}
-"""Fields of a plan that may differ. The benchmark is compared by its blueprint, models and settings one by one, helpers by how
-they are asked. Any other field must be the same."""
+NOT_COMPARED = HARMLESS | {*fields_of("system")}
+"""Fields of a plan that may differ. The benchmark is compared by its blueprint, models and settings one by one, roles by how
+their models are asked. Any other field must be the same."""
 
 
 def systems_of(manifest: RunManifest) -> dict[System, None]:
@@ -67,9 +67,9 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
             yield f"its {name}: {_short(other[name])} instead of {_short(own[name])}"
     if _asked_of(mine.models, model) != _asked_of(theirs.models, model):
         yield f"{model} was asked with other parameters"
-    for name in HELPERS:
-        if _named(getattr(mine, name)) != _named(getattr(theirs, name)):
-            yield f"its {name} is another one, or was asked with other parameters"
+    for role in dict.fromkeys((*mine.roles, *theirs.roles)):
+        if _named(mine, role) != _named(theirs, role):
+            yield f"its {role} is another one, or was asked with other parameters"
 
 
 def _short(value: Any) -> str:
@@ -80,9 +80,10 @@ def _asked_of(entries: tuple[ModelEntry, ...], model: str) -> list[dict[str, Any
     return [_answering_parameters(entry) for entry in entries if entry.name == model]
 
 
-def _named(helpers: ModelEntry | tuple[ModelEntry, ...] | None) -> list[tuple[str, dict[str, Any]]]:
-    entries = helpers if isinstance(helpers, tuple) else () if helpers is None else (helpers,)
-    return [(entry.name, _answering_parameters(entry)) for entry in entries]
+def _named(plan: Plan, role: str) -> dict[str, list[Any]]:
+    named = plan.roles.get(role, RoleModels())
+    models = [("", named.default), *named.datasets.items()]
+    return {dataset: [(entry.name, _answering_parameters(entry)) for entry in entries] for dataset, entries in models}
 
 
 def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
@@ -102,20 +103,16 @@ WHY = {
     "seed": "other items are drawn",
     "sample": "more or fewer items are drawn: only the common ones are compared",
     "profile": "replies are scored in other ways",
-    "judge": "answers are rated by another judge",
     "judge_repeat": "answers are rated another number of times",
     "permute": "options are shown in other orders",
     "repeat": "items are asked another number of times",
     "too_long": "items longer than the context are treated otherwise",
     "contexts": "long contexts are built otherwise",
     "retrieval": "chunks are made, ranked or chosen otherwise",
-    "sage": "chunks are enriched by another model",
-    "critic": "chunks are criticised by another model",
-    "panel": "other judges are compared with the judge",
 }
 """What it means if a field of the plan differs."""
 
-LEAVES_SCORES = ("panel", "sample")
+LEAVES_SCORES = ("sample",)
 """Fields that may differ: they change no score of the common items."""
 
 
@@ -143,8 +140,9 @@ def warnings(before: PastRun, after: PastRun) -> list[str]:
         found.append(
             "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
         )
-    for name, why in WHY.items():
-        values = [_meaning(run.plan.get(name)) for run in (old, new)]
+    plans, does = [{**run.plan, **run.plan.get("roles", {})} for run in (old, new)], {JUDGE: "rates answers", **helper_roles()}
+    for name, why in {**WHY, **{role: f"another model {words}" for role, words in does.items()}}.items():
+        values = [_meaning(plan.get(name)) for plan in plans]
         if name not in LEAVES_SCORES and values[0] != values[1]:
             found.append(f"{name} differs, so {why}")
     versions = [{notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new)]
@@ -169,18 +167,14 @@ def _scored_otherwise(before: PastRun, after: PastRun) -> Iterator[str]:
 
 
 def _settings(plan: Mapping[str, Any]) -> Row:
-    return {
-        name: _meaning(value) if name not in ("models", "panel") else [_meaning(each) for each in value or ()]
-        for name, value in plan.items()
-        if name not in HARMLESS
-    }
+    return {name: _meaning(value) for name, value in plan.items() if name not in HARMLESS}
 
 
 def _meaning(value: Any) -> Any:
     """Return a value without what only changes how a model is called; a field that is not there is null."""
     if isinstance(value, dict):
         return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
-    return value
+    return [_meaning(each) for each in value] if isinstance(value, list) else value
 
 
 def _flat_differences(path: str, before: Any, after: Any) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from itertools import product
 import dataframely as dy
 import polars as pl
 
-from schemas.ablation import Factor, Varied, number_of
+from schemas.ablation import Varied, number_of
 from schemas.lineage import PartitionRef
 from schemas.tables.comparisons import Ablations
 from schemas.tables.scores import NormalizedScores, RawScores
@@ -44,7 +44,7 @@ def list_variants(varied: Sequence[Varied]) -> Iterator[tuple[Variant, tuple[str
         yield _variant(factors, values), values
 
 
-def _variant(factors: list[Factor], values: tuple[str, ...]) -> Variant:
+def _variant(factors: list[str], values: tuple[str, ...]) -> Variant:
     second = (factors[1], values[1], number_of(values[1])) if len(factors) > 1 else (None, None, None)
     named = ", ".join(f"{factor} {value}" for factor, value in zip(factors, values, strict=True))
     return Variant(named, factors[0], values[0], number_of(values[0]), *second)

@@ -32,10 +32,6 @@ from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
 
-
-FAVOURABLE = "[Relevant] [Fully supported]"
-"""Invented reply of a critic: without a verdict it would be asked again."""
-
 SENTENCE_TOKENS = 6
 """Fewest tokens of a sentence of other invented replies."""
 
@@ -99,7 +95,8 @@ async def plan_requests(
             made.append(request)
             if not contexts:
                 return ChatReply(failure="budget", error="not sent: this is a forecast")
-            return ChatReply(text=FAVOURABLE if role == "critic" else write_at_length(len(made), entry.sampling.max_tokens))
+            invented = SOLVERS[options.setting].invented if role != "tested" else None
+            return ChatReply(text=invented or write_at_length(len(made), entry.sampling.max_tokens))
 
         return RoleModel(entry, note)
 

@@ -32,7 +32,7 @@ SEGMENTS = "segments"
 
 def responses_key(
     items: PartitionRef,
-    entry: ModelEntry,
+    models: Mapping[Role, ModelEntry],
     setting: str,
     prompts_sha256: str,
     epochs: Epochs,
@@ -44,15 +44,17 @@ def responses_key(
 
     Args:
         items: what is asked.
-        entry: the model under test.
+        models: the model under test and its helpers, by role.
         setting: name of the setting.
         prompts_sha256: hash of the prompt texts.
         epochs: how often and in which orders of options items are asked.
         too_long: policy for items longer than the model's context.
     """
+    entry = models["tested"]
     settings = {
         "model": entry.name,
         **entry.meaning,
+        **_helper_settings(models),
         "prompts_sha256": prompts_sha256,
         **epochs.settings,
         **({"token_probabilities": True} if entry.token_probabilities else {}),
@@ -85,13 +87,13 @@ def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: Retrieval
 
 
 def long_settings(
-    options: SolverOptions, helpers: Mapping[Role, ModelEntry], embedder: str | None, texts: Mapping[str, str]
+    options: SolverOptions, models: Mapping[Role, ModelEntry], embedder: str | None, texts: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what changes the calls about a long item, besides the model under test.
 
     Args:
         options: the setting.
-        helpers: models that take part, by role (`sage`, `critic`).
+        models: those that take part, by role.
         embedder: identity of the model that ranks; null = nothing is ranked by meaning.
         texts: versions and hashes of prompts and solvers.
     """
@@ -102,8 +104,12 @@ def long_settings(
         **dict(texts),
         **({"retrieval": retrieval, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
         **({"embedder": embedder} if embedder else {}),
-        **{role: {"model": entry.name, **entry.meaning} for role, entry in helpers.items()},
+        **_helper_settings(models),
     }
+
+
+def _helper_settings(models: Mapping[Role, ModelEntry]) -> dict[str, Any]:
+    return {role: {"model": entry.name, **entry.meaning} for role, entry in models.items() if role != "tested"}
 
 
 def long_key(

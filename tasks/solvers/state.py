@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from schemas.chat import Chat, ModelEntry
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
+from schemas.chat import Chat, ChatMessage, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
@@ -148,6 +149,32 @@ class SolverResources:
     roles: ModelRoles
     retriever: Retriever | None = None
     """Null where no setting of the run retrieves."""
+
+    async def ask(
+        self, role: Role, step: str, messages: Sequence[ChatMessage], limit: int | None = None, repetition: int = 0
+    ) -> Call:
+        """Ask a model.
+
+        Args:
+            role: who is asked.
+            step: what for.
+            messages: the conversation.
+            limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
+            repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for
+                once.
+        """
+        entry, sampling = self.roles[role].entry, self.roles[role].entry.sampling
+        if entry.base_url is None and limit is not None:
+            sampling = sampling.model_copy(update={"max_tokens": min(limit, sampling.max_tokens)})
+        request = ChatRequest(
+            model=entry.name,
+            identity=entry.identity,
+            messages=tuple(messages),
+            sampling=sampling,
+            repetition=repetition,
+            capabilities=entry.dialect or DEFAULT_CAPABILITIES,
+        )
+        return Call(request, await self.roles[role].chat(request), role, step)
 
 
 Solve = Callable[[AskedItem, SolverOptions, SolverResources, int], Awaitable[SolverOutput]]

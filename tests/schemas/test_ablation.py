@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.ablation import FACTORS, Factor, number_of, vary
+from schemas.ablation import FACTORS, number_of, vary
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
 
@@ -13,7 +13,7 @@ ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 PLAN = Plan(benchmark="longemotion-mini", models=(ENTRY,))
 
 
-def varied(factor: Factor, value: str, plan: Plan = PLAN) -> dict[str, Any]:
+def varied(factor: str, value: str, plan: Plan = PLAN) -> dict[str, Any]:
     """Fields that differ from the plan's."""
     after, before = Plan.model_validate(vary(plan, factor, value)).model_dump(), plan.model_dump()
     return {name: value for name, value in after.items() if value != before[name]}
@@ -31,16 +31,18 @@ def varied(factor: Factor, value: str, plan: Plan = PLAN) -> dict[str, Any]:
         ("preset", "code_2026_01", "retrieval", "preset", "code_2026_01"),
     ],
 )
-def test_a_factor_changes_its_field_alone(factor: Factor, value: str, part: str, name: str, expected: object) -> None:
+def test_a_factor_changes_its_field_alone(factor: str, value: str, part: str, name: str, expected: object) -> None:
     before = PLAN.model_dump()[part]
     assert varied(factor, value) == {part: {**before, name: expected}}
 
 
 def test_another_sage_is_where_the_plans_is_or_where_the_model_is() -> None:
-    assert varied("sage", "s")["sage"] == {**ENTRY.model_dump(), "name": "s"}
-    named = PLAN.model_copy(update={"sage": ModelEntry(name="a", base_url="http://elsewhere/v1")})
-    other = varied("sage", "b", named)["sage"]
-    assert (other["name"], other["base_url"]) == ("b", "http://elsewhere/v1")
+    assert varied("sage", "s") == {"roles": {"sage": {"default": ({**ENTRY.model_dump(), "name": "s"},), "datasets": {}}}}
+    elsewhere = {"name": "a", "base_url": "http://elsewhere/v1"}
+    roles = {"judge": elsewhere, "sage": {"default": elsewhere, "datasets": {"d": {"name": "c", "base_url": "http://d/v1"}}}}
+    changed = Plan.model_validate(vary(Plan.model_validate({**PLAN.model_dump(), "roles": roles}), "sage", "b"))
+    named = [(entry.name, entry.base_url) for entry in changed.named()]
+    assert named == [("a", "http://elsewhere/v1"), ("b", "http://elsewhere/v1"), ("b", "http://d/v1")]
 
 
 def test_reasoning_effort_is_that_of_every_model_under_test() -> None:
@@ -51,7 +53,7 @@ def test_reasoning_effort_is_that_of_every_model_under_test() -> None:
 
 
 @pytest.mark.parametrize(("factor", "value"), [("top_k", "many"), ("length", "0"), ("depth", "101"), ("ranking", "best")])
-def test_a_value_that_cannot_be_is_refused(factor: Factor, value: str) -> None:
+def test_a_value_that_cannot_be_is_refused(factor: str, value: str) -> None:
     with pytest.raises(ValidationError):
         varied(factor, value)
 

@@ -1,6 +1,6 @@
 """Read price tables, find a model's price, and price what was used."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import yaml
@@ -54,14 +54,14 @@ def check_budget(plan: Plan) -> PriceTable | None:
     return table
 
 
-def price_usage(rows: Iterable[Usage], rates: Mapping[tuple[str, str], Rate | None]) -> tuple[Usage, ...]:
+def price_usage(rows: Iterable[Usage], rate_of: Callable[[Usage], Rate | None]) -> tuple[Usage, ...]:
     """Return the same rows with their costs.
 
     Args:
         rows: usage, priced or not.
-        rates: price by model and role; null or missing = not known, then the costs are null.
+        rate_of: returns the price of a row; null = not known, then the costs are null.
     """
-    return tuple(_priced(row, rates.get((row.model, row.role))) for row in rows)
+    return tuple(_priced(row, rate_of(row)) for row in rows)
 
 
 def _priced(row: Usage, rate: Rate | None) -> Usage:

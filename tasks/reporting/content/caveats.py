@@ -9,6 +9,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from schemas.roles import JUDGE
 from schemas.usage import TESTED
 from tasks.analysis.number_format import count, counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData, System, from_row
@@ -145,21 +146,20 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
 
 
 def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
-    judge = data.manifest.plan.get("judge")
+    judges, names = data.manifest.models_in(JUDGE), data.manifest.names_in(JUDGE)
     judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
     has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
-    if judge is None or not has_judged:
+    if not judges or not has_judged:
         return
     published = paper_of(data.blueprint).judge
-    if published is not None and published not in judge["name"].lower():
+    if published is not None and any(published not in name.lower() for name in names):
         yield Caveat(
             "another judge than the paper's",
-            f"Free-text answers were rated by {judge['name']}; the published ones by {published}. Judges differ in how much they "
+            f"Free-text answers were rated by {listed(names)}; the published ones by {published}. Judges differ in how much they "
             "give, so scores that a judge gave cannot be set beside the published ones.",
         )
-    models = {model["name"]: model for model in data.manifest.plan.get("models", ())}
-    own = models.get(system.model)
-    if own is not None and judge["name"] == own["name"] and judge.get("identity") == own.get("identity"):
+    own = [model.get("identity") for model in data.manifest.plan.get("models", ()) if model["name"] == system.model]
+    if any(judge["name"] == system.model and judge.get("identity") in own for judge in judges):
         yield Caveat(
             "judged by itself",
             "The model judged its own free-text answers. Models tend to favour their own wording; name another judge.",

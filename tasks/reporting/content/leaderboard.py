@@ -5,6 +5,7 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import RunManifest
+from schemas.roles import JUDGE
 from tasks.analysis.leaderboard import RUN, LeaderboardData
 from tasks.analysis.number_format import counted, listed
 from tasks.analysis.run_tables import System, from_row, ordered
@@ -97,7 +98,7 @@ def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
         values = sorted({str(manifest.plan.get(name)) for manifest in manifests})
         if len(values) > 1:
             said.append(f"The runs differ in {words}: {listed(values)}. Their totals rest on different questions.")
-    judges = sorted({(manifest.plan.get("judge") or {"name": "none"})["name"] for manifest in manifests})
+    judges = sorted({listed(manifest.names_in(JUDGE) or ["none"]) for manifest in manifests})
     if len(judges) > 1:
         said.append(f"The runs had different judges: {listed(judges)}. Judges differ in how much they give.")
     prints = {manifest.blueprint_sha256 for manifest in manifests}

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint, Gate
-from schemas.lineage import DatasetNotice
+from schemas.lineage import DatasetNotice, RunManifest
+from schemas.roles import JUDGE
 from schemas.vocabulary import Metric
 from tasks.analysis.number_format import counted, listed, number, percent, share_of
 from tasks.analysis.run_tables import ReportData
@@ -43,7 +44,7 @@ def describe_method(data: ReportData) -> MethodNotes:
     return MethodNotes(
         formulas=_formulas(data.blueprint),
         metrics={path.spec.metric: METRIC_WORDS[path.spec.metric] for path in metric_paths(data.blueprint)},
-        decisions=tuple(_decisions(data.manifest.plan, data.blueprint)),
+        decisions=tuple(_decisions(data.manifest, data.blueprint)),
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
 
@@ -88,7 +89,8 @@ def _total_words(blueprint: Blueprint) -> str:
     return f"{sums}, divided by the weights of those that have a score."
 
 
-def _decisions(plan: dict[str, Any], blueprint: Blueprint) -> Iterator[str]:
+def _decisions(manifest: RunManifest, blueprint: Blueprint) -> Iterator[str]:
+    plan = manifest.plan
     if plan.get("sample") is not None:
         yield (
             f"At most {counted(plan['sample'], 'item')} per dataset, drawn by the hash of seed {plan.get('seed', 0)} and "
@@ -100,7 +102,7 @@ def _decisions(plan: dict[str, Any], blueprint: Blueprint) -> Iterator[str]:
         yield f"Intervals rest on {resamples:,d} resamples." if resamples else "No interval was computed: bootstrap=0."
     yield TOO_LONG.get(plan.get("too_long") or blueprint.too_long or "", MISSING_TOO_LONG)
     yield from _decisions_on_asking(plan)
-    yield from _decisions_on_judging(plan)
+    yield _decision_on_judging(manifest)
     if plan.get("datasets"):
         yield f"Only {counted(len(plan['datasets']), 'dataset')} {'was' if len(plan['datasets']) == 1 else 'were'} selected."
     if plan.get("rank_incomplete"):
@@ -125,12 +127,11 @@ def _decisions_on_asking(plan: dict[str, Any]) -> Iterator[str]:
         yield f"Longest reply in tokens: {listed(capped)}."
 
 
-def _decisions_on_judging(plan: dict[str, Any]) -> Iterator[str]:
-    judge, times = plan.get("judge"), plan.get("judge_repeat") or 1
-    if judge is None:
-        yield "No judge was named, so nothing that needs one was scored."
-        return
-    yield f"{judge['name']} rated the free-text answers, each {counted(times, 'time')}."
+def _decision_on_judging(manifest: RunManifest) -> str:
+    judges, times = manifest.names_in(JUDGE), manifest.plan.get("judge_repeat") or 1
+    if not judges:
+        return "No judge was named, so nothing that needs one was scored."
+    return f"{listed(judges)} rated the free-text answers, each {counted(times, 'time')}."
 
 
 METRIC_WORDS: Mapping[Metric, str] = {

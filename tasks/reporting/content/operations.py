@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from schemas.lineage import PartitionRef, RunManifest
-from schemas.usage import TESTED, Amounts, ModelUsage, Role, Usage, by_model, total
+from schemas.usage import TESTED, Amounts, ModelUsage, Usage, by_model, total
 from tasks.analysis.number_format import NONE, count, counted, listed, shorten
 from tasks.analysis.run_tables import ReportData, System, from_row
+from tasks.solvers.registry import SOLVERS
 
 ERROR_LENGTH = 160
 
@@ -146,9 +147,6 @@ HEADS = (
 )
 _SPACE = "\u00a0"
 
-_HELPED: Mapping[str, Role] = {"coem": "sage", "self_rag": "critic"}
-"""Settings in which a helper is asked, whose tokens no layer keeps."""
-
 
 @dataclass(frozen=True)
 class Costs:
@@ -195,13 +193,16 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 
 
 def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
-    retrieved = [(ref.key("dataset"), ref.key("setting")) for ref in refs if ref.layer == "retrievals"]
-    for setting, role in _HELPED.items():
-        known = {row.dataset for row in rows if row.role == role}
-        unknown = {dataset for dataset, asked in retrieved if asked == setting} - known
-        if unknown:
-            about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
-            yield f"{about}: this run found its replies in the lake, and their tokens are told by the run that asked for them."
+    """Say where the tokens of helpers are not known: no layer keeps them."""
+    partitions = tuple(refs)
+    for solver in SOLVERS.values():
+        for role in solver.roles:
+            # A setting that retrieves asks about what it retrieved; where it retrieves nothing, it asks no helper.
+            layer = "retrievals" if solver.retrieves else "responses"
+            asked = {ref.key("dataset") for ref in partitions if ref.layer == layer and ref.key("setting") == solver.setting}
+            if unknown := asked - {row.dataset for row in rows if row.role == role}:
+                about = f"What the {role.capitalize()} used is left out for {counted(len(unknown), 'dataset')}"
+                yield f"{about}: this run found its replies in the lake; the run that asked for them tells their tokens."
 
 
 def no_price(models: Iterable[str]) -> str:

@@ -7,14 +7,17 @@ from typing import Any
 import polars as pl
 
 from schemas.context import ContextOptions
-from schemas.lineage import DatasetNotice
+from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
+from schemas.roles import JUDGE, PANEL, by_dataset
 from tasks.analysis.number_format import counted, listed, setting_order, setting_title
 from tasks.analysis.published_tables import BASE_SETTING
 from tasks.analysis.redaction import restricted_notices
 from tasks.analysis.run_tables import ReportData
+from tasks.solvers.registry import helper_roles
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
+SELF = "the model under test itself"
 FOLLOWS = "as the preset says for task and model"
 NOT_SAID = {"preset", "embedder"}
 """Parameters that are told elsewhere."""
@@ -59,37 +62,34 @@ class Request:
 
 def describe_request(data: ReportData) -> Request | None:
     """Describe what the plan asked for; null where there is no more to it than models and their judge."""
-    plan = data.manifest.plan
+    manifest, plan = data.manifest, data.manifest.plan
     settings = sorted(plan.get("settings", (BASE_SETTING,)), key=setting_order)
     is_long = not data.contexts.is_empty()
-    if settings == [BASE_SETTING] and not is_long and not plan.get("panel"):
+    if settings == [BASE_SETTING] and not is_long and not manifest.models_in(PANEL):
         return None
     retrieves, retrieval = settings != [BASE_SETTING], plan.get("retrieval", {})
     return Request(
         settings=listed([setting_title(setting) for setting in settings]),
         preset=retrieval.get("preset", "paper") if retrieves else None,
-        roles=tuple(_roles(plan, settings)),
+        roles=tuple(_roles(manifest, settings)),
         retrieval=_parameters(retrieval, RetrievalOptions) if retrieves else (),
         contexts=_parameters(plan.get("contexts", {}), ContextOptions) if is_long else (),
-        notes=(*_plain_stages(data, settings), *_notes(plan, settings)),
+        notes=(*_plain_stages(data, settings), *_notes(manifest, settings)),
     )
 
 
-def _roles(plan: dict[str, Any], settings: list[str]) -> Iterator[RoleRow]:
+def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[RoleRow]:
+    plan = manifest.plan
     yield RoleRow("Core", _names(plan.get("models", ())), "models under test: they read, write and answer")
-    if "coem" in settings:
-        yield RoleRow("Sage", _helper(plan.get("sage")), "enriches retrieved chunks (CoEM)")
-    if "self_rag" in settings:
-        yield RoleRow("Critic", _helper(plan.get("critic")), "says which retrieved chunks help (Self-RAG)")
+    for role, does in helper_roles(settings).items():
+        yield RoleRow(role.capitalize(), _who(plan, role, unnamed=SELF), does)
     if settings != [BASE_SETTING]:
         yield RoleRow("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
-    if plan.get("judge"):
+    if judge := _who(plan, JUDGE):
         times = plan.get("judge_repeat", 1)
-        yield RoleRow(
-            "Judge", plan["judge"]["name"], f"rates free-text answers, each {counted(times, 'time')}; this is the score"
-        )
-    if plan.get("panel"):
-        yield RoleRow("Panel", _names(plan["panel"]), "rates the same answers, to see whether judges agree; enters no score")
+        yield RoleRow("Judge", judge, f"rates free-text answers, each {counted(times, 'time')}; this is the score")
+    if panel := _who(plan, PANEL):
+        yield RoleRow("Panel", panel, "rates the same answers, to see whether judges agree; enters no score")
 
 
 def _names(models: Any) -> str:
@@ -97,8 +97,12 @@ def _names(models: Any) -> str:
     return listed(names) if names else "none"
 
 
-def _helper(model: dict[str, Any] | None) -> str:
-    return "the model under test itself" if model is None else str(model["name"])
+def _who(plan: dict[str, Any], role: str, unnamed: str = "") -> str:
+    """Return who has a role, after it the datasets in which that is another model; `unnamed` stands for no model."""
+    named = by_dataset(plan.get("roles", {}).get(role))
+    usual = _names(named["default"]) if named["default"] else unnamed
+    differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in named["datasets"].items())
+    return "; ".join(filter(None, (usual, *differing)))
 
 
 def _embedder(retrieval: dict[str, Any]) -> str:
@@ -144,28 +148,27 @@ def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
         )
 
 
-def _notes(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
-    models = list(plan.get("models", ()))
-    for setting, role in (("coem", "sage"), ("self_rag", "critic")):
-        if setting not in settings:
-            continue
-        helper = plan.get(role)
-        own = models if helper is None else [model for model in models if _is_same(model, helper)]
-        if own:
-            yield f"With {setting_title(setting)} the {role.capitalize()} is the model under test itself ({_names(own)})."
-    judge = plan.get("judge")
-    if judge and any(_is_same(model, judge) for model in models):
-        rated = f"The judge is a model under test: {judge['name']} rated its own answers"
+def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
+    models = list(manifest.plan.get("models", ()))
+    for setting in settings:
+        for role in helper_roles([setting]):
+            usual = by_dataset(manifest.plan.get("roles", {}).get(role))["default"]
+            if own := _common(models, manifest.models_in(role)) if usual else models:
+                yield f"With {setting_title(setting)} the {role.capitalize()} is {SELF} ({_names(own)})."
+    judges, panel = manifest.models_in(JUDGE), manifest.models_in(PANEL)
+    if own := _common(models, judges):
+        rated = f"The judge is a model under test: {_names(own)} rated its own answers"
         yield f"{rated}, and models tend to favour their own wording."
-    own = [model for model in models if any(_is_same(model, other) for other in plan.get("panel", ()))]
-    if judge and own:
+    if judges and (own := _common(models, panel)):
         yield f"The panel holds a model under test ({_names(own)}), whose ratings of its own answers are among those compared."
-    if judge and any(_is_same(other, judge) for other in plan.get("panel", ())):
-        yield f"The panel holds the judge itself, {judge['name']}: what it agrees with there is only itself."
+    if own := _common(judges, panel):
+        yield f"The panel holds the judge itself, {_names(own)}: what it agrees with there is only itself."
 
 
-def _is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["name"] == other["name"] and one.get("identity") == other.get("identity"))
+def _common(models: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return those of the models that are among the others, too: the same name at the same place."""
+    known = {(other["name"], other.get("identity")) for other in others}
+    return [model for model in models if (model["name"], model.get("identity")) in known]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ that begin alike share what a server has in its cache.
 import json
 from collections.abc import Sequence
 
-from schemas.api_capabilities import DEFAULT_CAPABILITIES
-from schemas.chat import ChatMessage, ChatRequest
-from schemas.usage import TESTED, Role
+from schemas.chat import ChatMessage
+from schemas.usage import TESTED
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.prompts import ContextTemplate, RetrievingTemplate
 from tasks.solvers.longemotion.state import Retrieved, SolverState
@@ -22,35 +21,7 @@ def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
 
 async def call_tested(state: SolverState, messages: Sequence[ChatMessage], step: str = "answer") -> Call:
     """Ask the model under test; `step` says what for."""
-    return await call_model(state, (TESTED, step), messages, state.limit, state.repetition)
-
-
-async def call_model(
-    state: SolverState, whom: tuple[Role, str], messages: Sequence[ChatMessage], limit: int, repetition: int = 0
-) -> Call:
-    """Ask a model.
-
-    Args:
-        state: has the models by role.
-        whom: the role that is asked, and what for.
-        messages: the conversation.
-        limit: longest reply of the embedded model, which rambles on; any other model has the limit of its entry.
-        repetition: number of the call among equal ones. Helpers do not count the item's, so that what they say is asked for once.
-    """
-    role, step = whom
-    entry, chat = state.resources.roles[role].entry, state.resources.roles[role].chat
-    sampling = entry.sampling
-    if entry.base_url is None:
-        sampling = sampling.model_copy(update={"max_tokens": min(limit, sampling.max_tokens)})
-    request = ChatRequest(
-        model=entry.name,
-        identity=entry.identity,
-        messages=tuple(messages),
-        sampling=sampling,
-        repetition=repetition,
-        capabilities=entry.dialect or DEFAULT_CAPABILITIES,
-    )
-    return Call(request, await chat(request), role, step)
+    return await state.resources.ask(TESTED, step, messages, state.limit, state.repetition)
 
 
 def build_messages(state: SolverState, retrieved: Sequence[Retrieved] = ()) -> tuple[ChatMessage, ...]:

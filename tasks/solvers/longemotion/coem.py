@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from schemas.retrieval import Chunk, Ranked
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import call_model, number_texts, say
+from tasks.solvers.longemotion.base import number_texts, say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, rank_texts, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
 from tasks.solvers.state import Pool, RetrievedChunk, first_failed
@@ -74,7 +74,7 @@ def describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 
 async def _ask_sage(state: SolverState, text: str) -> Call:
     texts = state.prompts.sage
-    return await call_model(state, ("sage", "enrich"), say(texts.template(state.language).system, text), texts.max_tokens)
+    return await state.resources.ask("sage", "enrich", say(texts.template(state.language).system, text), texts.max_tokens)
 
 
 async def _rank_again(state: SolverState, texts: Sequence[str], query: str | None) -> tuple[Ranked, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemas.retrieval import Chunk
 from tasks.solvers.base import Call
-from tasks.solvers.longemotion.base import call_model, say
+from tasks.solvers.longemotion.base import say
 from tasks.solvers.longemotion.rag import arrange, pick, rank_pool, record
 from tasks.solvers.longemotion.state import HelperNote, Piece, Query, Retrieved, SolverState
 from tasks.solvers.state import Pool, first_failed
@@ -24,6 +24,9 @@ MARK = re.compile(
     re.IGNORECASE,
 )
 """Reflection marks, as the Self-RAG models and as the released code spell them."""
+
+FAVOURABLE = "[Relevant] [Fully supported]"
+"""A reply with a verdict: without one the critic is asked again."""
 
 WITH_REMARK = frozenset({"qa", "es", "ed"})
 """Tasks that show the critic's words beside the chunk."""
@@ -67,7 +70,7 @@ async def criticise(state: SolverState, chunk: Chunk, query: Query) -> Criticism
     messages = say(template.system, template.ask.format(instruction=_instruct(state, query), paragraph=chunk.text))
     calls: list[Call] = []
     while True:
-        calls.append(await call_model(state, ("critic", "criticise"), messages, texts.max_tokens, len(calls)))
+        calls.append(await state.resources.ask("critic", "criticise", messages, texts.max_tokens, len(calls)))
         reply = calls[-1].reply
         useful = None if reply.failure else read_marks(reply.text or "")
         if reply.failure or useful is not None or state.family == "ed" or len(calls) == MOST_ASKS:

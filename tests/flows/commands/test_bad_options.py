@@ -132,11 +132,34 @@ def model(**changes: object) -> str:
         ("contexts: {depths: [a]}", "where: contexts.depths"),
         ("panel: {name: m}", "where: panel\n"),
         ("sage: m", "where: sage\n"),
+        ("roles: {sage: m}", "where: sage\n"),
+        ("roles: {sage: {default: {nam: m}}}", "where: sage.name\n"),
+        ("roles: {sage: {datasets: {d: {name: m}}}}", "where: roles.sage.datasets.d.0\n"),
+        ("roles: [sage]", "roles are no mapping"),
+        ("{judge: {name: smollm2}, roles: {judge: {name: smollm2}}}", "role judge is named twice"),
+        ("roles: {judge: [{name: smollm2}, {name: smollm2, concurrency: 1}]}", "role judge is one model"),
     ],
 )
 def test_a_configuration_that_cannot_be_meant(plans: list[Plan], tmp_path: Path, content: str | bytes, part: str) -> None:
     assert_one_message(ended("run", "moodbench-mini", "--config", configured(tmp_path, content)), part)
     assert plans == []
+
+
+@pytest.mark.parametrize(
+    ("roles", "parts"),
+    [
+        ("{sagee: {name: smollm2}}", ("there is no role sagee", "one of judge, panel, sage, critic", "did you mean sage?")),
+        ("{xyz: {name: smollm2}}", ("there is no role xyz", "for example --role judge=NAME@URL")),
+        (
+            "{judge: {datasets: {mini_irony: {name: smollm2}}}}",
+            ("has no dataset mini_irony", "where: roles.judge.datasets", "did you mean mini_irony_detection"),
+        ),
+    ],
+)
+def test_a_role_or_a_dataset_of_it_that_is_not_there(tmp_path: Path, roles: str, parts: tuple[str, ...]) -> None:
+    config, lake = configured(tmp_path, f"roles: {roles}"), tmp_path / "lake"
+    assert_one_message(ended("run", "moodbench-mini", "--model", "smollm2", "--config", config, "--lake", lake), *parts)
+    assert not lake.exists()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flows.cli import app, guarded
-from flows.commands.plan_fields import ROLES, PlanField, plan_fields
+from flows.commands.plan_fields import PlanField, plan_fields, role_names
 from flows.commands.plan_options import LEFT, PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
@@ -78,6 +78,12 @@ def text_of(field: PlanField, folder: Path) -> tuple[str, Any]:
 
 def value_at(plan: Plan, path: str) -> Any:
     value: Any = plan
+    role, _, inner = path.partition(".")
+    if role in role_names():
+        named = plan.named(role)
+        if not inner:
+            return named if role == "panel" else named[0]
+        value, path = named, inner.replace("provider", "base_url")
     for name in path.replace(".provider", ".base_url").split("."):
         value = getattr(value[0] if isinstance(value, tuple) else value, name)
     return value
@@ -86,7 +92,7 @@ def value_at(plan: Plan, path: str) -> Any:
 @pytest.mark.parametrize("path", plan_fields())
 def test_every_field_of_the_plan_is_reached(tmp_path: Path, path: str) -> None:
     role = path.partition(".")[0]
-    named = [f"{role}={{name: smollm2}}"] if role in ROLES else []
+    named = [f"{role}={{name: smollm2}}"] if role in role_names() else []
     named += ["judge=smollm2"] if role == "panel" else []
     named += ["runner_address=a:1"] if path == "runner" else ["runner=dask"] if path == "runner_address" else []
     named += [f"{role}.base_url={URL}"] if path.endswith(".name") else []
@@ -122,7 +128,7 @@ def test_a_former_option_is_there_or_gets_its_path(plans: list[Plan], name: str)
         return
     option, _, setting = done.err.rpartition("next step: use ")[2].partition(" ")
     path = setting.partition("=")[0]
-    assert path in (ROLES if option == "--role" else plan_fields())
+    assert path in (role_names() if option == "--role" else plan_fields())
 
 
 def test_the_help_fits_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,13 +182,13 @@ def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     assert run(*SERVER, *roles_given, "--concurrency", "7").status == 0
     plan = plans[0]
     at_deepseek = {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_API_KEY", "concurrency": 7}
-    assert plan.judge == ModelEntry(name="j", base_url=URL, api_key_env="KEY", concurrency=7)
+    assert plan.named("judge")[0] == ModelEntry(name="j", base_url=URL, api_key_env="KEY", concurrency=7)
     # A judge of the panel that says nothing else is where the judge is.
-    assert plan.panel[0] == ModelEntry(name="p", base_url=URL, api_key_env="KEY", concurrency=7)
-    assert plan.panel[1] == ModelEntry.model_validate({"name": "q", **at_deepseek})
-    assert plan.critic == ModelEntry.model_validate({"name": "vendor/model", **at_deepseek})
+    assert plan.named("panel")[0] == ModelEntry(name="p", base_url=URL, api_key_env="KEY", concurrency=7)
+    assert plan.named("panel")[1] == ModelEntry.model_validate({"name": "q", **at_deepseek})
+    assert plan.role_model("critic", "any") == ModelEntry.model_validate({"name": "vendor/model", **at_deepseek})
     sampling = Sampling(temperature=0.7)
-    assert plan.sage == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
+    assert plan.role_model("sage", "any") == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
 
 
 def test_a_configuration_file_has_the_same_fields_and_options_win(plans: list[Plan], tmp_path: Path) -> None:
@@ -201,10 +207,40 @@ def test_a_configuration_file_has_the_same_fields_and_options_win(plans: list[Pl
     assert (first.dialect, first.concurrency) == (ApiCapabilities(extra='{"enable_thinking": false}'), 5)
     assert (first.sampling, second.sampling) == (Sampling(temperature=1.0, max_tokens=99), Sampling(max_tokens=99))
     assert (second.concurrency, second.token_probabilities) == (5, True)
-    judge = plans[0].judge
-    assert judge is not None
+    (judge,) = plans[0].named("judge")
     assert (judge.api_key_env, judge.dialect) == ("OPENAI_API_KEY", ApiCapabilities(reasoning_effort="low"))
     assert (judge.token_probabilities, plans[0].seed) == (False, 7)
+
+
+def test_roles_stand_beside_the_models_or_under_roles(plans: list[Plan], tmp_path: Path) -> None:
+    entry, other = f"{{name: j, base_url: '{URL}'}}", f"{{name: k, base_url: '{URL}', temperature: 0.5}}"
+    former, named = tmp_path / "former.yaml", tmp_path / "named.yaml"
+    former.write_text(f"judge: {entry}\npanel: [{{name: p}}]\nsage: {other}\n")
+    named.write_text(f"roles: {{judge: {entry}, panel: [{{name: p}}], sage: {other}}}\n")
+    in_one = ("--role", f"judge={entry}", "--role", "panel=p", "--set", f"sage={other}")
+    field_by_field = ("--judge", "j", "--judge-base-url", URL, "--set", "panel=p", "--role", "sage=k")
+    for given in (("--config", former), ("--config", named), in_one, (*field_by_field, "--set", f"roles.sage.base_url={URL}")):
+        assert run(*SERVER, *given, "--set", "sage.sampling.temperature=0.5").status == 0
+    assert [plan.roles for plan in plans] == [plans[0].roles] * 4
+    assert [(entry.name, entry.base_url) for entry in plans[0].named()] == [("j", URL), ("p", URL), ("k", URL)]
+    assert plans[0].named("sage")[0].sampling == Sampling(temperature=0.5)
+
+
+def test_a_role_may_differ_by_dataset_and_what_is_set_below_it_counts_for_all(plans: list[Plan], tmp_path: Path) -> None:
+    at_deepseek = "{name: d, provider: deepseek}"
+    by_dataset = f"{{default: {{name: j, base_url: '{URL}'}}, datasets: {{a: {at_deepseek}, b: null}}}}"
+    config = tmp_path / "plan.yaml"
+    config.write_text(f"judge: {by_dataset}\n")
+    for given in (("--config", config), ("--role", f"judge={by_dataset}")):
+        assert run(*SERVER, *given, "--set", "judge.sampling.max_tokens=9", "--concurrency", "7").status == 0
+    assert plans[0] == plans[1]
+    found = {name: plans[0].role_model("judge", name) for name in ("a", "b", "c")}
+    assert {name: entry and (entry.name, entry.base_url) for name, entry in found.items()} == {
+        "a": ("d", "https://api.deepseek.com"),
+        "b": None,
+        "c": ("j", URL),
+    }
+    assert {(entry.sampling.max_tokens, entry.concurrency) for entry in plans[0].named("judge")} == {(9, 7)}
 
 
 def test_a_configuration_may_be_json(plans: list[Plan], tmp_path: Path) -> None:

@@ -398,7 +398,7 @@ def test_a_commit_of_another_name_is_said_and_is_no_difference(own: Own, monkeyp
 def test_a_run_that_was_repeated_leaves_the_first_one_verified(own: Own, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(own.lake, tmp_path / "lake"))
     plan = read_manifest(folder, own.run).plan
-    addresses = (plan["models"][0]["base_url"], plan["judge"]["base_url"])
+    addresses = (plan["models"][0]["base_url"], plan["roles"]["judge"]["default"][0]["base_url"])
     model = ("--model", "m", "--base-url", addresses[0], "--judge", "j", "--judge-base-url", addresses[1])
     chosen = ("--datasets", f"{TEXTS},{SUMMARIES},{CAUSES}", "--set", "bootstrap=20", "--lake", folder, "--json")
     again = ended("report", own.file, *model, *chosen)  # no server is there any more: stored scores are enough

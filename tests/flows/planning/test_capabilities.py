@@ -124,7 +124,7 @@ def test_a_model_that_does_not_answer_the_probe_is_asked_all_the_same(tmp_path: 
 def plan(base_url: str, lake: Path, *, judged: bool = False, **fields: Any) -> Plan:
     entry = ModelEntry(name="thinker", base_url=base_url, **fields)
     judge = entry.model_copy(update={"concurrency": 3}) if judged else None
-    return Plan(benchmark="moodbench-mini", models=(entry,), judge=judge, lake=lake)
+    return Plan.model_validate({"benchmark": "moodbench-mini", "models": (entry,), "judge": judge, "lake": lake})
 
 
 def capabilities_of(resolved: Plan) -> ApiCapabilities:
@@ -142,8 +142,8 @@ async def test_two_runs_at_once_probe_once_between_them(tmp_path: Path) -> None:
     assert len(server.bodies) == 2
     resolved = with_capabilities(wanted)
     assert capabilities_of(resolved).unsent == ("temperature",)
-    assert resolved.judge is not None
-    assert resolved.judge.dialect == capabilities_of(resolved)
+    (judge,) = resolved.named("judge")
+    assert judge.dialect == capabilities_of(resolved)
     assert with_capabilities(resolved) == resolved
 
 

@@ -41,7 +41,7 @@ def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
 
 def test_a_judge_may_sit_on_its_own_panel_and_a_model_too(tmp_path: Path) -> None:
     found = resolve(plan(tmp_path, judge=player("j"), panel=[player("j"), player("core")]))
-    assert [entry.name for entry in found.plan.judges] == ["j", "core"]
+    assert [entry.name for entry in found.plan.judges("long_mini_qa")] == ["j", "core"]
 
 
 def test_a_plan_says_which_embedding_model_auto_is(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from schemas.chat import ModelEntry
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import FIELD_KINDS, Plan, fields_of
 from tasks.analysis.changes import LOOKED_BACK, find_earlier
-from tasks.analysis.comparable_runs import NOT_COMPARED, difference, systems_of
+from tasks.analysis.comparable_runs import NOT_COMPARED, difference, find_differences, systems_of
+from tasks.analysis.past_run import PastRun
 from tasks.analysis.run_tables import System
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.lake.manifest import write_manifest
@@ -44,6 +46,10 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
             {"plan": {"judge": {"name": "j", "base_url": "http://j/v1"}}},
             "its judge is another one, or was asked with other parameters",
         ),
+        (
+            {"plan": {"roles": {"seeker": {"datasets": {"d": {"name": "s", "base_url": "http://s/v1"}}}}}},
+            "its seeker is another one, or was asked with other parameters",
+        ),
     ],
 )
 def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
@@ -62,6 +68,18 @@ def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
 def test_what_may_differ(plan: dict[str, Any]) -> None:
     # Another address above all: that a server was moved or renewed is what a comparison is to show.
     assert difference(manifest(), manifest("20260101-x", plan=plan), CORE) is None
+
+
+def test_a_judge_named_as_version_0_1_did_is_the_same_judge() -> None:
+    judge = {"name": "j", "base_url": "http://j/v1", "identity": "http://j/v1"}
+    today = manifest(plan={"judge": judge})
+    former = {name: value for name, value in today.plan.items() if name != "roles"}
+    older = example_run.manifest(**{**dict(today), "run": "20260101-x", "plan": {**former, "judge": judge, "sage": None}})
+    assert difference(today, older, CORE) is None
+    lake = Lake(Path("none"), CodeVersion("1", None))
+    before, after = (PastRun(one, example_run.BLUEPRINT, lake) for one in (older, today))
+    named = {row["what"] for row in find_differences(before, after)}
+    assert named <= {f"plan.roles.judge.default.0.{name}" for name in ModelEntry.model_fields}  # its defaults were not written
 
 
 def test_a_plan_that_cannot_be_read_is_not_compared() -> None:

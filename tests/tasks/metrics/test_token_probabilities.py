@@ -57,7 +57,7 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
                 answered = await ask_base(plan_epochs(table), entry, chat, pool)
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
-    stored = lake.write(responses_key(built, entry, "base", "0" * 64, Epochs()), answered, Responses)
+    stored = lake.write(responses_key(built, {"tested": entry}, "base", "0" * 64, Epochs()), answered, Responses)
     read = lake.read(stored, Responses)
     score = score_items(table, answers_of_replies(read, None), None, method(metric)).row(0, named=True)
     return Sent(server.bodies[0], read["token_logprobs"].to_list()[0], score["parsed_answer"], score["value"])

@@ -23,7 +23,7 @@ async def test_a_row_says_whom_its_solver_asks_and_whether_it_retrieves(setting:
     searching = "<|begin_search_query|>exposure<|end_search_query|>"
     played = ScriptedRoles(model=ScriptedModel(saying(searching, "exposure") if setting == "search_o1" else saying("exposure")))
     models = {"tested": played.model, "sage": played.sage, "critic": played.critic}
-    resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)  # type: ignore[misc]
+    resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)
     solved = await SOLVERS[setting].solve(QA, SolverOptions(setting), resources, 0)
     assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
     assert bool(solved.retrieved) == SOLVERS[setting].retrieves

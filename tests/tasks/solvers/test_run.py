@@ -156,7 +156,7 @@ ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 
 def key(epochs: Epochs | None = None, **changed: Any) -> PartitionKey:
     entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
-    return responses_key(ITEMS, entry, "base", "3" * 64, epochs or Epochs())
+    return responses_key(ITEMS, {"tested": entry}, "base", "3" * 64, epochs or Epochs())
 
 
 @pytest.mark.parametrize(

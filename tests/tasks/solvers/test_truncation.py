@@ -264,10 +264,10 @@ ITEMS = PartitionRef(
 def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:
     model = ModelEntry(name="m", base_url="http://localhost/v1")
     keys = {
-        policy: responses_key(ITEMS, model, "base", "3" * 64, Epochs(), policy)
+        policy: responses_key(ITEMS, {"tested": model}, "base", "3" * 64, Epochs(), policy)
         for policy in ("missing", "cut_middle", "cut_start")
     }
-    assert keys["missing"] == responses_key(ITEMS, model, "base", "3" * 64, Epochs())
+    assert keys["missing"] == responses_key(ITEMS, {"tested": model}, "base", "3" * 64, Epochs())
     assert "too_long" not in keys["missing"].settings
     assert len({key.fingerprint for key in keys.values()}) == 3
     assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": TRUNCATION_VERSION}

@@ -57,7 +57,7 @@ def test_usage_is_priced_by_model_and_role(table: PriceTable) -> None:
     judge = row.model_copy(update={"role": "judge"})
     uncounted = row.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
     rates = {("large", "tested"): find_rate("large", SERVER, table), ("large", "judge"): None}
-    costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], rates)]
+    costs = [(done.cost, done.paid_cost) for done in price_usage([row, judge, uncounted], lambda one: rates[one.model, one.role])]
     # 1,000 x 2.5 + 100 x 10 = 3,500 millionths; of this paid now 400 x 2.5 = 1,000.
     assert costs == [(pytest.approx(0.0035), pytest.approx(0.001)), (None, None), (None, pytest.approx(0.001))]
 

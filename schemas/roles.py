@@ -1,0 +1,94 @@
+"""The roles of a plan: which models take part besides those under test, for all datasets or for single ones."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field
+
+from schemas.addresses import hide_credentials
+from schemas.base import Frozen
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+
+JUDGE, PANEL = "judge", "panel"
+JUDGES: Mapping[str, str] = {
+    JUDGE: "model that judges free-text answers",
+    PANEL: "further judges, to see whether they agree with the judge",
+}
+"""Roles that rate answers, and what they are. Any other is a solver's, and the model under test has it where none is named."""
+
+FORMER_ROLES = (*JUDGES, "sage", "critic")
+"""Roles that were fields of the plan in version 0.1, whose manifests, deployments and configuration files have them beside it."""
+
+
+def differs_by_dataset(role: Any) -> bool:
+    """Return whether a role is described by dataset, and not by its models alone."""
+    return isinstance(role, Mapping) and not role.keys().isdisjoint(("default", "datasets"))
+
+
+def by_dataset(role: Any) -> dict[str, Any]:
+    """Return a role in the form of `RoleModels`, each of its models in a list; what else is wrong with it, the plan refuses.
+
+    Raises:
+        UsageError: its datasets are no mapping.
+    """
+    named = role if differs_by_dataset(role) else {"default": role}
+    datasets = _mapping(named.get("datasets"), "datasets of a role", "ID: MODEL")
+    listed = {name: _listed(models) for name, models in datasets.items()}
+    return {**named, "default": _listed(named.get("default")), "datasets": listed}
+
+
+def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a plan with all roles under `roles`, in one form, as versions before wrote them too.
+
+    Raises:
+        UsageError: a role is named under `roles` and beside it, or they are no mapping.
+    """
+    roles = _mapping(plan.get("roles"), "roles", "NAME: MODEL")
+    former = {name: plan[name] for name in FORMER_ROLES if name in plan}
+    if twice := sorted(former.keys() & roles):
+        raise UsageError(
+            f"role {twice[0]} is named twice", where=f"{twice[0]}, roles.{twice[0]}", next_step="leave one of them out"
+        )
+    gathered = {name: by_dataset(role) for name, role in (former | roles).items()}
+    named = {name: role for name, role in gathered.items() if role["default"] or role["datasets"]}
+    return {name: value for name, value in plan.items() if name not in former} | ({"roles": named} if former or roles else {})
+
+
+def map_role(role: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a role, as `by_dataset` returns it, with every model's entry changed."""
+    datasets = {name: [change(entry) for entry in models] for name, models in role["datasets"].items()}
+    return {**role, "default": [change(entry) for entry in role["default"]], "datasets": datasets}
+
+
+def _listed(models: Any) -> Any:
+    return [] if models is None else models if isinstance(models, list | tuple) else [models]
+
+
+def _mapping(value: Any, what: str, expected: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping | None):
+        got = hide_credentials(str(value))[:200]
+        step = "for example roles: {judge: {name: NAME, base_url: URL}}"
+        raise UsageError(f"{what} are no mapping", where="roles", expected=expected, got=got, next_step=step)
+    return dict(value or {})
+
+
+Written = ModelEntry | tuple[ModelEntry, ...] | None
+"""Models as they may be written."""
+
+Models = Annotated[tuple[ModelEntry, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
+
+
+class RoleModels(Frozen):
+    """The models of a role."""
+
+    default: Models = Field(default=(), description="its model, of the panel its models; none = the model under test")
+    datasets: dict[str, Models] = Field(default_factory=dict, description="by dataset, where it differs")
+
+    def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
+        """Return the same role with every model's entry changed."""
+        datasets = {name: tuple(map(change, models)) for name, models in self.datasets.items()}
+        return self.model_copy(update={"default": tuple(map(change, self.default)), "datasets": datasets})
+
+
+Role = Annotated[RoleModels, BeforeValidator(by_dataset, json_schema_input_type=RoleModels | Written)]

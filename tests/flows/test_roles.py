@@ -1,0 +1,144 @@
+"""Models in roles, from the command line to keys, calls, cost and report: another one for a dataset, and an invented role."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from flows.commands.plan_fields import plan_fields
+from tasks.solvers.longemotion.base import say
+from tasks.solvers.registry import SOLVERS, Solver
+from tasks.solvers.state import AskedItem, SolverOptions, SolverOutput, SolverResources, state_answer
+from tests.flows.command import Ended, ended
+from tests.flows.scripted_roles import LONG_MINI, READING, core
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+QA, EC = "long_mini_qa", "long_mini_ec_finentity"
+SAFETY = "mini_user_safety"
+PRICES = """
+currency: EUR
+prices:
+  - {model: "m", input_per_million: 2.5, output_per_million: 10, as_of: 2026-01-31, source: a test}
+  - {model: "helper*", input_per_million: 1, output_per_million: 1, as_of: 2026-01-31, source: a test}
+"""
+
+
+def settings_of(lake: Path, dataset: str) -> dict[str, Any]:
+    """What the key of a dataset's responses was computed from."""
+    (path,) = lake.glob(f"responses/dataset={dataset}/**/*.parquet")
+    settings: dict[str, Any] = json.loads(pl.read_parquet_metadata(path)["moodflow"])["settings"]
+    return settings
+
+
+def used(done: Ended, role: str) -> dict[tuple[str, str], int]:
+    """Calls of a role by dataset and model: made, or to be made."""
+    rows = done.document["datasets"] if "dry_run" in done.document else done.document["usage"]
+    return {(row["dataset"], row["model"]): row["calls"] for row in rows if row["role"] == role}
+
+
+def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
+    lake, config = tmp_path / "lake", tmp_path / "plan.yaml"
+    with (
+        ModelServer(core(lake, "gold")) as tested,
+        ModelServer(lambda _messages: READING) as usual,
+        ModelServer(lambda _messages: READING) as other,
+    ):
+        default = {"name": "usual", "base_url": usual.base_url}
+        differing = {EC: {"name": "other", "base_url": other.base_url}}
+        config.write_text(json.dumps({"roles": {"sage": {"default": default, "datasets": differing}}}), encoding="utf-8")
+        where = ("--datasets", f"{QA},{EC}", "--settings", "coem", "--set", "retrieval.ranking=bm25", "--lake", lake)
+        command = ("run", LONG_MINI, "--model", "core", "--base-url", tested.base_url, "--config", config, *where, "--json")
+        expected = ended(*command, "--dry-run")
+        done = ended(*command, "--set", "bootstrap=0")
+        assert (done.status, min(usual.calls, other.calls) > 0) == (0, True)
+        calls = {(EC, "other"): other.calls, (QA, "usual"): usual.calls}
+        assert used(done, "sage") == used(expected, "sage") == calls
+        assert {body["model"] for body in usual.bodies} == {"usual"}
+        again = ended(*command, "--set", "bootstrap=0", "--set", "sage.sampling.max_tokens=99")
+        # Set for each model of the role: all is asked anew, and no answer is longer than that.
+        assert used(again, "sage") == calls
+        assert {body["max_tokens"] for body in (*usual.bodies[usual.calls // 2 :], *other.bodies[other.calls // 2 :])} == {99}
+    stored = json.loads(Path(again.document["manifest"]).read_text(encoding="utf-8"))["plan"]["roles"]["sage"]
+    assert [entry["name"] for entry in (*stored["default"], *stored["datasets"][EC])] == ["usual", "other"]
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    assert f"usual; {EC}: other" in page
+
+
+def test_the_key_of_a_dataset_names_its_own_sage(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with ModelServer(core(lake, "gold")) as server:
+        entry, other = (f"{{name: {name}, base_url: '{server.base_url}'}}" for name in ("core", "other"))
+        role = ("--role", f"sage={{default: {entry}, datasets: {{{EC}: {other}}}}}")
+        where = ("--datasets", f"{QA},{EC}", "--settings", "coem", "--set", "retrieval.ranking=bm25", "--lake", lake)
+        assert ended("run", LONG_MINI, "--model", "core", "--base-url", server.base_url, *role, *where).status == 0
+    assert {name: settings_of(lake, name)["sage"]["model"] for name in (QA, EC)} == {QA: "core", EC: "other"}
+
+
+async def ask_seeker_first(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    """Have the seeker tell of the item, then the model under test answer that."""
+    assert options.setting == "rag"
+    told = await resources.ask("seeker", "tell", say("Tell of it.", asked.item.question), 64)
+    messages = say("Answer.", asked.item.question, told.reply.text or "")
+    calls = (told, await resources.ask("tested", "answer", messages, 64, repetition))
+    return SolverOutput(calls, state_answer(calls))
+
+
+@pytest.fixture
+def seeker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A setting with a role that no module of the project knows."""
+    monkeypatch.setitem(SOLVERS, "rag", Solver("rag", ask_seeker_first, {"seeker": "tells of itself"}, retrieves=False))
+    plan_fields.cache_clear()
+    yield
+    plan_fields.cache_clear()
+
+
+@pytest.mark.usefixtures("seeker")
+def test_an_invented_role_is_named_asked_counted_priced_and_told_of(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES, encoding="utf-8")
+
+    def run(*more: str) -> Ended:
+        model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
+        return ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake", "--set", f"prices={prices}", *more, "--json")
+
+    with ModelServer(lambda _messages: "B") as tested, ModelServer(lambda _messages: "B") as other:
+        role = ("--role", f"seeker=helper-1@{other.base_url}", "--set", "seeker.sampling.max_tokens=77")
+        forecast, first = run(*role, "--dry-run"), run(*role)
+        assert first.status == 0, first.err
+        assert (tested.calls, other.calls, {body["max_tokens"] for body in other.bodies}) == (8, 8, {77})
+        again, second, alone = run(*role), run("--role", f"seeker=helper-2@{other.base_url}"), run()
+    assert used(forecast, "seeker") == used(first, "seeker") == {(SAFETY, "helper-1"): 8}
+    # The server counts 11 prompt and 2 reply tokens per call: 8 x (11 x 2.5 + 2 x 10) = 380 millionths, and 8 x 13 = 104.
+    assert [(row["model"], row["role"], row["cost"]) for row in first.document["cost"]["models"]] == [
+        ("m", "tested", pytest.approx(380e-6)),
+        ("helper-1", "seeker", pytest.approx(104e-6)),
+    ]
+    page = Path(first.document["report"]).read_text(encoding="utf-8")
+    assert '<th scope="row">Seeker</th><td>helper-1</td><td class="why">tells of itself</td>' in page
+    # All is in the lake; another seeker is another key, and what it says is the same, so that the model's replies are paid for.
+    assert used(again, "seeker") == {}
+    assert "What the Seeker used is left out for 1 dataset" in Path(again.document["report"]).read_text(encoding="utf-8")
+    assert used(second, "seeker") == {(SAFETY, "helper-2"): 8}
+    assert [row["from_journal"] for row in second.document["usage"]] == [0, 8]
+    # Not named, the model under test has the role.
+    assert used(alone, "seeker") == {(SAFETY, "m"): 8}
+
+
+@pytest.mark.usefixtures("seeker")
+def test_an_invented_role_is_listed(tmp_path: Path) -> None:
+    listed = {row["path"]: row for row in ended("options", "--json").document["options"]}
+    assert listed["seeker"] == {
+        "path": "seeker",
+        "type": "model",
+        "default": "null",
+        "description": "model that tells of itself; null = the model under test",
+    }
+    assert "seeker.sampling.max_tokens" in listed
+    refused = ended("run", "moodbench-mini", "--model", "smollm2", "--role", "seekr=smollm2", "--lake", tmp_path / "lake")
+    assert "expected: one of judge, panel, seeker, sage, critic" in refused.err
+    assert "did you mean seeker?" in refused.err

@@ -1,0 +1,84 @@
+"""Roles of a plan in every form in which they are written, and what a past run's manifest says of them."""
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import ValidationError
+
+from schemas.errors import UsageError
+from schemas.plan import Plan
+from tests.tasks.reporting.example_run import manifest
+
+JUDGE, SECOND, SAGE, OTHER = ({"name": name, "base_url": f"http://{name}/v1"} for name in ("j", "second", "s", "t"))
+
+
+def plan(**roles: Any) -> Plan:
+    return Plan.model_validate({"benchmark": "b", "models": [{"name": "m", "base_url": "http://m/v1"}], **roles})
+
+
+def names(found: Plan, dataset: str) -> dict[str, list[str]]:
+    return {role: [entry.name for entry in found.role_models(role, dataset)] for role in found.roles}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"judge": JUDGE, "panel": [SECOND, SAGE], "sage": SAGE, "critic": None},
+        {"roles": {"judge": JUDGE, "panel": [SECOND, SAGE], "sage": [SAGE]}},
+        {"judge": JUDGE, "roles": {"panel": {"default": [SECOND, SAGE]}, "sage": {"default": SAGE, "datasets": {}}}},
+        {"roles": {"judge": {"default": JUDGE}, "panel": [SECOND, SAGE], "sage": SAGE, "critic": {"default": None}}},
+    ],
+    ids=["beside the models", "under roles", "both", "by dataset"],
+)
+def test_every_form_of_a_role_is_the_same_plan(written: dict[str, Any]) -> None:
+    found = plan(**written)
+    assert names(found, "any") == {"judge": ["j"], "panel": ["second", "s"], "sage": ["s"]}
+    assert Plan.model_validate(found.model_dump(mode="json")) == found
+    assert [entry.name for entry in found.entries] == ["m", "j", "second", "s"]
+    # A server of Prefect checks parameters by the form before a run begins: whatever a run takes must pass.
+    assert Draft202012Validator(Plan.model_json_schema()).is_valid({"benchmark": "b", "models": [JUDGE], **written})
+
+
+def test_a_role_may_be_another_model_for_a_dataset_or_none() -> None:
+    found = plan(roles={"sage": {"default": SAGE, "datasets": {"d": OTHER, "own": None}}, "judge": {"datasets": {"d": JUDGE}}})
+    assert names(found, "d") == {"sage": ["t"], "judge": ["j"]}
+    assert names(found, "own") == {"sage": [], "judge": []}
+    assert names(found, "any") == {"sage": ["s"], "judge": []}
+    assert [found.role_model("sage", name) for name in ("own", "any")] == [None, found.named("sage")[0]]
+    assert [entry.name for entry in found.named("sage")] == ["s", "t"]
+    changed = found.map_entries(lambda entry: entry.model_copy(update={"concurrency": 3}))
+    assert {entry.concurrency for entry in changed.entries} == {3}
+
+
+def test_a_panel_without_a_judge_of_the_dataset_rates_nothing() -> None:
+    found = plan(judge={"datasets": {"d": JUDGE}}, panel=[SECOND, JUDGE])
+    assert [[entry.name for entry in found.judges(name)] for name in ("d", "e")] == [["j", "second"], []]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"judge": JUDGE, "roles": {"judge": JUDGE}}, "role judge is named twice"),
+        ({"roles": [JUDGE]}, "roles are no mapping"),
+        ({"roles": {"sage": {"default": SAGE, "datasets": ["d"]}}}, "datasets of a role are no mapping"),
+        ({"roles": {"sage": [SAGE, OTHER]}}, "role sage is one model, only the panel is several"),
+        ({"roles": {"sage": {"datasets": {"d": [SAGE, OTHER]}}}}, "role sage is one model, only the panel is several"),
+        ({"roles": {"sage": {"default": SAGE, "dataset": {"d": OTHER}}}}, "roles.sage.dataset\n  Extra inputs are not permitted"),
+        ({"seeker": SAGE}, "seeker\n  Extra inputs are not permitted"),
+    ],
+)
+def test_a_role_that_cannot_be_meant_is_refused(written: dict[str, Any], message: str) -> None:
+    with pytest.raises((UsageError, ValidationError)) as caught:
+        plan(**written)
+    assert message in str(caught.value)
+
+
+def test_a_manifest_of_version_0_1_names_its_models_as_one_of_today() -> None:
+    roles = {"judge": {"default": JUDGE, "datasets": {"d": OTHER, "e": JUDGE}}, "panel": [SECOND, SAGE]}
+    today = manifest(plan={"benchmark": "b", "models": [], "roles": roles})
+    former = manifest(plan={"benchmark": "b", "models": [], "judge": JUDGE, "panel": [SECOND, SAGE], "sage": None})
+    assert former.plan["roles"].keys() == today.plan["roles"].keys() == {"judge", "panel"}
+    assert former.plan.keys() == {"benchmark", "models", "roles"}
+    assert former.models_in("panel") == today.models_in("panel") == [SECOND, SAGE]
+    assert (former.names_in("judge"), today.names_in("judge"), former.names_in("sage")) == (["j"], ["j", "t"], [])
