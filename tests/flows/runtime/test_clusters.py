@@ -85,7 +85,7 @@ def test_a_dask_cluster_gives_the_same_bits(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_states_and_names_of_task_runs_are_those_of_a_local_run(tmp_path: Path, model: str, dask: tuple[str, ...]) -> None:
     evaluate("build", model, tmp_path, *dask)
     ledger.flow_runs.clear()
