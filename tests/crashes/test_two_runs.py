@@ -12,7 +12,9 @@ from tests.model_server import ModelServer
 def test_two_runs_of_one_plan_on_a_new_lake_share_every_call(tmp_path: Path, prefect_server: str) -> None:
     with ModelServer(Gold(DATASETS), latency_s=0.1) as server:
         bench = Bench(server, prefect_server)
-        first, second = [end_of(process) for process in (bench.start(tmp_path), bench.start(tmp_path))]
+        process = bench.start(tmp_path)
+        bench.wait_for_calls(1, process)
+        second, first = bench.run_here(tmp_path), end_of(process)
     assert (first.status, second.status) == (0, 0), first.err + second.err
     assert (server.calls, server.repeated) == (CALLS, 0)
     assert first.document["calls"]["sent"] + second.document["calls"]["sent"] == CALLS

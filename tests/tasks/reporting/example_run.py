@@ -4,6 +4,8 @@
 `kind` belongs to the gate, `lost` has no data.
 """
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -116,6 +118,11 @@ def manifest(**changes: Any) -> RunManifest:
 
 def example_data(**changes: Any) -> ReportData:
     """The run; any field of ReportData can be replaced."""
+    return replace(_whole(), **changes)
+
+
+@cache
+def _whole() -> ReportData:
     fields: dict[str, Any] = {
         "manifest": manifest(),
         "blueprint": BLUEPRINT,
@@ -125,7 +132,7 @@ def example_data(**changes: Any) -> ReportData:
         "responses": example_items.responses(),
         "published": published(),
     }
-    return ReportData(**(fields | changes))
+    return ReportData(**fields)
 
 
 def empty_data() -> ReportData:
