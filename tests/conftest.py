@@ -5,25 +5,23 @@ imported would close pytest's captured standard error with it.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
     PREFECT_API_SSL_CERT_FILE,
-    PREFECT_API_URL,
     PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_LOGGING_TO_API_ENABLED,
-    PREFECT_SERVER_ANALYTICS_ENABLED,
-    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE,
-    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL,
-    PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE,
     temporary_settings,
 )
-from prefect.testing.utilities import prefect_test_harness
 
 from flows.runtime.local_server import one_certificate
+from tests.prefect_server import GIVEN, PrefectServer, started_server, using
 
 ensure_logging_setup()
 
@@ -45,31 +43,57 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(str(item.path), len(LONGEST)))
 
 
-@pytest.fixture(scope="session")
-def prefect_server() -> Iterator[str]:
-    """Start the harness once; without heartbeats and API logs a flow run costs 0.07 s instead of 1.
+STARTED = pytest.StashKey[tuple[ExitStack, PrefectServer]]()
 
-    Its task runs are recorded in batches, as those of the command line are: one by one they fight with the API for SQLite's lock.
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Start the server in the process that starts the workers of xdist; it comes up while they import the tests."""
+    if STARTED not in node.config.stash:
+        stack = ExitStack()
+        home = Path(stack.enter_context(TemporaryDirectory()))
+        node.config.stash[STARTED] = stack, stack.enter_context(started_server(home))
+    _, server = node.config.stash[STARTED]
+    node.workerinput[GIVEN] = (server.url, str(server.home))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what was started for the workers."""
+    if STARTED in config.stash:
+        config.stash[STARTED][0].close()
+
+
+@pytest.fixture(scope="session")
+def started_prefect(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
+    """The one Prefect server of all tests and all workers, which answers."""
+    with ExitStack() as stack:
+        if given := getattr(pytestconfig, "workerinput", {}).get(GIVEN):
+            server = PrefectServer(given[0], Path(given[1]))
+        else:
+            server = stack.enter_context(started_server(tmp_path_factory.mktemp("prefect")))
+        server.wait()
+        yield server
+
+
+@pytest.fixture(scope="session")
+def prefect_server(started_prefect: PrefectServer) -> Iterator[str]:
+    """Have flows use that server; without heartbeats and API logs a flow run costs 0.07 s instead of 1.
 
     Yields its API's URL, for commands in processes of their own.
     """
-    with (
-        temporary_settings(
-            {
-                PREFECT_SERVER_ANALYTICS_ENABLED: False,
-                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE: 100,
-                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE: 50,
-                PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL: 1,
-            }
-        ),
-        prefect_test_harness(server_startup_timeout=300),
-        one_certificate() as certificates,
-        temporary_settings(
-            {
-                PREFECT_API_SSL_CERT_FILE: certificates.name,
-                PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None,
-                PREFECT_LOGGING_TO_API_ENABLED: False,
-            }
-        ),
-    ):
-        yield str(PREFECT_API_URL.value())
+    quick = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}
+    with one_certificate() as file, temporary_settings({**quick, PREFECT_API_SSL_CERT_FILE: file.name}), using(started_prefect):
+        yield started_prefect.url
+
+
+@pytest.fixture(scope="module")
+def recording_server(
+    prefect_server: str,  # noqa: ARG001  its settings
+    started_prefect: PrefectServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    """Have flows use a server that keeps events and task runs."""
+    home = started_prefect.new_home(tmp_path_factory.mktemp("recording"))
+    with started_server(home, records=True) as server, using(server):
+        server.wait()
+        yield

@@ -19,7 +19,7 @@ import polars as pl
 from schemas.lineage import PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.lake import CodeVersion, Lake
-from tests.flows.command import Ended
+from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
@@ -75,9 +75,7 @@ class Bench:
         limits: Sequence[str] = (),
     ) -> subprocess.Popen[str]:
         """Start `moodflow run` (or one stage) on a lake, under limits that `limited` knows."""
-        arguments = [stage, "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
-        arguments += ["--model", "scripted", "--base-url", self.server.base_url]
-        arguments += ["--judge", "scripted", "--judge-base-url", self.server.base_url, "--concurrency", str(concurrency)]
+        arguments = self._arguments(lake, stage, datasets, concurrency)
         environment = {**os.environ, "PREFECT_API_URL": self.prefect_server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
         return subprocess.Popen(
             [sys.executable, "-m", "tests.crashes.limited", *limits, "--", *arguments],
@@ -88,9 +86,19 @@ class Bench:
             cwd=ROOT,
         )
 
+    def _arguments(self, lake: Path, stage: str, datasets: Sequence[str], concurrency: int) -> list[str]:
+        arguments = [stage, "moodbench-mini", "--datasets", ",".join(datasets), "--lake", str(lake), "--json"]
+        arguments += ["--model", "scripted", "--base-url", self.server.base_url]
+        arguments += ["--judge", "scripted", "--judge-base-url", self.server.base_url, "--concurrency", str(concurrency)]
+        return arguments
+
     def run(self, lake: Path, **options: Any) -> Ended:
         """Run it to its end."""
         return end_of(self.start(lake, **options))
+
+    def run_here(self, lake: Path) -> Ended:
+        """Run it in this process, which has imported what a new one takes seconds for."""
+        return ended(*self._arguments(lake, "run", DATASETS, CONCURRENCY))
 
     def wait_for_calls(self, calls: int, process: subprocess.Popen[str]) -> None:
         """Until the server has got so many calls in all."""

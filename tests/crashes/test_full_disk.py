@@ -39,7 +39,7 @@ def assert_told(ended: Ended, *texts: str) -> None:
 def assert_goes_on(bench: Bench, lake: Path, kept: int) -> None:
     """With space, the rest is sent, and everything is there."""
     sent = bench.server.calls
-    ended = bench.run(lake)
+    ended = bench.run_here(lake)
     assert ended.status == 0, ended.err
     assert bench.server.calls - sent == ended.document["calls"]["sent"] == CALLS - kept
     assert ended.document["calls"]["failed"] == 0

@@ -70,7 +70,7 @@ def test_a_run_interrupted_and_killed_goes_on_and_pays_at_most_for_what_was_in_f
         server.latency_s = 0.0
         # As a process leaves it that is killed while it writes a partition.
         next(lake.glob("items/*")).joinpath(".0123456789abcdef-begun.tmp").write_bytes(b"PAR1")
-        last = bench.run(lake)
+        last = bench.run_here(lake)
     assert last.status == 0, last.err
     assert partitions(lake)
     assert server.repeated <= 2 * CONCURRENCY

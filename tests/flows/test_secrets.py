@@ -11,6 +11,7 @@ import polars as pl
 
 from tests.flows.served import ENTRY_POINT, LIMIT_S
 from tests.model_server import Fault, ModelServer
+from tests.prefect_server import PrefectServer
 
 MARK = "SECRET4711"
 KEY = f"sk-{MARK}/abc+def=="
@@ -36,9 +37,10 @@ def written(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, str(pl.read_parquet_metadata(path))
 
 
-def test_a_marked_key_is_nowhere(tmp_path: Path) -> None:
+def test_a_marked_key_is_nowhere(started_prefect: PrefectServer, tmp_path: Path) -> None:
     faults: dict[int, Fault] = {0: "echo", 3: "echo", 5: "500", 6: "not_json"}
-    environment = {**os.environ, "MARKED_KEY": KEY, "PREFECT_HOME": str(tmp_path / "prefect"), "HOME": str(tmp_path)}
+    home = started_prefect.new_home(tmp_path / "prefect")
+    environment = {**os.environ, "MARKED_KEY": KEY, "PREFECT_HOME": str(home), "HOME": str(tmp_path)}
     environment.pop("PREFECT_API_URL", None)
     with Escaping(lambda _: f"B, and your key is {KEY}.", fault=faults.get) as server:
         command = [sys.executable, "-c", ENTRY_POINT, "run", "moodbench-mini", "--model", "m", "--base-url", server.base_url]

@@ -40,7 +40,18 @@ WIDTH = 300
 ROW = 52
 FONT, SMALL = 13, 11
 Values = list[dict[str, Any]]
-_PADDING = {"left": 8, "right": 44, "top": 4, "bottom": 4}
+_LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
+CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": "sans-serif",
+    # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.
+    "aria": False,
+    "padding": {"left": 8, "right": 44, "top": 4, "bottom": 4},
+    "axis": {**_LABELS, "gridColor": GRID, "domainColor": GRID, "tickColor": GRID},
+    "text": {"fontSize": FONT},
+    "legend": _LABELS,
+}
+"""What all figures look like, for Vega-Lite."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +64,23 @@ class KeyedFigure:
 
 
 def chart(values: Values) -> alt.Chart:
-    """Return a chart of these rows, without marks."""
-    return alt.Chart(alt.InlineData(values=values))
+    """Return a chart of these rows, without marks.
+
+    At each step Altair copies a list row by row, which takes longer than all drawing, and a tuple not at all. For the same reason
+    encodings are channels and no shorthands, whose class it finds by trying.
+    """
+    return alt.Chart(alt.InlineData(values=tuple(values)))
+
+
+def at_pixel(place: int) -> alt.XValue:
+    """Return a fixed horizontal place, in pixels."""
+    return alt.XValue(place)  # type: ignore[no-untyped-call]
 
 
 def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
     """Return names above their rows: beside them they would take half of a phone's width."""
     base = chart([{"row": row} for row in rows])
-    names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=alt.value(0), y=y, text="row:N")
+    names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=at_pixel(0), y=y, text=alt.Text("row:N"))
     return names
 
 
@@ -72,26 +92,11 @@ def score_axis(field: str = "score:Q") -> alt.X:
 
 def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:
     """Return an `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
-    # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.
-    styled = (
-        alt.layer(*layers)
-        .properties(width=width, height=height)
-        .configure(background="transparent", font="sans-serif", aria=False, padding=_PADDING)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=MUTED,
-            gridColor=GRID,
-            domainColor=GRID,
-            tickColor=GRID,
-            labelFontSize=FONT,
-            titleFontSize=FONT,
-            titleFontWeight="normal",
-        )
-        .configure_text(fontSize=FONT)
-        .configure_legend(labelColor=INK, titleColor=MUTED, labelFontSize=FONT, titleFontSize=FONT, titleFontWeight="normal")
-    )
-    return _inline(vl_convert.vegalite_to_svg(styled.to_dict(validate=False), allowed_base_urls=[]), grows=grows)
+    spec = alt.layer(*layers).to_dict(validate=False)
+    # As dictionaries: each `configure_` of Altair copies the whole chart.
+    sizes = {name: size if isinstance(size, int) else size.to_dict() for name, size in (("width", width), ("height", height))}
+    spec |= {**sizes, "config": {**CONFIG, "view": {**spec["config"]["view"], "stroke": None}}}
+    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), grows=grows)
 
 
 def _inline(svg: str, *, grows: bool) -> str:

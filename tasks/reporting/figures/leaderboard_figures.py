@@ -48,7 +48,9 @@ def draw_histories(histories: Sequence[History]) -> KeyedFigure | None:
         ]
         ranges = [point for point in points if point["low"] is not None]
         layers += [
-            chart(ranges).mark_rule(color=colour, strokeWidth=1.5, opacity=0.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+            chart(ranges)
+            .mark_rule(color=colour, strokeWidth=1.5, opacity=0.5)
+            .encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
             chart(points).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y),
             chart(points).mark_point(color=colour, filled=True, size=50, opacity=1).encode(x=x, y=y),
         ]
@@ -68,9 +70,9 @@ def draw_boxes(scores: Sequence[ScoreQuartiles]) -> str:
     base = chart(boxes)
     layers = [
         row_names(titles, y),
-        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2="high:Q", y=y),
-        base.mark_bar(color=PUBLISHED, height=18).encode(x="quarter:Q", x2="three_quarters:Q", y=y),
-        base.mark_tick(color=INK, thickness=2, size=18).encode(x="middle:Q", y=y),
+        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q"), x2=alt.X2("high:Q"), y=y),
+        base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
+        base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
     ]
     return draw(layers, alt.Step(ROW))
 
@@ -107,11 +109,11 @@ def draw_sizes(models: PublishedModels) -> str | None:
     first, last = _label_families(families, sized)
     joined = [value for value in sized if value["family"] in families]
     layers = [
-        chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail="family:N"),
+        chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("family:N")),
         chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
         chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
-        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text="family:N"),
-        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text="family:N"),
+        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text=alt.Text("family:N")),
+        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("family:N")),
     ]
     return draw(layers, _TALL, _WIDE)
 

@@ -23,6 +23,7 @@ from tasks.reporting.figures.drawing import (
     SERIES,
     WIDTH,
     Values,
+    at_pixel,
     chart,
     draw,
     row_names,
@@ -62,7 +63,7 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
     lines: Values = [{"row": row, "score": score} for row, scores in others.items() for score in scores]
     medians: Values = [{"row": row, "score": median(scores)} for row, scores in others.items() if scores]
     y = alt.Y("row:N", sort=list(rows.values()), axis=None)
-    right = alt.value(WIDTH + 8)
+    right = at_pixel(WIDTH + 8)
     scored, unscored = [bar for bar in bars if bar["score"] is not None], [bar for bar in bars if bar["score"] is None]
     layers = [
         row_names(list(rows.values()), y),
@@ -70,11 +71,13 @@ def draw_abilities(entry: SystemReport, published: PublishedTable) -> str | None
         chart(medians).mark_tick(color=MUTED, thickness=3, size=24).encode(x=score_axis(), y=y),
         chart(scored)
         .mark_bar(color=OURS, height=12, cornerRadiusEnd=2)
-        .encode(x=score_axis(), x2=alt.datum(0), y=y, href="link:N"),
-        chart(_range(bars[-1]["row"], verdict)).mark_rule(color=INK, strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y),
+        .encode(x=score_axis(), x2=alt.X2Datum(0), y=y, href=alt.Href("link:N")),
+        chart(_range(bars[-1]["row"], verdict))
+        .mark_rule(color=INK, strokeWidth=2)
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
         chart(_thresholds(shown, verdict)).mark_tick(color=GATE, thickness=3, size=28).encode(x=score_axis(), y=y),
-        chart(scored).mark_text(color=INK, align="left", fontWeight=600).encode(x=right, y=y, text="text:N"),
-        chart(unscored).mark_text(color=MUTED, align="left").encode(x=right, y=y, text="text:N"),
+        chart(scored).mark_text(color=INK, align="left", fontWeight=600).encode(x=right, y=y, text=alt.Text("text:N")),
+        chart(unscored).mark_text(color=MUTED, align="left").encode(x=right, y=y, text=alt.Text("text:N")),
     ]
     return draw(layers, alt.Step(ROW))
 
@@ -115,9 +118,9 @@ def draw_gains(gains: ModelGains) -> str:
     names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * place + _LINE / 2} for place, name in enumerate(scopes)]
     bounded = [value for value in values if value["low"] is not None]
     layers = [
-        chart(names).mark_text(color=INK, align="left").encode(x=alt.value(0), y=y, text="name:N"),
+        chart(names).mark_text(color=INK, align="left").encode(x=at_pixel(0), y=y, text=alt.Text("name:N")),
         chart([{"gain": 0}]).mark_rule(color=MUTED, strokeWidth=1).encode(x=x),
-        chart(bounded).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y, color=colour),
+        chart(bounded).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=colour),
         chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour),
     ]
     return draw(layers, height)
@@ -161,8 +164,8 @@ def draw_needles(grid: NeedleGrid) -> str:
     steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
     layers = [
         chart(scored).mark_rect().encode(x=x, y=y, color=steps),
-        chart(scored).mark_text(color=INK).encode(x=x, y=y, text="text:N"),
-        chart(unscored).mark_text(color=MUTED).encode(x=x, y=y, text="text:N"),
+        chart(scored).mark_text(color=INK).encode(x=x, y=y, text=alt.Text("text:N")),
+        chart(unscored).mark_text(color=MUTED).encode(x=x, y=y, text=alt.Text("text:N")),
     ]
     return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
 

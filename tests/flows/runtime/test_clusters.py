@@ -85,7 +85,7 @@ def test_a_dask_cluster_gives_the_same_bits(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_states_and_names_of_task_runs_are_those_of_a_local_run(tmp_path: Path, model: str, dask: tuple[str, ...]) -> None:
     evaluate("build", model, tmp_path, *dask)
     ledger.flow_runs.clear()
@@ -112,13 +112,14 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str, dask: tuple[str, ...]) -> None:
+def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0
     assert evaluate("infer", model, tmp_path).status == 0
     damaged = next((tmp_path / "responses").rglob("*mini_eq_test*/**/*.parquet"))
     rows = damaged.read_bytes()
     damaged.write_bytes(rows[:100] + b"x" * 100 + rows[200:])
-    done = evaluate("score", model, tmp_path, *dask)
+    with dask_cluster(tmp_path, workers=1) as address:
+        done = evaluate("score", model, tmp_path, *on("dask", address))
     assert done.status == 2
     assert "Error: a partition of the lake is damaged" in done.err
     assert str(damaged) in done.err

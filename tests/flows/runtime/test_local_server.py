@@ -17,6 +17,7 @@ from tests.crashes.commands import end_of
 from tests.flows.scripted import policy
 from tests.flows.served import DATASETS, ENTRY_POINT, LIMIT_S, clean_environment, processes_of, wait_until
 from tests.model_server import ModelServer
+from tests.prefect_server import PrefectServer
 
 STARTING = "moodflow: starting a temporary Prefect server, a few seconds\n"
 
@@ -31,9 +32,9 @@ COUNT_SERVERS = (
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for Prefect, since the first server in it takes twice as long; no other test's server is looked at."""
-    return tmp_path_factory.mktemp("prefect")
+def home(started_prefect: PrefectServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for Prefect; no other test's server is looked at."""
+    return started_prefect.new_home(tmp_path_factory.mktemp("home"))
 
 
 def start(home: Path, folder: Path, *arguments: str, program: str = ENTRY_POINT) -> subprocess.Popen[str]:
@@ -121,8 +122,8 @@ def test_an_end_in_the_middle_of_asking_leaves_no_server(home: Path, tmp_path: P
 
 @linux
 @pytest.mark.long
-def test_a_whole_run_names_no_page_of_the_server(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_whole_run_names_no_page_of_the_server(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model:
         asked = ["--model", "m", "--base-url", model.base_url, "--set", "bootstrap=0"]
         command = ("run", "moodbench-mini", "--datasets", ",".join(DATASETS))

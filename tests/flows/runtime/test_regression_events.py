@@ -56,7 +56,7 @@ def ended_checks(flow_run: str) -> list[dict[str, Any]]:
     return [task for task in found if task["flow_run_id"] == flow_run]
 
 
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_states_events_and_the_check(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:
@@ -115,7 +115,7 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_a_run_of_another_plan_is_not_compared(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:
@@ -130,7 +130,7 @@ def test_a_run_of_another_plan_is_not_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_a_dataset_that_is_lost_is_a_regression(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good:
@@ -145,7 +145,7 @@ def test_a_dataset_that_is_lost_is_a_regression(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("recording_server")
 def test_an_earlier_run_that_is_damaged_stops_nothing(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:

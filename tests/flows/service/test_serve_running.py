@@ -33,14 +33,15 @@ from tests.flows.served import (
 )
 from tests.loopback import Handler, LoopbackServer
 from tests.model_server import ModelServer
+from tests.prefect_server import PrefectServer
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 URL = "http://127.0.0.1:9/v1"
 
 
 @linux
-def test_a_run_is_triggered_completes_and_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
-    home = tmp_path / "prefect"
+def test_a_run_is_triggered_completes_and_ctrl_c_leaves_no_process(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "prefect")
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
         with Served(tmp_path, home) as served:

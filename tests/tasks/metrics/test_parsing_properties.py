@@ -38,7 +38,7 @@ ORDER_SEPARATORS = [", ", " > ", "、", "→", " -> ", "\n", " "]
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_written_letter_is_read(wrapping: str, data: st.DataObject) -> None:
     options = data.draw(OPTIONS)
@@ -48,7 +48,7 @@ def test_written_letter_is_read(wrapping: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("denial", DENIALS)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_denied_letter_is_not_read(denial: str, data: st.DataObject) -> None:
     options = data.draw(FEW_OPTIONS)
@@ -56,7 +56,7 @@ def test_denied_letter_is_not_read(denial: str, data: st.DataObject) -> None:
     assert parse_choice(denial.format(letter=letter), options).indices is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_two_letters_are_no_single_choice(data: st.DataObject) -> None:
     options = data.draw(FEW_OPTIONS)
@@ -66,7 +66,7 @@ def test_two_letters_are_no_single_choice(data: st.DataObject) -> None:
     assert parse_choice(frame.format(first + between + second), options).indices is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_written_set_is_read(data: st.DataObject) -> None:
     options = data.draw(OPTIONS)
@@ -77,7 +77,7 @@ def test_written_set_is_read(data: st.DataObject) -> None:
     assert parse_choices(frame.format(separator.join(letters)), options).indices == tuple(sorted(gold))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_set_with_a_letter_that_is_no_option_is_not_read(data: st.DataObject) -> None:
     options = data.draw(FEW_OPTIONS)
@@ -86,7 +86,7 @@ def test_set_with_a_letter_that_is_no_option_is_not_read(data: st.DataObject) ->
     assert parse_choices(", ".join(data.draw(st.permutations(named))), options).indices is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_written_order_is_read(data: st.DataObject) -> None:
     options = data.draw(OPTIONS)
@@ -97,7 +97,7 @@ def test_written_order_is_read(data: st.DataObject) -> None:
     assert parse_order(joined, options).indices == gold
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(reply=st.text(max_size=200), options=FEW_OPTIONS)
 def test_any_text_is_either_read_or_refused(reply: str, options: list[str]) -> None:
     single, several, order = parse_choice(reply, options), parse_choices(reply, options), parse_order(reply, options)

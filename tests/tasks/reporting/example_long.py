@@ -3,6 +3,8 @@
 `alpha` enriches and judges itself. Scores follow from `share`; CoEM is above RAG and RAG above base. Of two choices one is right.
 """
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import dataframely as dy
@@ -297,6 +299,11 @@ def layers() -> dict[str, dy.DataFrame[Any]]:
 
 def long_data(**changes: Any) -> ReportData:
     """The run; any field of ReportData can be replaced."""
+    return replace(_whole(), **changes)
+
+
+@cache
+def _whole() -> ReportData:
     fields: dict[str, Any] = {
         "manifest": manifest(plan=PLAN, benchmark="longemotion", missing=(), partitions=(partition("items", ()),)),
         "blueprint": BLUEPRINT,
@@ -313,4 +320,4 @@ def long_data(**changes: Any) -> ReportData:
         "agreements": agreements(),
         "needles": needles(),
     }
-    return example_data(**(fields | changes))
+    return example_data(**fields)

@@ -4,6 +4,8 @@
 `kind` belongs to the gate, `lost` has no data.
 """
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -116,7 +118,15 @@ def manifest(**changes: Any) -> RunManifest:
 
 
 def example_data(**changes: Any) -> ReportData:
-    """The run; any field of ReportData can be replaced."""
+    """The run; any field of ReportData can be replaced. Answers follow from the replies."""
+    if changes.keys() & {"responses", "items"} and "answers" not in changes:
+        told = {name: changes.get(name, getattr(_whole(), name)) for name in ("responses", "items")}
+        changes["answers"] = answers_of_replies(told["responses"], told["items"])
+    return replace(_whole(), **changes)
+
+
+@cache
+def _whole() -> ReportData:
     fields: dict[str, Any] = {
         "manifest": manifest(),
         "blueprint": BLUEPRINT,
@@ -124,10 +134,10 @@ def example_data(**changes: Any) -> ReportData:
         "item_scores": example_items.item_scores(),
         "items": example_items.items(),
         "responses": example_items.responses(),
+        "answers": answers_of_replies(example_items.responses(), example_items.items()),
         "published": published(),
     }
-    fields |= changes
-    return ReportData(**{"answers": answers_of_replies(fields["responses"], fields["items"]), **fields})
+    return ReportData(**fields)
 
 
 def empty_data() -> ReportData:

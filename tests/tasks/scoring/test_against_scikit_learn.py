@@ -1,4 +1,4 @@
-"""Raw scores of 500 generated models, from choices to numbers, against scikit-learn.
+"""Raw scores of 160 generated models, from choices to numbers, against scikit-learn.
 
 A model answers up to a dozen items; a reply is right or wrong, names several options or none, cannot be read (an empty list), or
 never came (null). Every kind of answer also fills whole models: all right, all wrong, all unread, all missing, one class only.
@@ -18,7 +18,7 @@ from tasks.metrics.options import positive_label, set_equality
 from tasks.scoring.reduction import reduce_item_scores
 from tests.tasks.scoring.samples import items
 
-CASES, OPTIONS = 500, 4
+CASES, OPTIONS = 160, 4
 NOTHING_READ = OPTIONS
 """Class of an answer that could not be read; never right."""
 
@@ -99,7 +99,7 @@ def compare(metric: Metric, models: Sequence[tuple[Answers, list[list[int]]]], e
             assert found[f"m{number}"] is None
         else:
             assert found[f"m{number}"] == pytest.approx(expected(gold, chosen), abs=1e-12)
-    assert missing > 5
+    assert missing > 3
 
 
 def codes(labels: list[list[int]]) -> list[int]:

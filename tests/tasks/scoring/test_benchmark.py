@@ -124,7 +124,7 @@ def test_incomplete_models_are_ranked_on_request() -> None:
 
 
 def test_order_and_chunks_of_rows_do_not_change_a_bit(tmp_path: Path) -> None:
-    rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=40)
+    rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=20)
     expected = digest(score_benchmark(rows.lazy(), design, settings))
     for seed in range(2):
         shuffled = rows.sample(fraction=1, shuffle=True, seed=seed)
@@ -139,7 +139,7 @@ def test_the_number_of_threads_does_not_change_a_bit() -> None:
     program = (
         "from tests.tasks.scoring.test_benchmark import *;"
         "design = load_blueprint('moodbench-mini');"
-        "print(digest(score_benchmark(mini_scores(4, 40).lazy(), design, ScoreSettings(bootstrap=40))))"
+        "print(digest(score_benchmark(mini_scores(3, 40).lazy(), design, ScoreSettings(bootstrap=10))))"
     )
     found = set()
     for threads in ("1", "3"):

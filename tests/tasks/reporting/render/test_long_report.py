@@ -1,6 +1,7 @@
 """The report of a run of LongEmotion: nothing of MoodBench's shape, several settings, and every section that long runs have."""
 
 import re
+from dataclasses import replace
 
 import polars as pl
 
@@ -138,15 +139,16 @@ def test_the_page_stays_small_with_texts_of_thirty_thousand_tokens(long_html: st
 
 
 def test_redaction_covers_contexts_needles_chunks_and_what_was_written_about_them() -> None:
-    notices = tuple(notice(name, redistributable=False) for name in long_data().titles)
-    data = redact(long_data(manifest=manifest(plan=long_data().manifest.plan, datasets=notices, redacted=True)))
+    told = long_data()
+    notices = tuple(notice(name, redistributable=False) for name in told.titles)
+    data = redact(replace(told, manifest=manifest(plan=told.manifest.plan, datasets=notices, redacted=True)))
     for frame in (data.contexts, data.retrievals, data.prompt_chunks, data.judgements, data.items):
         kept = str(frame.to_dicts())
         assert "Mara" not in kept
         assert "rain" not in kept
     assert set(data.contexts["needle"].drop_nulls()) == {"text withheld: licence research only"}
     assert data.contexts.filter(pl.col("needle").is_null()).height == 14
-    assert data.judgements["rating"].to_list() == long_data().judgements["rating"].to_list()
+    assert data.judgements["rating"].to_list() == told.judgements["rating"].to_list()
     html = render_html(data)
     for word in ("Mara", "rain kept on", "chunk of rain", "worried evening", "Reply of alpha"):
         assert word not in html
