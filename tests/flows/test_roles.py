@@ -121,8 +121,8 @@ def test_an_invented_role_is_named_asked_counted_priced_and_told_of(tmp_path: Pa
     page = Path(first.document["report"]).read_text(encoding="utf-8")
     assert '<th scope="row">Seeker</th><td>helper-1</td><td class="why">tells of itself</td>' in page
     # All is in the lake; another seeker is another key, and what it says is the same, so that the model's replies are paid for.
-    assert used(again, "seeker") == {}
-    assert "What the Seeker used is left out for 1 dataset" in Path(again.document["report"]).read_text(encoding="utf-8")
+    assert used(again, "seeker") == {(SAFETY, "helper-1"): 8}
+    assert again.document["calls"]["sent"] == 0
     assert used(second, "seeker") == {(SAFETY, "helper-2"): 8}
     assert [row["from_journal"] for row in second.document["usage"]] == [0, 8]
     # Not named, the model under test has the role.

@@ -193,7 +193,7 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 
 
 def _unknown_helpers(rows: Sequence[Usage], refs: Iterable[PartitionRef]) -> Iterator[str]:
-    """Say where the tokens of helpers are not known: no layer keeps them."""
+    """Say where the tokens of helpers are not known: version 0.1 kept them in no layer."""
     partitions = tuple(refs)
     for solver in SOLVERS.values():
         for role in solver.roles:
