@@ -21,7 +21,13 @@ def frame(schema: type[dy.Schema], rows: tuple[Row, ...]) -> Any:
 
 def item(item_id: str, question_type: str, **fields: Any) -> Row:
     source = {"dataset": "own", "source_file": "own.jsonl", "source_row": 0, "source_row_sha256": HASH, "language": "en"}
-    asked = {"question": "What fits?", "item_id": item_id, "question_type": question_type, "fixed_order": False}
+    asked = {
+        "question": "What fits?",
+        "item_id": item_id,
+        "cluster": item_id,
+        "question_type": question_type,
+        "fixed_order": False,
+    }
     return {**source, **asked, **fields}
 
 
