@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED
+from schemas.tables.columns import MEASURED, since
 from schemas.vocabulary import FAILURES, PARSE_STATUSES, REMARKS, RESPONSE_STATUSES
 
 
@@ -47,10 +47,11 @@ class Responses(dy.Schema):
 
 
 class Judgements(dy.Schema):
-    """Key: (dataset, item_id, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
+    """Key: (dataset, item_id, part, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
+    part = dy.String(primary_key=True, metadata=since(""), description="which of the item's answers; empty = it has one")
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)

@@ -21,7 +21,7 @@ from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.solvers.base import UnsentCalls
 
-JUDGEMENTS_VERSION = "3"
+JUDGEMENTS_VERSION = "4"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
@@ -99,6 +99,7 @@ class Judge:
         reply = verdict.reply
         call = {
             **{name: response[name] for name in RESPONSE},
+            "part": "",
             "judge": self.entry.name,
             "judge_repetition": verdict.repetition,
             "call_key": verdict.call_key,

@@ -56,7 +56,7 @@ RATED: Mapping[Metric, Callable[[Sequence[Rating]], float]] = {"judged_rating": 
 """Metrics that are made of a judge's ratings."""
 
 
-METRICS_VERSION = "3"
+METRICS_VERSION = "4"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
 ITEM = ["dataset", "item_id"]
@@ -240,6 +240,8 @@ def _score_response(
         read = None if outcome.status == "unparsed" else answer
         yield {
             **{name: response[name] for name in RESPONSE},
+            "part": "",
+            "cluster": question.cluster,
             "method": method.id,
             "metric": spec.metric,
             "parsed_answer": read.shown if read else None,

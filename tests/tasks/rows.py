@@ -56,7 +56,7 @@ def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -
     """No rating is a reply that could not be read."""
     judge = {"judge": "j", "judge_repetition": 0, "rubric": "summary", "lowest": 1, "highest": 5, "call_key": HASH}
     read = {"rating": rating, "parse_status": "unparsed" if rating is None else "parsed", "raw_reply": "{}"}
-    return {**SYSTEM, "item_id": item_id, "dimension": dimension, **judge, **read, **fields}
+    return {**SYSTEM, "item_id": item_id, "part": "", "dimension": dimension, **judge, **read, **fields}
 
 
 def judgements(*rows: Row) -> dy.DataFrame[Judgements]:

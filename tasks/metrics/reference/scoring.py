@@ -134,7 +134,7 @@ def clean_span(reply: str) -> str:
     return text or UNKNOWN
 
 
-REFERENCE_VERSION = "2"
+REFERENCE_VERSION = "3"
 """Bumped when a reply is read or scored differently in this profile; enters the fingerprint of item_scores."""
 
 AGREEMENT_KEYED = frozenset({"eq60", "iri30", "effective_communication"})
@@ -203,7 +203,7 @@ def _score_response(item: Mapping[str, Any], response: Mapping[str, Any], method
     for spec in method.metrics:
         routine = _ROUTINES.get((spec.metric, item["question_type"])) if asked else None
         scored = routine(item, list(shown), response["reply"] or "") if routine else NOT_ASKED
-        key = {name: response[name] for name in RESPONSE}
+        key = {name: response[name] for name in RESPONSE} | {"part": "", "cluster": item["cluster"]}
         yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
 
 
