@@ -46,6 +46,8 @@ class RawScores(_Measured):
     n_scored = dy.Int64(min=0)
     n_unparsed = dy.Int64(min=0)
     n_total = dy.Int64(min=0)
+    n_clusters = dy.Int64(nullable=True, min=0, metadata=since(None), description="that were drawn from; null = no interval")
+    design_effect = dy.Float64(
         nullable=True, min=0, metadata=since(None), description="of a mean; null = single items, no interval"
     )
 
