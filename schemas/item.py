@@ -68,6 +68,14 @@ class Item(Frozen):
     subset: str | None = None
     """Part of the dataset the item belongs to (file, category), where results by part are of interest."""
 
+    cluster: str | None = None
+    """What it shares with other items: a passage, dialogue, book or person; if null, nothing. Intervals rest on clusters."""
+
+
+def text_id(text: str) -> str:
+    """Return a short name for a text, the same for equal ones: of the cluster of items that ask about it."""
+    return sha256(text.encode()).hexdigest()[:12]
+
 
 Adapter = Callable[[Record], Item | Sequence[Item]]
 """A pure function from one raw record to its item, or to several."""

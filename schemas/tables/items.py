@@ -3,6 +3,7 @@
 import dataframely as dy
 import polars as pl
 
+from schemas.tables.columns import since
 from schemas.vocabulary import LANGUAGES, OPTION_ROLES, QUESTION_TYPES
 
 CHOICES = ("single_choice", "multiple_answer", "ordered_recall", "ranking", "label_choice", "odd_one_out")
@@ -19,6 +20,9 @@ class Items(dy.Schema):
     source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
     language = dy.Enum(list(LANGUAGES))
     question_type = dy.Enum(list(QUESTION_TYPES))
+    cluster = dy.String(
+        min_length=1, metadata=since(pl.col("item_id")), description="what it shares with others; else its own id"
+    )
     subset = dy.String(nullable=True)
     context = dy.String(nullable=True)
     question = dy.String(min_length=1)

@@ -81,10 +81,11 @@ class Answers(dy.Schema):
 
 
 class Judgements(dy.Schema):
-    """Key: (dataset, item_id, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
+    """Key: (dataset, item_id, part, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
 
     dataset = dy.String(primary_key=True, min_length=1)
     item_id = dy.String(primary_key=True, min_length=1)
+    part = dy.String(primary_key=True, metadata=since(""), description="which of the item's answers; empty = it has one")
     model = dy.String(primary_key=True, min_length=1)
     setting = dy.String(primary_key=True, min_length=1)
     repetition = dy.Int64(primary_key=True, min=0)

@@ -3,6 +3,7 @@
 import dataframely as dy
 import polars as pl
 
+from schemas.tables.columns import since
 from schemas.vocabulary import ITEM_STATUSES, LEVELS, METRICS
 
 
@@ -17,21 +18,19 @@ class _Measured(dy.Schema):
 
 
 class ItemScores(_Measured):
-    """One row per (model, dataset, method, metric, setting, item, repetition)."""
+    """One row per (model, dataset, method, metric, setting, item, part, repetition)."""
 
     item_id = dy.String(primary_key=True, min_length=1)
+    part = dy.String(primary_key=True, metadata=since(""), description="which of the item's answers; empty = it has one")
     repetition = dy.Int64(primary_key=True, min=0)
+    cluster = dy.String(min_length=1, metadata=since(pl.col("item_id")), description="the item's, as in `items`")
     parsed_answer = dy.String(nullable=True, description="what the reply was read as")
     predicted = dy.List(dy.String(), nullable=True, description="chosen labels, for F1")
     gold = dy.List(dy.String(), nullable=True, description="right labels, for F1")
     chosen_place = dy.Int64(nullable=True, min=0, description="0-based place of the chosen option as shown, of a single choice")
     gold_place = dy.Int64(nullable=True, min=0, description="0-based place of the right option as shown, of a single choice")
-    value = dy.Float64(nullable=True, description="the item's share of its metric, in [0, 1]; null = missing")
+    value = dy.Float64(nullable=True, description="within the bounds of its metric, most often a share in [0, 1]; null = missing")
     status = dy.Enum(list(ITEM_STATUSES))
-
-    @dy.rule()
-    def value_is_a_share(cls) -> pl.Expr:
-        return pl.col("value").is_null() | pl.col("value").is_between(0, 1)
 
     @dy.rule()
     def value_follows_status(cls) -> pl.Expr:
@@ -47,6 +46,10 @@ class RawScores(_Measured):
     n_scored = dy.Int64(min=0)
     n_unparsed = dy.Int64(min=0)
     n_total = dy.Int64(min=0)
+    n_clusters = dy.Int64(nullable=True, min=0, metadata=since(None), description="that were drawn from; null = no interval")
+    design_effect = dy.Float64(
+        nullable=True, min=0, metadata=since(None), description="of a mean; null = single items, no interval"
+    )
 
     @dy.rule()
     def counts_add_up(cls) -> pl.Expr:

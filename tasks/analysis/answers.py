@@ -61,14 +61,14 @@ def collect_answers(data: ReportData, system: System, dataset: str, method: str,
             row,
             answer,
             contexts.get(row["item_id"]),
-            tuple(ratings.get(key, ())),
+            tuple(rating for rating in ratings.get(key, ()) if rating["part"] == row["part"]),
             tuple(retrieved.get(key, ())),
             calls.get((*key, answer["call_keys"][-1])) if answer else None,
         )
-        for row in scores.sort(_KEY).iter_rows(named=True)
+        for row in scores.sort([*_KEY, "part"]).iter_rows(named=True)
         if row["item_id"] in items
         for key in [(row["item_id"], row["repetition"])]
-        for answer in [answers.get((*key, ""))]
+        for answer in [answers.get((*key, row["part"]))]
     )
 
 

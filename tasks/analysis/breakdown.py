@@ -10,7 +10,7 @@ import polars as pl
 
 from schemas.vocabulary import Metric
 from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS
-from tasks.scoring.reduction import COUNTED, reduce_item_scores
+from tasks.scoring.reduction import COUNTED, average_parts, by_clusters, reduce_item_scores
 
 Row = dict[str, Any]
 
@@ -44,6 +44,7 @@ def break_down(rows: pl.DataFrame) -> Breakdown:
         rows: of `item_scores`, of one model, dataset, method, metric and setting.
     """
     metric: Metric = rows["metric"][0]
+    rows = average_parts(rows.lazy()).collect()
     counted = rows.filter(pl.col("status").is_in(COUNTED)).to_dicts()
     value = reduce_item_scores(rows.lazy())["value"].item()
     formula, counts, labels = _parts(metric, counted)
@@ -70,6 +71,9 @@ def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float
         terms = len({_first(row["gold"]) for row in counted})
         formula = "mean over target terms, each counting the same; docs/methodology.md has StereoSet's formulas"
         return formula, {"terms": terms, "items": len(counted)}, ()
+    if metric in by_clusters():
+        clusters = len({row["cluster"] for row in counted})
+        return "mean over clusters of the mean of their values", {"clusters": clusters, "n_scored": len(counted)}, ()
     return (
         f"sum of values / items scored{VALUES.get(metric, '')}",
         {"sum": fsum(row["value"] for row in counted), "n_scored": len(counted)},

@@ -131,7 +131,7 @@ def changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
 
 def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
     items = run.lake.read(ref, Items)
-    return items.select("dataset", "item_id", asked=pl.struct(ASKED).map_elements(str, return_dtype=pl.String))
+    return items.select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
 
 
 def _differing(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

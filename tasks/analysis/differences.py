@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from tasks.lake.lake import measured_columns
+from schemas.lineage import PartitionRef
+from tasks.lake.fingerprint import content_sha256
+from tasks.lake.lake import Lake, measured_columns
 
 _NAMES = ("id", "metric")
 """Fields that name an entry of a list, so that entries are compared by name and not by place."""
@@ -22,6 +24,20 @@ class CellDifference(NamedTuple):
     column: str
     stored: str
     recomputed: str
+
+
+def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.Schema]) -> bool:
+    """Return whether a partition has these rows; columns that its layer has got since are not compared.
+
+    Args: `lake` and `ref`: where it is; `rows`: of the schema, sorted as they are written.
+
+    Raises:
+        LakeError: if the file is gone or is no Parquet file.
+    """
+    if content_sha256(rows, measured_columns(schema)) == ref.content_sha256:
+        return True
+    had = rows.select(name for name in lake.read_rows(ref).columns if name in rows.columns)
+    return content_sha256(had, [name for name in measured_columns(schema) if name in had.columns]) == ref.content_sha256
 
 
 def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:

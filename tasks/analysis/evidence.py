@@ -62,14 +62,14 @@ class Evidence:
     def answer(self, score: dict[str, Any]) -> ScoredItem:
         """Return the item, its answer and how that was scored under one metric."""
         key = (score["item_id"], score["repetition"])
-        answer = answers_by_key(self.answers).get((*key, ""))
+        answer = answers_by_key(self.answers).get((*key, score["part"]))
         contexts = self.contexts.filter(pl.col("item_id") == key[0]).to_dicts()
         return ScoredItem(
             self.item(key[0]),
             score,
             answer,
             contexts[0] if contexts else None,
-            tuple(self.about(self.judgements, key)),
+            tuple(rating for rating in self.about(self.judgements, key) if rating["part"] == score["part"]),
             tuple(self.about(self.prompt_chunks, key)),
             next((turn for turn in self.turns(key) if answer and turn["call_key"] == answer["call_keys"][-1]), None),
         )

@@ -44,6 +44,8 @@ class MetricPart:
     raw: float | None
     ci_low: float | None
     ci_high: float | None
+    n_clusters: int | None
+    design_effect: float | None
     n_unparsed: int
     normalisation: Row
     formula: str
@@ -185,6 +187,8 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
                 raw=value,
                 ci_low=raw.get("ci_low"),
                 ci_high=raw.get("ci_high"),
+                n_clusters=raw.get("n_clusters"),
+                design_effect=raw.get("design_effect"),
                 n_unparsed=raw.get("n_unparsed", 0),
                 normalisation=spec.normalisation.model_dump(mode="json"),
                 formula=describe_normalisation(spec.normalisation),

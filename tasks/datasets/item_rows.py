@@ -31,6 +31,7 @@ def item_row(dataset: str, record: Record, item: Item | None, item_id: str) -> d
         **(item.model_dump() if item else {}),
         "dataset": dataset,
         "item_id": item_id,
+        "cluster": (item and item.cluster) or item_id,
         "source_file": record.file,
         "source_row": record.row,
         "source_row_sha256": record.sha256,

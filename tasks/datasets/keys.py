@@ -8,7 +8,7 @@ from schemas.dataset import DatasetSpec
 from schemas.lineage import PartitionKey
 from tasks.lake.fingerprint import partition_key
 
-ITEMS_VERSION = "2"
+ITEMS_VERSION = "3"
 """Bumped when sampling, validation or the items schema changes meaning."""
 
 

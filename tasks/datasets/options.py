@@ -42,13 +42,18 @@ def shuffle_options(
     )
 
 
-def find_gold(indices: Mapping[Any, int], label: Any) -> tuple[int, ...] | None:
+Gold = tuple[int, ...] | None
+
+
+def find_gold(indices: Mapping[Any, int], label: Any) -> Gold:
     """Return index of the option that a released label stands for; null for a label that stands for none, such as -1 or "-"."""
     index = indices.get(label)
     return None if index is None else (index,)
 
 
-def label_item(language: Language, context: str, question: str, options: tuple[str, ...], gold: tuple[int, ...] | None) -> Item:
+def label_item(
+    language: Language, context: str, question: str, options: tuple[str, ...], gold: Gold, cluster: str | None = None
+) -> Item:
     """Return a single-choice item about `context`."""
     return Item(
         language=language,
@@ -56,6 +61,7 @@ def label_item(language: Language, context: str, question: str, options: tuple[s
         question=question,
         options=options,
         gold_indices=gold,
+        cluster=cluster,
     )
 
 

@@ -18,7 +18,7 @@ LISTS = (
     *("options", "gold_indices", "references", "option_points"),
     *("option_roles", "wrong_references", "reference_gold_indices"),
 )
-OPTIONAL_TEXTS = ("item_id", "subset", "context")
+OPTIONAL_TEXTS = ("item_id", "subset", "cluster", "context")
 
 
 def adapt_item_record(record: Record) -> Item:

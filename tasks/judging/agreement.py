@@ -15,9 +15,10 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from tasks.judging.answers import RESPONSE, judged_answers
+from tasks.judging.answers import judged_answers
 from tasks.judging.rubrics import Rubric, place_of
 from tasks.lake.fingerprint import partition_key
+from tasks.solvers.answers import ANSWER
 
 AGREEMENTS_VERSION = "2"
 """Bumped when agreement is measured differently."""
@@ -57,21 +58,21 @@ def agreements(
     Raises:
         ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
     """
-    lengths = judged_answers(answers, items).select(*RESPONSE, characters=pl.col("answer").str.len_chars())
+    lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
     _check_answers(judgements, lengths)
-    rated = judgements.join(lengths, on=RESPONSE).join(_places(judgements, rubrics), on=ASKED)
+    rated = judgements.join(lengths, on=ANSWER).join(_places(judgements, rubrics), on=ASKED)
     rows = [_compare(group) for _, group in rated.group_by(SCOPE)]
     frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema)
     return Agreements.validate(frame.sort(Agreements.primary_key()))
 
 
 def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
-    unknown = judgements.join(lengths, on=RESPONSE, how="anti")
+    unknown = judgements.join(lengths, on=ANSWER, how="anti")
     if not unknown.is_empty():
         first = unknown.row(0, named=True)
         raise ScoringError(
             "ratings belong to no answer",
-            where=", ".join(f"{name} {first[name]}" for name in RESPONSE),
+            where=", ".join(f"{name} {first[name]}" for name in ANSWER),
             expected="ratings of the answers given",
             got=f"{unknown.height} without answer",
             next_step="run the infer stage again for this dataset",
@@ -97,7 +98,7 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
 
 def _compare(group: pl.DataFrame) -> dict[str, Any]:
     given = group.filter(pl.col("rating").is_not_null())
-    of_answers = given.group_by(RESPONSE).agg("rating")["rating"].to_list()
+    of_answers = given.group_by(ANSWER).agg("rating")["rating"].to_list()
     return {
         **group.select(SCOPE).row(0, named=True),
         "judges": sorted(group["judge"].unique()),
@@ -124,7 +125,7 @@ def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
 
 def _place_effect(given: pl.DataFrame) -> float | None:
     """Return the place effect (see `agreements`); null if it was asked at one place only or no judge rated an answer at both."""
-    whole = [*RESPONSE, "judge"]
+    whole = [*ANSWER, "judge"]
     first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
     means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]
     pairs = means[0].join(means[1], on=whole, suffix="_last")

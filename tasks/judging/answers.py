@@ -6,9 +6,7 @@ import polars as pl
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from tasks.solvers.answers import ASKED, ITEM, SAID
-
-RESPONSE = ASKED
+from tasks.solvers.answers import ITEM, SAID
 
 
 def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items]) -> pl.DataFrame:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import Language
-from tasks.judging.answers import RESPONSE
 from tasks.judging.rubrics import Rubric, Scale
+from tasks.solvers.answers import ANSWER
 
 _FORMAT: dict[Language, str] = {
     "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; each value is a whole number from "
@@ -131,7 +131,7 @@ def _reasons(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
 
 
-VERDICT = [*RESPONSE, "judge", "judge_repetition"]
+VERDICT = [*ANSWER, "judge", "judge_repetition"]
 """One reply of a judge, which has a row per dimension."""
 
 

@@ -14,14 +14,15 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import Job, RunJobs
-from tasks.judging.answers import RESPONSE, judged_answers
+from tasks.judging.answers import judged_answers
 from tasks.judging.contract import Contract, Parsed, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
+from tasks.solvers.answers import ANSWER
 from tasks.solvers.base import UnsentCalls
 
-JUDGEMENTS_VERSION = "3"
+JUDGEMENTS_VERSION = "4"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""
 
 ATTEMPTS = 3
@@ -98,7 +99,7 @@ class Judge:
         """Return one row of the judgements layer per dimension."""
         reply = verdict.reply
         call = {
-            **{name: response[name] for name in RESPONSE},
+            **{name: response[name] for name in ANSWER},
             "judge": self.entry.name,
             "judge_repetition": verdict.repetition,
             "call_key": verdict.call_key,

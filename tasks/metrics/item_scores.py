@@ -21,7 +21,7 @@ from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.answers import METRIC_ROWS, ParsedAnswer, Question, measure, read_answer
-from tasks.solvers.answers import SAID
+from tasks.solvers.answers import ANSWER, ASKED, ITEM, SAID
 
 
 class Rating(NamedTuple):
@@ -57,15 +57,13 @@ RATED: Mapping[Metric, Callable[[Sequence[Rating]], float]] = {"judged_rating": 
 """Metrics that are made of a judge's ratings."""
 
 
-METRICS_VERSION = "3"
+METRICS_VERSION = "4"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
-ITEM = ["dataset", "item_id"]
 RUN = ["model", "setting", "repetition"]
-RESPONSE = [*ITEM, *RUN]
 
-ResponseKey = tuple[str, str, str, str, int]
-"""Values of RESPONSE."""
+AnswerKey = tuple[Any, ...]
+"""Values of ANSWER."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +75,22 @@ class ScoredAnswer:
 
 
 RatingsOfOne = dict[int, dict[str, Rating | None]]
-"""Ratings of one response by judge repetition and dimension, null where the judge failed."""
+"""Ratings of one answer by judge repetition and dimension, null where the judge failed."""
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """A judge's ratings of all responses, and the dimensions it was asked for."""
+    """A judge's ratings of all answers, and the dimensions it was asked for."""
 
-    by_response: Mapping[ResponseKey, RatingsOfOne]
+    by_answer: Mapping[AnswerKey, RatingsOfOne]
     dimensions: frozenset[str]
 
-    def rate(self, response: ResponseKey, metric: Metric) -> ScoredAnswer:
+    def rate(self, answer: AnswerKey, metric: Metric) -> ScoredAnswer:
         """Return the mean over the judge's repetitions of what the metric makes of all dimensions.
 
         A repetition in which a dimension is missing is left out; with none left the value is missing.
         """
-        asked = self.by_response.get(response, {}).values()
+        asked = self.by_answer.get(answer, {}).values()
         known = [[rating for rating in ratings.values() if rating is not None] for ratings in asked]
         complete = [RATED[metric](ratings) for ratings in known if ratings and len(ratings) == len(self.dimensions)]
         return ScoredAnswer(fmean(complete), "scored") if complete else ScoredAnswer(None, "judge_failed")
@@ -138,8 +136,8 @@ def score_items(
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     """Raise ScoringError unless every run answers exactly the items there are."""
     asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
-    lacking = asked.join(answers, on=RESPONSE, how="anti") if not answers.is_empty() else items.select(ITEM)
-    unknown = answers.join(items, on=ITEM, how="anti").select(RESPONSE)
+    lacking = asked.join(answers, on=ASKED, how="anti") if not answers.is_empty() else items.select(ITEM)
+    unknown = answers.join(items, on=ITEM, how="anti").select(ASKED)
     for frame, what in ((lacking, "items have no answer"), (unknown, "answers belong to no item")):
         if not frame.is_empty():
             first = frame.sort(frame.columns).row(0, named=True)
@@ -208,15 +206,15 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
             got=", ".join(sorted(of_rubric["judge"].unique())),
             next_step="score each judge's ratings on their own",
         )
-    by_response: dict[ResponseKey, RatingsOfOne] = {}
+    by_answer: dict[AnswerKey, RatingsOfOne] = {}
     for row in of_rubric.iter_rows(named=True):
         rating = None if row["rating"] is None else Rating(row["rating"], row["lowest"], row["highest"])
-        by_response.setdefault(_response_key(row), {}).setdefault(row["judge_repetition"], {})[row["dimension"]] = rating
-    return Ratings(by_response, frozenset(of_rubric["dimension"]))
+        by_answer.setdefault(_answer_key(row), {}).setdefault(row["judge_repetition"], {})[row["dimension"]] = rating
+    return Ratings(by_answer, frozenset(of_rubric["dimension"]))
 
 
-def _response_key(row: Mapping[str, Any]) -> ResponseKey:
-    return (row["dataset"], row["item_id"], row["model"], row["setting"], row["repetition"])
+def _answer_key(row: Mapping[str, Any]) -> AnswerKey:
+    return tuple(row[name] for name in ANSWER)
 
 
 def _score_answer(
@@ -229,11 +227,12 @@ def _score_answer(
     tokens = [(entry["token"], entry["logprob"]) for entry in answer["token_logprobs"] or ()]
     parsed = None if said is None else read_answer(question, said, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
-        rated = ratings.rate(_response_key(answer), spec.metric) if spec.metric in RATED else None
+        rated = ratings.rate(_answer_key(answer), spec.metric) if spec.metric in RATED else None
         outcome = _outcome(question, parsed, spec, rated, answered=said is not None)
         read = None if outcome.status == "unparsed" else parsed
         yield {
-            **{name: answer[name] for name in RESPONSE},
+            **{name: answer[name] for name in ANSWER},
+            "cluster": question.cluster,
             "method": method.id,
             "metric": spec.metric,
             "parsed_answer": read.shown if read else None,

@@ -6,11 +6,14 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import MethodSpec
+from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import ItemScores
+from schemas.vocabulary import METRICS
 from tasks.lake.lake import Lake
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import score_items
 from tasks.metrics.reference.scoring import score_reference
 from tasks.solvers.answers import read_answers
@@ -54,11 +57,31 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     items = lake.read(job.items, Items)
     answers = read_answers(lake, job.answers)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
-    return pl.concat(
-        [
-            score_reference(items, answers, method)
-            if method.profile == "reference"
-            else score_items(items, answers, judgements, method)
-            for method in job.methods
-        ]
+    scores = [
+        score_reference(items, answers, method)
+        if method.profile == "reference"
+        else score_items(items, answers, judgements, method)
+        for method in job.methods
+    ]
+    return check_bounds(pl.concat(scores))
+
+
+def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `item_scores` as they are.
+
+    Raises:
+        ScoringError: if a value lies outside its metric's bounds.
+    """
+    rows = [(metric, *row.bounds) for metric, row in METRIC_ROWS.items()]
+    known = pl.DataFrame(rows, schema={"metric": pl.Enum(list(METRICS)), "low": pl.Float64, "high": pl.Float64}, orient="row")
+    outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))
+    if outside.is_empty():
+        return scores
+    row = outside.sort("dataset", "item_id", "method", "metric").row(0, named=True)
+    raise ScoringError(
+        "an item's value lies outside the bounds of its metric",
+        where=f"dataset {row['dataset']}, item {row['item_id']}, method {row['method']}, metric {row['metric']}",
+        expected=f"between {row['low']:g} and {row['high']:g}",
+        got=f"{row['value']} ({outside.height} such values)",
+        next_step="correct the metric, or the bounds in its row of METRIC_ROWS",
     )

@@ -14,12 +14,12 @@ from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contribut
 from tasks.scoring.normalisation import normalise_scores
 from tasks.scoring.reduction import KEY, reduce_item_scores
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Intervals, Resampling, bootstrap_intervals
+from tasks.scoring.uncertainty import LIMITS, OF_CLUSTERS, Intervals, Resampling, bootstrap_intervals
 from tasks.scoring.veto import rank_models, total_scores
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-SCORING_VERSION = "2"
+SCORING_VERSION = "3"
 """Bumped when the same item scores would give other numbers."""
 
 
@@ -93,8 +93,8 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
 
 
 def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
-    none = [pl.lit(None, pl.Float64).alias(name) for name in ("ci_low", "ci_high")]
-    return Intervals(raw.select(*KEY, *none).clear(), totals.select(*SYSTEM, *none).clear())
+    of_raw = pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS})
+    return Intervals(of_raw, pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS}))
 
 
 def _validated(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:

@@ -10,9 +10,11 @@ from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError
 from schemas.folders import DATA_FOLDER
 from schemas.plan import Plan
+from tasks.metrics.answers import METRIC_ROWS, SHARE
 from tasks.metrics.reference.methods import reference_blueprint
 from tasks.scoring.blueprint_faults import blueprint_error
-from tasks.scoring.blueprint_file import read_document
+from tasks.scoring.blueprint_file import Document, read_document
+from tasks.scoring.tree import metric_rows
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
 """Folder of the blueprints that ship with MoodFlow."""
@@ -45,8 +47,23 @@ def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001
         blueprint = Blueprint.model_validate(document.values)
     except ValidationError as error:
         raise blueprint_error(error, document) from error
+    _check_bounds(blueprint, document)
     datasets = {name: _beside(dataset, file.parent) for name, dataset in blueprint.datasets.items()}
     return blueprint.model_copy(update={"datasets": datasets})
+
+
+def _check_bounds(blueprint: Blueprint, document: Document) -> None:
+    """Raise BlueprintError where a metric whose values are no shares is normalised by bounds that do not hold them."""
+    for name, _, metric, _, kind, low, high in metric_rows(blueprint):
+        least, most = METRIC_ROWS[metric].bounds
+        if (least, most) != SHARE and low is not None and high is not None and not low <= least <= most <= high:
+            raise BlueprintError(
+                f"the normalisation of {metric} leaves out values that it can have",
+                where=document.place(("datasets", name)),
+                expected=f"bounds that hold {least:g} to {most:g}",
+                got=f"{kind}, {low:g} to {high:g}",
+                next_step=f"state normalisation: {{type: numeric, min: {least:g}, max: {most:g}}}",
+            )
 
 
 def list_blueprints() -> list[str]:

@@ -4,10 +4,10 @@ Items that are missing in one setting are left out of both, pair by pair, so tha
 by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
 bias) are computed from all of these.
 
-Method of the intervals: percentile bootstrap of the difference. Items are drawn with replacement, the same ones for both
-settings, and datasets independently of each other. A dataset's score is the weighted mean of its metrics that have pairs; the
-total is that before the veto, with the contributions that its own tables give. No interval is given with fewer than two items
-in a metric, nor for grades, as in tasks.scoring.uncertainty.
+Method of the intervals: percentile bootstrap of the difference. Clusters of items are drawn with replacement, the same ones for
+both settings, and datasets independently of each other. A dataset's score is the weighted mean of its metrics that have pairs;
+the total is that before the veto, with the contributions that its own tables give. No interval is given with fewer than two
+clusters in a metric, nor for grades, as in tasks.scoring.uncertainty.
 
 A gain in the total is left out where the two settings do not rest on the same metrics of the same datasets, or one of them has no
 pair: it would compare different benchmarks. Datasets of weight 0 have gains of their own and no part in the total's.
@@ -24,8 +24,9 @@ from schemas.blueprint import Blueprint
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.vocabulary import Metric
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
+from tasks.scoring.clusters import place_clusters
 from tasks.scoring.normalisation import SPEC, normalise_scores
-from tasks.scoring.reduction import COUNTED, LABEL_METRICS, reduce_item_scores
+from tasks.scoring.reduction import COUNTED, LABEL_METRICS, average_parts, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.tree import Tree, tree_tables
@@ -95,20 +96,20 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
 
 
 def _pairs(of_both: pl.LazyFrame, dataset: str, tree: Tree, resampling: Resampling) -> Iterator[tuple[Spec, Paired]]:
-    """Return the metrics of a dataset that carry weight and have pairs; items are drawn once for all of them."""
+    """Return the metrics of a dataset that carry weight and have pairs; clusters are drawn once for all of them."""
     leaves = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0))
     counted = of_both.filter((pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)).collect(engine="streaming")
-    in_both = pl.col("setting").n_unique().over("method", "metric", "item_id") > 1
-    rows = counted.join(leaves.select(SPEC), on=SPEC, how="semi").filter(in_both)
+    in_both = pl.col("setting").n_unique().over("method", "metric", "item_id", "part") > 1
+    rows = average_parts(counted.join(leaves.select(SPEC), on=SPEC, how="semi").filter(in_both).lazy()).collect()
     if rows.is_empty():
         return
-    items = rows["item_id"].unique().sort().to_frame().with_row_index("item")
-    weights = draw_weights(dataset, items.height, resampling.resamples, resampling.seed)
+    rows = place_clusters(rows)
+    weights = draw_weights(dataset, rows["place"].n_unique(), resampling.resamples, resampling.seed)
     for leaf in leaves.iter_slices(1):
         own = average_repetitions(rows.join(leaf.select(SPEC), on=SPEC, how="semi"))
         if not own.is_empty():
             scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(pl.col("setting") != BASE)["normalized_0_100"]
-            yield leaf.select(SPEC).row(0), _paired(own.join(items, on="item_id"), scores.to_numpy(), leaf, weights)
+            yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
 
 
 def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
@@ -122,7 +123,7 @@ def average_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
     placed = rows.with_columns(system=(pl.col("setting") != BASE).cast(pl.Int64))
-    raw = replicate(placed, leaf["metric"].item(), (2, len(weights)), weights)
+    raw = replicate(placed, leaf["metric"].item(), 2, weights)
     replicates = normalise_replicates(raw, leaf)
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
     known = ~np.isnan(replicates)

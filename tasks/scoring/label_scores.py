@@ -12,8 +12,6 @@ Sources: BBQ, Parrish et al. 2022, section 5 "Bias score"; StereoSet, Nadeem et 
 evaluation.py (means over target terms).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -155,7 +153,7 @@ def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Flo
         rows: predicted roles.
         metric: one of BIAS_METRICS.
         grid: where the rows belong.
-        weights: [items, resamples].
+        weights: [clusters, resamples].
 
     Returns:
         [systems, resamples]; NaN where a resample drew none of a system's scored items.
@@ -177,20 +175,21 @@ def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weight
         rows: predicted roles, gold (the target term) and value.
         metric: one of PREFERENCE_METRICS.
         grid: where the rows belong.
-        weights: [items, resamples].
+        weights: [clusters, resamples].
 
     Returns:
         [systems, resamples]; NaN where a resample drew none of a system's scored items.
     """
     stereotyped = _is(rows, _PREFERRED, "stereotype")
     amounts = [rows["value"].to_numpy(), stereotyped, stereotyped + _is(rows, _PREFERRED, "anti_stereotype")]
+    grid, weights, terms = _part_by_terms(rows, grid, weights)
     values, preferred, known = (grid.spread(amount) for amount in amounts)
     counts = grid.spread()
     lms, ss = _TermMean((grid.systems, weights.shape[1])), _TermMean((grid.systems, weights.shape[1]))
-    for items in _items_by_term(rows, grid):
-        drawn = weights[items]
-        lms.add(values[:, items] @ drawn, counts[:, items] @ drawn)
-        ss.add(preferred[:, items] @ drawn, known[:, items] @ drawn)
+    for places in terms:
+        drawn = weights[places]
+        lms.add(values[:, places] @ drawn, counts[:, places] @ drawn)
+        ss.add(preferred[:, places] @ drawn, known[:, places] @ drawn)
     score = ss.mean()
     read = _shares(known @ weights, counts @ weights)
     found = {
@@ -215,10 +214,14 @@ class _TermMean:
         return _shares(self.total, self.terms)
 
 
-def _items_by_term(rows: pl.DataFrame, grid: Grid) -> Iterator[NDArray[np.int64]]:
-    terms = rows.select(item=pl.Series(grid.cells % grid.items), term=GOLD.list.first()).unique()
-    for _, group in terms.sort("term", "item").group_by("term", maintain_order=True):
-        yield group["item"].to_numpy()
+def _part_by_terms(rows: pl.DataFrame, grid: Grid, weights: Floats) -> tuple[Grid, Floats, list[NDArray[np.int64]]]:
+    """Return a grid with a column per cluster and term in it, the columns' weights, and the columns of each term."""
+    cells = rows.select(system=pl.Series(grid.cells // grid.clusters), cluster=grid.cells % grid.clusters, term=GOLD.list.first())
+    columns = cells.select("cluster", "term").unique().sort("cluster", "term").with_row_index("column")
+    found = cells.join(columns, on=["cluster", "term"], nulls_equal=True, maintain_order="left")
+    finer = Grid(grid.systems, columns.height, found["system"].to_numpy() * columns.height + found["column"].to_numpy())
+    terms = columns.sort("term", "column").partition_by("term", maintain_order=True)
+    return finer, weights[columns["cluster"].to_numpy()], [term["column"].to_numpy().astype(np.int64) for term in terms]
 
 
 def _is(rows: pl.DataFrame, role: pl.Expr, name: str) -> Floats:

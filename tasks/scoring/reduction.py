@@ -4,6 +4,7 @@ import polars as pl
 
 from schemas.errors import ScoringError
 from schemas.vocabulary import Metric
+from tasks.metrics.answers import METRIC_ROWS
 from tasks.scoring.label_scores import (
     BIAS_METRICS,
     GOLD,
@@ -24,6 +25,31 @@ COUNTED = ["scored", "unparsed"]
 """Statuses that enter a score; an unparsed reply counts as wrong."""
 
 STATUS = pl.col("status")
+MEAN = exact_sum(pl.col("value")) / pl.len()
+
+
+def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Put an item of several parts into one row per repetition: the mean of the parts that were scored.
+
+    It is `scored` if a part of it is, and otherwise the first of ITEM_STATUSES that a part has. Parts stay rows of their own
+    under the metrics of LABEL_METRICS, which count labels and not items.
+
+    Returns: rows of `item_scores`, as they are if no item has parts; else what scores are not made of is null.
+    """
+    in_parts = pl.col("part") != ""
+    # A reader skips the files whose statistics say that they have none.
+    if item_scores.filter(in_parts).head(1).select("part").collect(engine="streaming").is_empty():
+        return item_scores
+    in_parts &= ~pl.col("metric").is_in(LABEL_METRICS)
+    value, parts = pl.col("value"), item_scores.filter(in_parts).group_by(*KEY, "item_id", "repetition")
+    mean = pl.when(value.count() > 0).then(exact_sum(value) / value.count())
+    whole = parts.agg(pl.col("cluster").first(), value=mean, status=STATUS.min()).with_columns(part=pl.lit(""))
+    return pl.concat([item_scores.filter(~in_parts), whole], how="diagonal")
+
+
+def by_clusters() -> list[Metric]:
+    """List the metrics that are means over clusters."""
+    return [metric for metric, row in METRIC_ROWS.items() if row.reduce == "clusters"]
 
 
 def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
@@ -33,21 +59,24 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         item_scores: rows of `item_scores`, validated when they were written, in any order.
 
     Returns:
-        Rows of `raw_scores` without interval. `value` is the mean of the items' values, in [0, 1]; for F1 metrics the F1 of their
-        labels, for scores of bias what tasks.scoring.label_scores makes of them; null where no item was scored. `n_total` leaves
-        out items that the metric does not count: fillers, and those of BBQ's other condition.
+        Rows of `raw_scores` without interval. `value` is the mean of the items' values, or of their clusters' means, as the
+        metric's row says; for F1 metrics the F1 of their labels, for scores of bias what tasks.scoring.label_scores makes of
+        them; null where no item was scored. `n_total` leaves out items that the metric does not count: fillers, and those of
+        BBQ's other condition.
 
     Raises:
         ScoringError: if a metric of LABEL_METRICS lacks its labels.
     """
+    item_scores = average_parts(item_scores)
     means = reduce_to_means(item_scores).collect(engine="streaming")
-    labelled = means.filter(pl.col("metric").is_in(LABEL_METRICS))
-    if labelled.is_empty():
+    is_other = pl.col("metric").is_in([*LABEL_METRICS, *by_clusters()])
+    others = means.filter(is_other)
+    if others.is_empty():
         return means
     # Naming the datasets lets the reader skip the files of all others.
-    datasets = labelled["dataset"].unique().sort().to_list()
-    reduced = _reduce_labels(item_scores.filter(pl.col("dataset").is_in(datasets))).rename({"value": "reduced"})
-    value = pl.when(pl.col("metric").is_in(LABEL_METRICS)).then(pl.col("reduced")).otherwise(pl.col("value"))
+    of_others = item_scores.filter(pl.col("dataset").is_in(others["dataset"].unique().sort().to_list()))
+    reduced = pl.concat([_reduce_labels(of_others), _reduce_clusters(of_others)]).rename({"value": "reduced"})
+    value = pl.when(is_other).then(pl.col("reduced")).otherwise(pl.col("value"))
     return means.join(reduced, on=KEY, how="left").with_columns(value=value).drop("reduced")
 
 
@@ -62,6 +91,11 @@ def reduce_to_means(item_scores: pl.LazyFrame) -> pl.LazyFrame:
     )
     mean = pl.when(pl.col("n_scored") > 0).then(pl.col("total") / pl.col("n_scored"))
     return counts.select(*KEY, "n_scored", "n_unparsed", "n_total", value=mean)
+
+
+def _reduce_clusters(item_scores: pl.LazyFrame) -> pl.DataFrame:
+    counted = item_scores.filter(pl.col("metric").is_in(by_clusters()) & STATUS.is_in(COUNTED))
+    return counted.group_by(*KEY, "cluster").agg(MEAN).group_by(KEY).agg(MEAN).collect(engine="streaming")
 
 
 def _reduce_labels(item_scores: pl.LazyFrame) -> pl.DataFrame:

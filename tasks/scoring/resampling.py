@@ -13,41 +13,41 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Grid:
-    """Shape of a dataset's item matrix and the place of each row in it."""
+    """Shape of a dataset's matrix of systems and clusters, and the place of each row in it."""
 
     systems: int
-    items: int
+    clusters: int
     cells: Indices
 
     def spread(self, amounts: Floats | None = None) -> Floats:
-        """Return matrix [systems, items] of the rows' amounts (1 each if not given), rows of one cell added."""
-        flat = np.bincount(self.cells, weights=amounts, minlength=self.systems * self.items)
-        return flat.astype(np.float64, copy=False).reshape(self.systems, self.items)
+        """Return matrix [systems, clusters] of the rows' amounts (1 each if not given), rows of one cell added."""
+        flat = np.bincount(self.cells, weights=amounts, minlength=self.systems * self.clusters)
+        return flat.astype(np.float64, copy=False).reshape(self.systems, self.clusters)
 
 
-def draw_weights(dataset: str, items: int, resamples: int, seed: int) -> Floats:
-    """Draw how often each item is drawn in each resample of size `items` with replacement.
+def draw_weights(dataset: str, clusters: int, resamples: int, seed: int) -> Floats:
+    """Draw how often each cluster is drawn in each resample of size `clusters` with replacement.
 
     The generator is seeded by `seed` and the dataset's name: all models of a dataset share the draws, and no other dataset
     changes them.
 
     Returns:
-        [items, resamples], whole numbers; every column sums to `items`.
+        [clusters, resamples], whole numbers; every column sums to `clusters`.
     """
     name = int.from_bytes(sha256(dataset.encode()).digest()[:8], "big")
-    drawn = np.random.default_rng([seed, name]).integers(items, size=(resamples, items))
-    places = drawn + items * np.arange(resamples)[:, None]
-    counts = np.bincount(places.ravel(), minlength=items * resamples)
-    return np.ascontiguousarray(counts.reshape(resamples, items).T, dtype=np.float64)
+    drawn = np.random.default_rng([seed, name]).integers(clusters, size=(resamples, clusters))
+    places = drawn + clusters * np.arange(resamples)[:, None]
+    counts = np.bincount(places.ravel(), minlength=clusters * resamples)
+    return np.ascontiguousarray(counts.reshape(resamples, clusters).T, dtype=np.float64)
 
 
 def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
     """Return replicates of a mean.
 
     Args:
-        values: one per row, in [0, 1].
+        values: one per row.
         grid: where the rows belong.
-        weights: [items, resamples].
+        weights: [clusters, resamples].
 
     Returns:
         [systems, resamples]; NaN where a resample drew none of a system's scored items.
@@ -62,7 +62,7 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
     Args:
         rows: predicted and gold label lists; null = no label.
         grid: where the rows belong.
-        weights: [items, resamples].
+        weights: [clusters, resamples].
         nothing: the value of a resample without any label.
     """
     predicted, gold = pl.col("predicted").list.n_unique().fill_null(0), pl.col("gold").list.n_unique().fill_null(0)
@@ -78,7 +78,7 @@ def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floa
     Args:
         rows: predicted and gold label lists; null = no label.
         grid: where the rows belong.
-        weights: [items, resamples].
+        weights: [clusters, resamples].
     """
     labels = pl.concat([rows["predicted"], rows["gold"]]).explode().drop_nulls().unique().sort()
     total, occurring = np.zeros((grid.systems, weights.shape[1])), np.zeros((grid.systems, weights.shape[1]))
@@ -98,7 +98,7 @@ def _f1(hits: Floats, labels: Floats, nothing: float = 0.0) -> Floats:
 
 
 def drawn_rows(counts: Floats, weights: Floats) -> Floats:
-    """Return scored rows in each resample; one product less where every model has every item once."""
+    """Return scored rows in each resample; one product less where every model has as many of every cluster."""
     if counts.min() == counts.max():
         return np.full((len(counts), weights.shape[1]), counts.flat[0] * len(weights))
     return counts @ weights
@@ -112,7 +112,8 @@ def _exact(values: Floats, counts: Floats) -> Floats:
     """Return values rounded so that their weighted sums are exact in a float64.
 
     A product's result would otherwise depend on the order in which the linear algebra library adds, hence on its threads. The
-    weights of a resample sum to the number of items, so a sum stays below items x repetitions.
+    weights of a resample sum to the number of clusters, so a sum stays below clusters x the most rows of one x the largest value.
     """
-    bits = 52 - int(np.ceil(np.log2(counts.shape[1] * counts.max() + 1)))
+    largest = max(1.0, np.abs(values).max(initial=0.0))
+    bits = 52 - int(np.ceil(np.log2(counts.shape[1] * counts.max() * largest + 1)))
     return np.round(values * 2.0**bits) * 2.0**-bits

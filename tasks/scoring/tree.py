@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
-from schemas.vocabulary import LEVELS, METRICS, Level
+from schemas.vocabulary import LEVELS, METRICS, Level, Metric
 
 METRIC = pl.Enum(list(METRICS))
 LEVEL = pl.Enum(list(LEVELS))
@@ -40,7 +40,7 @@ def tree_tables(blueprint: Blueprint) -> Tree:
     named: Columns = {"dataset": pl.String, "method": pl.String, "metric": METRIC}
     return Tree(
         metrics=_table(
-            _metric_rows(blueprint), {**named, "weight": pl.Float64, "kind": pl.String, "low": pl.Float64, "high": pl.Float64}
+            metric_rows(blueprint), {**named, "weight": pl.Float64, "kind": pl.String, "low": pl.Float64, "high": pl.Float64}
         ),
         grades=_table(_grade_rows(blueprint), {**named, "grade": pl.String, "points": pl.Float64}),
         datasets=_table(_dataset_rows(blueprint), {"dataset": pl.String, "task": pl.String, "weight": pl.Float64}),
@@ -72,7 +72,8 @@ def _table(rows: Iterator[Row], schema: Columns) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
-def _metric_rows(blueprint: Blueprint) -> Iterator[Row]:
+def metric_rows(blueprint: Blueprint) -> Iterator[tuple[str, str, Metric, float, str, float | None, float | None]]:
+    """Yield the rows of Tree.metrics."""
     for name, dataset in blueprint.datasets.items():
         specs = [(method.id, spec) for method in dataset.methods for spec in method.metrics]
         weights = _scaled([spec.weight for _, spec in specs])

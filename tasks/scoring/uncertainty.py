@@ -1,18 +1,21 @@
 """Compute 95 % intervals of raw scores and totals.
 
-Method: percentile bootstrap over items. For every dataset, items are drawn with replacement, as many as it has, `bootstrap`
-times; an item's repetitions stay together. All models and settings share a dataset's draws, so that a dataset costs one matrix
-product [models x items] @ [items x resamples] for the sums, and one for the counts where items are missing. F1 and the scores of
-bias are computed anew in each resample, from resampled counts. Datasets are drawn independently of each other, and a total's
-replicate is the sum of the metrics' normalised replicates times their contributions to the total; which datasets are there is
-not resampled. Limits are the 2.5 and 97.5 percentiles, linearly interpolated.
+Method: percentile bootstrap over clusters of items (tasks.scoring.clusters), most of which are single items. For every dataset,
+clusters are drawn with replacement, as many as it has, `bootstrap` times; their items and an item's repetitions stay together.
+All models and settings share a dataset's draws, so that a dataset costs one matrix product [models x clusters] @ [clusters x
+resamples] for the sums, and one for the counts where items are missing. F1 and the scores of bias are computed anew in each
+resample, from resampled counts. Datasets are drawn independently of each other, and a total's replicate is the sum of the
+metrics' normalised replicates times their contributions to the total; which datasets are there is not resampled. Limits are the
+2.5 and 97.5 percentiles, linearly interpolated.
 
 A metric that is best in the middle of its range (bias) is normalised in each resample: replicates of a score that is at its best
 all lie below it or at it, and the total's interval with them.
 
 A resample that drew none of the few scored items of a model says nothing about it and is left out of the raw score's interval;
-in the total the score itself stands in for it. No interval is given for a raw score with fewer than two scored items, nor for a
-total that rests on such a score or on a grade, whose table does not say what lies between grades.
+in the total the score itself stands in for it. No interval is given for a raw score with fewer than two scored clusters, nor for
+a total that rests on such a score or on a grade, whose table does not say what lies between grades.
+
+The design effect is given for means over items; for other metrics the items would have to be drawn a second time, one by one.
 """
 
 from collections.abc import Iterator
@@ -23,21 +26,24 @@ import polars as pl
 
 from schemas.vocabulary import Metric
 from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.clusters import design_effects, place_clusters
 from tasks.scoring.label_scores import BIAS_METRICS, PREFERENCE_METRICS, bias_replicates, preference_replicates
 from tasks.scoring.normalisation import SPEC
-from tasks.scoring.reduction import COUNTED, KEY
+from tasks.scoring.reduction import COUNTED, KEY, LABEL_METRICS, MEAN, average_parts, by_clusters
 from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
 from tasks.scoring.tree import Tree
 
 _PERCENTILES = [0.025, 0.975]
-_FEWEST_ITEMS = 2
+_FEWEST_CLUSTERS = 2
+LIMITS = {"ci_low": pl.Float64, "ci_high": pl.Float64}
+OF_CLUSTERS = {"n_clusters": pl.Int64, "design_effect": pl.Float64}
 _BATCH_ROWS = 2_000_000
 """Item scores held in memory at once."""
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """`raw`: KEY, ci_low, ci_high in the metric's unit. `totals`: SYSTEM, ci_low, ci_high of the total before the veto."""
+    """`raw`: KEY, LIMITS in the metric's unit, OF_CLUSTERS. `totals`: SYSTEM, LIMITS of the total before the veto."""
 
     raw: pl.DataFrame
     totals: pl.DataFrame
@@ -71,16 +77,16 @@ def bootstrap_intervals(
     leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
     totals = np.full((systems.height, resampling.resamples), np.nan)
     totals[scored.filter(pl.col("contribution").is_not_null())["system"].unique().to_numpy()] = 0.0
-    limits = [scored.select(KEY, ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64)).clear()]
+    limits = [pl.DataFrame(schema={**scored.select(KEY).schema, **OF_CLUSTERS, **LIMITS})]
     for dataset, rows in scored_rows(item_scores, scored, systems):
-        items = rows["item_id"].unique().sort().to_frame().with_row_index("item")
-        weights = draw_weights(dataset, items.height, resampling.resamples, resampling.seed)
-        placed = rows.join(items, on="item_id")
+        placed = place_clusters(rows)
+        weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
         for method, metric in rows.select("method", "metric").unique().sort("method", "metric").iter_rows():
             leaf = leaves[dataset, method, metric]
             part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
-            replicates = replicate(part, metric, (systems.height, items.height), weights)[leaf["system"].to_numpy()]
-            limits.append(leaf.select(KEY).hstack(limits_of(replicates)))
+            replicates = replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]
+            described = leaf.join(_describe_clusters(part, metric), on="system", how="left", maintain_order="left")
+            limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates)))
             _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
     bounded = limits_of(totals).with_columns(pl.all().clip(0, 100))
@@ -89,18 +95,31 @@ def bootstrap_intervals(
 
 def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return counted item scores, one dataset at a time, a few datasets read together."""
-    columns = ["dataset", "method", "metric", "item_id", "value", "predicted", "gold"]
-    counted = item_scores.filter(pl.col("status").is_in(COUNTED))
+    columns = ["dataset", "method", "metric", "item_id", "cluster", "value", "predicted", "gold"]
+    counted = average_parts(item_scores).filter(pl.col("status").is_in(COUNTED))
     for batch in _batches(raw):
         rows = counted.filter(pl.col("dataset").is_in(batch)).select(*SYSTEM, *columns).collect(engine="streaming")
         for dataset in batch:
             yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
 
 
-def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weights: Floats) -> Floats:
-    """Return replicates of a metric, [systems, resamples]: NaN where none of a system's items was drawn, or it has only one."""
-    systems, items = shape
-    grid = Grid(systems, items, rows["system"].cast(pl.Int64).to_numpy() * items + rows["item"].to_numpy())
+def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """Return `system` and OF_CLUSTERS."""
+    counts = rows.group_by("system").agg(n_clusters=pl.col("place").n_unique().cast(pl.Int64))
+    if metric in LABEL_METRICS or metric in by_clusters() or (rows["cluster"] == rows["item_id"]).all():
+        return counts.with_columns(design_effect=pl.lit(None, pl.Float64))
+    return counts.join(design_effects(rows), on="system")
+
+
+def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats) -> Floats:
+    """Return replicates of a metric, [systems, resamples]: NaN where none of a system's clusters was drawn, or it has only one.
+
+    Args: `rows`: `system`, `place` of the cluster, `value` and labels, of one metric; `weights`: [clusters, resamples].
+    """
+    if metric in by_clusters():
+        rows = rows.group_by("system", "place").agg(MEAN)
+    clusters = len(weights)
+    grid = Grid(systems, clusters, rows["system"].cast(pl.Int64).to_numpy() * clusters + rows["place"].to_numpy())
     if metric == "macro_f1":
         replicates = macro_f1_replicates(rows, grid, weights)
     elif metric in ("micro_f1", "binary_f1"):
@@ -111,7 +130,7 @@ def replicate(rows: pl.DataFrame, metric: Metric, shape: tuple[int, int], weight
         replicates = preference_replicates(rows, metric, grid, weights)
     else:
         replicates = mean_replicates(rows["value"].to_numpy(), grid, weights)
-    replicates[(grid.spread() > 0).sum(axis=1) < _FEWEST_ITEMS] = np.nan
+    replicates[(grid.spread() > 0).sum(axis=1) < _FEWEST_CLUSTERS] = np.nan
     return replicates
 
 

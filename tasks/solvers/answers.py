@@ -19,6 +19,9 @@ ITEM = ["dataset", "item_id"]
 ASKED = [*ITEM, "model", "setting", "repetition"]
 """Columns that rows about one item, asked once, share."""
 
+ANSWER = [*ASKED, "part"]
+"""Columns that name an answer."""
+
 SAID = pl.coalesce(
     "text",
     pl.col("turns").list.eval(pl.format("{}: {}", pl.element().struct["speaker"], pl.element().struct["text"])).list.join("\n"),

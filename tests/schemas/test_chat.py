@@ -134,5 +134,5 @@ KEYS_OF_0_1: tuple[tuple[dict[str, Any], str], ...] = (
 
 @pytest.mark.parametrize(("asked", "key"), KEYS_OF_0_1)
 def test_the_journal_s_keys_are_those_of_version_0_1(asked: dict[str, Any], key: str) -> None:
-    usual = {"model": "m", "identity": "http://localhost:8000/v1", "messages": ASKED, "sampling": Sampling()}
+    usual: dict[str, Any] = {"model": "m", "identity": "http://localhost:8000/v1", "messages": ASKED, "sampling": Sampling()}
     assert ChatRequest(**(usual | asked)).key == key

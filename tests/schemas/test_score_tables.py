@@ -23,7 +23,9 @@ Row = dict[str, Any]
 KEY: Row = {"model": "m", "dataset": "d", "method": "choice", "metric": "accuracy", "setting": "base"}
 ITEM: Row = KEY | {
     "item_id": "d-1",
+    "part": "",
     "repetition": 0,
+    "cluster": "d-1",
     "parsed_answer": "A",
     "chosen_place": 0,
     "value": 1.0,
@@ -86,8 +88,8 @@ ACCEPTED: list[tuple[type[dy.Schema], Row]] = [
     (Totals, VETOED | {"total_before_veto": None}),
 ]
 REJECTED: list[tuple[type[dy.Schema], Row, str]] = [
-    (ItemScores, ITEM | {"value": 1.5}, "value_is_a_share"),
-    (ItemScores, ITEM | {"value": -0.1}, "value_is_a_share"),
+    (ItemScores, ITEM | {"value": float("inf")}, "value|inf"),
+    (ItemScores, ITEM | {"cluster": None}, "cluster|nullability"),
     (ItemScores, ITEM | {"value": None}, "value_follows_status"),
     (ItemScores, ITEM | {"status": "call_failed"}, "value_follows_status"),
     (ItemScores, ITEM | {"status": "judge_failed", "value": 0.0}, "value_follows_status"),

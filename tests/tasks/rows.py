@@ -21,7 +21,13 @@ def frame(schema: type[dy.Schema], rows: tuple[Row, ...]) -> Any:
 
 def item(item_id: str, question_type: str, **fields: Any) -> Row:
     source = {"dataset": "own", "source_file": "own.jsonl", "source_row": 0, "source_row_sha256": HASH, "language": "en"}
-    asked = {"question": "What fits?", "item_id": item_id, "question_type": question_type, "fixed_order": False}
+    asked = {
+        "question": "What fits?",
+        "item_id": item_id,
+        "cluster": item_id,
+        "question_type": question_type,
+        "fixed_order": False,
+    }
     return {**source, **asked, **fields}
 
 
@@ -63,7 +69,7 @@ def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -
     """No rating is a reply that could not be read."""
     judge = {"judge": "j", "judge_repetition": 0, "rubric": "summary", "lowest": 1, "highest": 5, "call_key": HASH}
     read = {"rating": rating, "parse_status": "unparsed" if rating is None else "parsed", "raw_reply": "{}"}
-    return {**SYSTEM, "item_id": item_id, "dimension": dimension, **judge, **read, **fields}
+    return {**SYSTEM, "item_id": item_id, "part": "", "dimension": dimension, **judge, **read, **fields}
 
 
 def judgements(*rows: Row) -> dy.DataFrame[Judgements]:

@@ -113,9 +113,10 @@ def _formulas(part: Row) -> Iterator[str]:
 def _formula(measured: Row, score: float | None) -> str:
     if measured["raw"] is None:
         return "no raw score: no item was scored"
+    effect = "" if measured["design_effect"] is None else f", design effect {measured['design_effect']:.2f}"
     interval = "" if measured["ci_low"] is None else f" (95 % interval {measured['ci_low']:.4f} to {measured['ci_high']:.4f})"
     unread = f"; {measured['n_unparsed']} unparsed, counted as wrong" if measured["n_unparsed"] else ""
-    return f"raw {measured['raw']:.6g}{interval}; {measured['formula']} = {decimal(score)}{unread}"
+    return f"raw {measured['raw']:.6g}{interval}{effect}; {measured['formula']} = {decimal(score)}{unread}"
 
 
 def _verdict(model: Row, head: str) -> Iterator[str]:

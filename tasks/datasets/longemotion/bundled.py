@@ -14,7 +14,7 @@ from typing import Any
 from schemas.context import ASPECTS, Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language, LongTask, QuestionType
 from tasks.datasets.bundled import CANARY
 from tasks.datasets.longemotion.emotion_conversation import STAGES, checkpoints_of
@@ -122,6 +122,7 @@ def _build_hidden(
         question=question[language].format(subject=subject),
         options=choices,
         gold_indices=(choices.index(fields["label"]),),
+        cluster=text_id(needle),
     )
     context = placed_needle(task, text, start, needle, fields["item_id"]).model_copy(
         update={
@@ -176,6 +177,7 @@ def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Co
         context=document,
         question=read_text(fields, "question"),
         references=tuple(fields["references"]),
+        cluster=text_id(document),
     )
     return item, Context(long_task="qa", tokens=count_tokens(document))
 

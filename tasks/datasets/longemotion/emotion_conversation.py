@@ -80,6 +80,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
         context=context,
         question=question,
         subset=read_text(stages[stage], "stage"),
+        cluster=f"dialogue {record.fields['id']}",
     )
     return item, Context(long_task=STAGES[stage], tokens=count_tokens(context))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.longemotion.release import PAPER, longemotion_file
 from tasks.datasets.needle.lazy_samples import read_text
 from tasks.datasets.pinned_files import pinned_in
@@ -71,6 +71,7 @@ def _build(situation: Record, adjectives: tuple[str, ...]) -> tuple[Item, Contex
         question=QUESTION,
         options=adjectives,
         subset=read_text(situation.fields, "emotion"),
+        cluster=text_id(text),
         fixed_order=True,
     )
     return item, Context(long_task="ee", tokens=count_tokens(text))

@@ -5,7 +5,7 @@ corpora, so the released file is read.
 """
 
 from schemas.context import Context
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.datasets.needle.lazy_samples import one_per_record, read_text
 from tasks.text.tokens import count_tokens
@@ -22,6 +22,7 @@ def _read_question(record: Record) -> tuple[Item, Context]:
         context=article,
         question=read_text(record.fields, "problem"),
         references=(read_text(record.fields, "answer"),),
+        cluster=text_id(article),
     )
     return item, Context(long_task="qa", tokens=count_tokens(article))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, PinnedFile
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import LongTask
 from tasks.datasets.longemotion.emotion_classification import ask_feeling, ask_tone
 from tasks.datasets.longemotion.release import BY_MD5, PAPER, longemotion_file, released
@@ -48,6 +48,7 @@ def _build(task: LongTask, scenarios: Sequence[Record], record: Record) -> tuple
         context=text,
         options=choices,
         gold_indices=(choices.index(label),) if label in choices else None,
+        cluster=context.needle and text_id(context.needle),
     )
     return item, context.model_copy(update={"query": subject, "haystack": source if isinstance(source, str) else None})
 

@@ -151,7 +151,7 @@ UNDECIDED = {"Race_x_gender": {"10", "16", "43"}, "Race_x_SES": set[str]()}
 
 
 def adapt_bbq(record: Record) -> Item:
-    """`label` is the index of the right answer. `subset`: category and condition, as in "Age: ambiguous".
+    """`label` is the index of the right answer. `subset`: category and condition, as in "Age: ambiguous"; `cluster`: template.
 
     `option_roles`: `unknown`; `target`, what the bias would answer, that is, the stereotyped person if the question is negative
     and the other one if it is not; `other`. Null where the release does not tell which of the two is the stereotyped one.
@@ -169,6 +169,7 @@ def adapt_bbq(record: Record) -> Item:
         option_roles=_roles(fields),
         item_id=f"{fields['category']}-{fields['example_id']}",
         subset=f"{fields['category']}: {CONDITIONS[fields['context_condition']]}",
+        cluster=f"{fields['category']}, template {fields['question_index']}",
     )
 
 

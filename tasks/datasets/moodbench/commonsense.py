@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold, order_matters
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
@@ -25,6 +25,7 @@ def adapt_hellaswag(record: Record) -> Item:
         options=tuple(LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]),
         gold_indices=find_gold({str(index): index for index in range(len(fields["endings"]))}, fields["label"]),
         subset=fields["source_id"].split("~")[0],
+        cluster=fields["source_id"],
     )
 
 
@@ -37,6 +38,7 @@ def adapt_cosmos_qa(record: Record) -> Item:
         question=fields["question"].strip(),
         options=options,
         gold_indices=find_gold({str(number): number for number in range(4)}, fields["label"]),
+        cluster=text_id(fields["context"]),
         fixed_order=order_matters(options),
     )
 
@@ -62,6 +64,7 @@ def adapt_piqa(record: Record) -> Item:
         question="Which of these solutions reaches the goal?",
         options=(fields["sol1"].strip(), fields["sol2"].strip()),
         gold_indices=find_gold({"0": 0, "1": 1}, fields["label"]),
+        cluster=text_id(fields["goal"]),
     )
 
 

@@ -51,6 +51,7 @@ def adapt_personafeedback(record: Record) -> Item:
         options=drawn.options,
         gold_indices=drawn.gold_indices,
         subset=f"{KINDS[path.parent.name]}, {path.stem}",
+        cluster=f"user {fields['user_id']}",
     )
 
 
@@ -117,6 +118,7 @@ def adapt_booksort(record: Record) -> Item:
         gold_indices=(0,) if flag else (1,),
         reference_gold_indices=None if flag else (0,),
         subset=f"distance {fields['distance_bin']}",
+        cluster=f"book {fields['book_idx']}",
     )
 
 
@@ -133,7 +135,7 @@ BOOKSORT = DatasetSpec(
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
-    required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin"),
+    required=("excerpt_text", "segment_1", "segment_2", "present_seg1_first", "distance_bin", "book_idx"),
     expected_rows=300,
     redistributable=True,
     differences=(

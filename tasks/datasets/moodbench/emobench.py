@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.options import shuffle_options
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
@@ -63,6 +63,7 @@ def _item(fields: Mapping[str, Any], questions: Mapping[Language, str], options:
         options=tuple(options),
         gold_indices=(options.index(label),) if label in options else None,
         subset=subset,
+        cluster=text_id(fields["scenario"]),
     )
 
 

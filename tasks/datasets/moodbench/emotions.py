@@ -67,7 +67,7 @@ def adapt_edos(record: Record) -> Item:
     if gold is not None and str(gold[0]) != fields["ed_emotion_index"]:
         gold = None
     question = "Which of these emotions or communicative intents fits this line from a film dialogue best?"
-    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold)
+    return label_item("en", fields["text"].strip(), question, EDOS_CLASSES, gold, f"dialogue {fields['dialogue_id']}")
 
 
 EDOS = DatasetSpec(
@@ -78,7 +78,7 @@ EDOS = DatasetSpec(
     adapter=adapt_edos,
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
-    required=("text", "ed_emotion", "ed_emotion_index"),
+    required=("text", "ed_emotion", "ed_emotion_index", "dialogue_id"),
     expected_rows=300,
     redistributable=True,
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
@@ -138,7 +138,9 @@ def adapt_cped(record: Record) -> Item:
     person = f"{fields['Speaker']}（{'，'.join(known)}）" if known else fields["Speaker"]
     context = f"场景：{SCENES[fields['Scene']]}\n说话人：{person}\n台词：{fields['Utterance'].strip()}"
     gold = find_gold(CPED_INDICES, fields["Emotion"])
-    item = label_item("zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold)
+    item = label_item(
+        "zh", context, "说话人说这句台词时的情绪是哪一种？", tuple(CPED_EMOTIONS.values()), gold, fields["Dialogue_ID"]
+    )
     unmatched = () if fields["Emotion"] in CPED_UNMATCHED else None
     return item.model_copy(update={"subset": fields["Scene"], "reference_gold_indices": unmatched})
 
@@ -152,7 +154,7 @@ CPED = DatasetSpec(
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
-    required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance"),
+    required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance", "Dialogue_ID"),
     expected_rows=300,
     redistributable=True,
     differences=(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.datasets.options import find_gold, order_matters
 from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list
@@ -42,6 +42,7 @@ def adapt_agieval(record: Record) -> Item:
     subset = PurePosixPath(record.file).stem
     language: Language = "zh" if subset.startswith(CHINESE_FILES) and subset != ENGLISH_GAOKAO else "en"
     context = (fields["passage"] or "").strip() or None
+    cluster = context and text_id(context)
     question = fields["question"].strip()
     if fields["options"] is None:
         return Item(
@@ -51,6 +52,7 @@ def adapt_agieval(record: Record) -> Item:
             question=question,
             references=plain_forms(fields["answer"]) or None,
             subset=subset,
+            cluster=cluster,
         )
     printed, options = _strip_letters(fields["options"])
     labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
@@ -65,6 +67,7 @@ def adapt_agieval(record: Record) -> Item:
         fixed_order=order_matters(options),
         reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
         subset=subset,
+        cluster=cluster,
     )
 
 

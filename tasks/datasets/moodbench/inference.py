@@ -1,7 +1,7 @@
 """Two statements and how they relate: COPA, RTE, OCNLI, MNLI."""
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold, label_item
 from tasks.datasets.pinned_files import moodbench_file
 
@@ -29,7 +29,7 @@ def adapt_rte(record: Record) -> Item:
     context = f"Text: {fields['premise']}\nStatement: {fields['hypothesis']}"
     question = "Does the text entail the statement, that is, is the statement true if the text is?"
     gold = find_gold({0: 0, 1: 1}, fields["label"])
-    return label_item("en", context, question, ("entailment", "not entailment"), gold)
+    return label_item("en", context, question, ("entailment", "not entailment"), gold, text_id(fields["premise"]))
 
 
 def adapt_ocnli(record: Record) -> Item:
@@ -37,7 +37,9 @@ def adapt_ocnli(record: Record) -> Item:
     fields = record.fields
     context = f"前提：{fields['sentence1']}\n假设：{fields['sentence2']}"
     gold = find_gold({0: 0, 1: 1, 2: 2}, fields["label"])
-    return label_item("zh", context, "根据前提，假设与前提之间是哪种关系？", ("中立", "蕴含", "矛盾"), gold)
+    return label_item(
+        "zh", context, "根据前提，假设与前提之间是哪种关系？", ("中立", "蕴含", "矛盾"), gold, text_id(fields["sentence1"])
+    )
 
 
 def adapt_mnli(record: Record) -> Item:
@@ -46,7 +48,7 @@ def adapt_mnli(record: Record) -> Item:
     context = f"Premise: {fields['premise'].strip()}\nHypothesis: {fields['hypothesis'].strip()}"
     question = "Going by the premise, how does the hypothesis relate to it?"
     gold = find_gold({0: 0, 1: 1, 2: 2}, fields["label"])
-    return label_item("en", context, question, ("entailment", "neutral", "contradiction"), gold)
+    return label_item("en", context, question, ("entailment", "neutral", "contradiction"), gold, text_id(fields["premise"]))
 
 
 COPA = DatasetSpec(

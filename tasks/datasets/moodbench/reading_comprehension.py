@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
@@ -18,6 +18,7 @@ def adapt_cmrc2018(record: Record) -> Item:
         context=fields["context"],
         question=fields["question"],
         references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
+        cluster=text_id(fields["context"]),
     )
 
 
@@ -39,6 +40,7 @@ def adapt_multirc(record: Record) -> Item:
         options=("yes", "no"),
         gold_indices=find_gold({1: 0, 0: 1}, fields["label"]),
         subset=f"{place['paragraph']}-{place['question']}",
+        cluster=f"paragraph {place['paragraph']}",
     )
 
 
@@ -64,6 +66,7 @@ def adapt_record(record: Record) -> Item:
         context=fields["passage"].replace(HIGHLIGHT, "\n- ").strip(),
         question=RECORD_QUESTION.format(query=" ".join(fields["query"].split()), entities=listed),
         references=_merge(answers) if answers and set(answers) <= set(entities) else None,
+        cluster=text_id(fields["passage"]),
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold, label_item
 from tasks.datasets.pinned_files import MOODBENCH, moodbench_file, pinned_in, pinned_list
 
@@ -29,6 +29,7 @@ def adapt_folio(record: Record) -> Item:
         question=FOLIO_QUESTION.format(conclusion=fields["conclusion"].strip()),
         options=tuple(VERDICTS.values()),
         gold_indices=(list(VERDICTS).index(label),) if label in VERDICTS else None,
+        cluster=text_id("\n".join(fields["premises"])),
     )
 
 
@@ -81,6 +82,7 @@ def adapt_logiqa(record: Record) -> Item:
         options=options,
         gold_indices=find_gold({letter.lower(): place for place, letter in enumerate(LETTERS)}, fields["label"].strip()),
         fixed_order=any(NAME.fullmatch(option) for option in options),
+        cluster=text_id(fields["text"].strip()),
     )
 
 
@@ -140,6 +142,7 @@ def adapt_mutual(record: Record) -> Item:
         question="Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
         options=tuple(" ".join(option.split()) for option in fields["options"]),
         gold_indices=find_gold({"A": 0, "B": 1, "C": 2, "D": 3}, fields["answers"]),
+        cluster=text_id(fields["article"]),
     )
 
 
@@ -176,7 +179,7 @@ def adapt_wsc(record: Record) -> Item:
     end = start + len(pronoun)
     context = " ".join([*words[:start], f"**{' '.join(pronoun)}**", *words[end:]])
     question = WSC_QUESTION.format(pronoun=" ".join(pronoun), candidate=fields["span1_text"])
-    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]))
+    return label_item("en", context, question, ("yes", "no"), find_gold({1: 0, 0: 1}, fields["label"]), text_id(fields["text"]))
 
 
 def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:

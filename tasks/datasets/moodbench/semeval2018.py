@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold, label_item
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
@@ -37,7 +37,7 @@ def adapt_semeval2018_task1(record: Record) -> list[Item]:
     for emotion, meanings in EMOTION_MEANINGS.items():
         question = f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?"
         gold = find_gold({"1": 0, "0": 1}, record.fields[emotion])
-        item = label_item("en", tweet, question, PRESENCE, gold)
+        item = label_item("en", tweet, question, PRESENCE, gold, text_id(tweet))
         items.append(item.model_copy(update={"subset": emotion}))
     return items
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.pinned_files import moodbench_file, pinned_in
 
 # The file puts a sentence that states the task before each text; here the question states it.
@@ -96,6 +96,7 @@ def _summary_item(text: str, question: str, reference: str) -> Item:
         context=text.strip(),
         question=question,
         references=(reference.strip(),),
+        cluster=text_id(text),
     )
 
 

@@ -1,7 +1,7 @@
 """VUA20: whether a marked word is used metaphorically or literally."""
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.options import find_gold, label_item
 from tasks.datasets.pinned_files import moodbench_file
 
@@ -23,7 +23,7 @@ def adapt_vua20(record: Record) -> Item:
     word = words[place]
     sentence = " ".join([*words[:place], f"*{word}*", *words[place + 1 :]])
     gold = find_gold({"1": 0, "0": 1}, fields["label"])
-    item = label_item("en", sentence, METAPHOR_QUESTION.format(word=word), USES, gold)
+    item = label_item("en", sentence, METAPHOR_QUESTION.format(word=word), USES, gold, text_id(fields["sentence"]))
     return item.model_copy(update={"subset": fields["POS"]})
 
 

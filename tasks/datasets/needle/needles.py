@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from schemas.context import Context, ContextOptions, LazySample, NeedleStyle
 from schemas.errors import UsageError
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import LongTask
 from tasks.datasets.building import number_repeats
 from tasks.datasets.needle.haystacks import Haystack
@@ -92,6 +92,7 @@ def build_item(
         gold_indices=(choices.index(label),) if label in choices else None,
         item_id=item_id,
         subset=needle.subset,
+        cluster=text_id(needle.text),
     )
     return item, context.model_copy(update={"query": subject, "needle_style": style, "renamed": renamed})
 

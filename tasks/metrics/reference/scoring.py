@@ -29,9 +29,10 @@ from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import ItemStatus, Metric, QuestionType
 from tasks.lake.fingerprint import partition_key
-from tasks.metrics.item_scores import RESPONSE, check_coverage
+from tasks.metrics.item_scores import check_coverage
 from tasks.metrics.options import label_f1, points_share
 from tasks.metrics.reference.methods import is_asked
+from tasks.solvers.answers import ANSWER
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -134,7 +135,7 @@ def clean_span(reply: str) -> str:
     return text or UNKNOWN
 
 
-REFERENCE_VERSION = "2"
+REFERENCE_VERSION = "3"
 """Bumped when a reply is read or scored differently in this profile; enters the fingerprint of item_scores."""
 
 AGREEMENT_KEYED = frozenset({"eq60", "iri30", "effective_communication"})
@@ -199,7 +200,7 @@ def _score_answer(item: Mapping[str, Any], answer: Mapping[str, Any], method: Me
     for spec in method.metrics:
         routine = _ROUTINES.get((spec.metric, item["question_type"])) if asked else None
         scored = routine(item, list(shown), answer["text"] or "") if routine else NOT_ASKED
-        key = {name: answer[name] for name in RESPONSE}
+        key = {name: answer[name] for name in ANSWER} | {"cluster": item["cluster"]}
         yield {**key, "method": method.id, "metric": spec.metric, **scored._asdict()}
 
 

@@ -44,7 +44,7 @@ def describe_method(data: ReportData) -> MethodNotes:
     return MethodNotes(
         formulas=_formulas(data.blueprint),
         metrics={path.spec.metric: METRIC_WORDS[path.spec.metric] for path in metric_paths(data.blueprint)},
-        decisions=tuple(_decisions(data.manifest, data.blueprint)),
+        decisions=(*_decisions(data.manifest, data.blueprint), *_design_effects(data.raw)),
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
 
@@ -62,9 +62,10 @@ def _formulas(blueprint: Blueprint) -> dict[str, str]:
         "Missing is never zero": "A mean is taken over what has a score and carries its coverage: datasets scored of those of "
         "the benchmark. Ranked are models with all datasets scored and at least "
         f"{percent(blueprint.rank_item_coverage)} of the items. An unreadable reply is wrong; a failed call is missing.",
-        "Intervals": "95 % percentile intervals from a seeded bootstrap over items; the total's is carried through the whole "
-        "tree. Those marked ≈ are put together from the intervals of their parts (MOVER; Zou and Donner 2008). They tell how far "
-        "the choice of items moves a number, not how much a model varies when asked again.",
+        "Intervals": "95 % percentile intervals from a seeded bootstrap over items; those that share a passage, dialogue, book "
+        "or person are drawn together. The total's is carried through the whole tree. Those marked ≈ are put together from the "
+        "intervals of their parts (MOVER; Zou and Donner 2008). They tell how far the choice of items moves a number, not how "
+        "much a model varies when asked again.",
     }
 
 
@@ -107,6 +108,16 @@ def _decisions(manifest: RunManifest, blueprint: Blueprint) -> Iterator[str]:
         yield f"Only {counted(len(plan['datasets']), 'dataset')} {'was' if len(plan['datasets']) == 1 else 'were'} selected."
     if plan.get("rank_incomplete"):
         yield "Models below full coverage are ranked too, as asked for by rank_incomplete."
+
+
+def _design_effects(raw: pl.DataFrame) -> Iterator[str]:
+    known = raw.filter(pl.col("design_effect").is_not_null()).sort("design_effect", "dataset")
+    if not known.is_empty():
+        least, most = known.row(0, named=True), known.row(-1, named=True)
+        yield (
+            "Items that share a source were drawn together: by the design effect, that multiplies the variance of a mean, "
+            f"{number(least['design_effect'], 2)} ({least['dataset']}) to {number(most['design_effect'], 2)} ({most['dataset']})."
+        )
 
 
 def _decisions_on_asking(plan: dict[str, Any]) -> Iterator[str]:

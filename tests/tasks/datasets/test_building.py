@@ -52,6 +52,7 @@ def test_an_item_knows_where_it_comes_from(tmp_path: Path) -> None:
     assert {name: value for name, value in built.items.row(0, named=True).items() if value is not None} == {
         "dataset": "pairs",
         "item_id": f"pairs-{digest[:12]}",
+        "cluster": f"pairs-{digest[:12]}",
         "source_file": "pairs.jsonl",
         "source_row": 0,
         "source_row_sha256": digest,

@@ -20,8 +20,10 @@ GOLD_PLACES = {"mood-0": 1, "mood-1": 1, "mood-2": 1, "mood-3": 0, "kind-0": 0}
 
 
 def make_table(schema: type[SchemaT], rows: list[dict[str, Any]]) -> dy.DataFrame[SchemaT]:
-    """Validated table of a schema from plain rows."""
-    return schema.validate(pl.DataFrame(rows, schema={name: column.dtype for name, column in schema.columns().items()}))
+    """Validated table of a schema from plain rows; an item has one answer and shares nothing unless they say so."""
+    table = pl.DataFrame(rows, schema={name: column.dtype for name, column in schema.columns().items()})
+    usual = {"part": pl.lit(""), "cluster": pl.col("item_id")}
+    return schema.validate(table.with_columns(pl.col(name).fill_null(usual[name]) for name in usual if name in table.columns))
 
 
 def digest(text: str) -> str:

@@ -73,8 +73,8 @@ def items(
 ) -> pl.DataFrame:
     """Item scores of one dataset; a null value is a failed call unless `status` says otherwise."""
     statuses = ["call_failed" if value is None else "scored" for value in values] if status is None else status
-    row = {"method": "choice", "metric": "accuracy", "setting": "base", "repetition": 0} | columns
-    frame = pl.DataFrame({"item_id": [f"{dataset}-{number}" for number in range(len(values))]})
+    row = {"method": "choice", "metric": "accuracy", "setting": "base", "part": "", "repetition": 0} | columns
+    frame = pl.DataFrame({"item_id": [f"{dataset}-{number}" for number in range(len(values))]}).with_columns(cluster="item_id")
     listed = {"value": pl.Series(values, dtype=pl.Float64), "status": statuses}
     given = {name: pl.Series(column) if isinstance(column, list) else column for name, column in {**row, **listed}.items()}
     built = frame.with_columns(

@@ -357,3 +357,15 @@ def test_a_value_that_nothing_can_hold_is_one_message(text: str, tmp_path: Path)
     with pytest.raises(BlueprintError, match="the blueprint cannot be read") as caught:
         load_blueprint(str(file))
     assert caught.value.next_step == "correct the value"
+
+
+def test_a_metric_that_can_be_negative_is_not_normalised_as_a_share(tmp_path: Path) -> None:
+    metric = "{metric: bias_score_ambiguous, normalisation: {type: ratio}}"
+    changed = SOUND.replace("{metric: recall_at_k, k: 2, normalisation: {type: numeric, min: 0, max: 1}}", metric)
+    with pytest.raises(BlueprintError) as caught:
+        load_blueprint(write(tmp_path, changed))
+    error = caught.value
+    assert error.what == "the normalisation of bias_score_ambiguous leaves out values that it can have"
+    assert (error.expected, error.got) == ("bounds that hold -1 to 1", "ratio, 0 to 1")
+    explicit = metric.replace("type: ratio", "type: numeric, min: -1, max: 1")
+    assert load_blueprint(write(tmp_path, changed.replace(metric, explicit))).name

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
 from schemas.errors import UsageError
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.longemotion.bundled import (
     EMOTION,
     TONE,
@@ -71,6 +71,7 @@ def test_a_needle_is_found_where_it_is_said_to_be() -> None:
         question="What does Ada end up feeling?",
         options=("Sad", "Glad"),
         gold_indices=(1,),
+        cluster=text_id("Ada won. She sang."),
     )
     assert context == Context(
         long_task="ec_emobench",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.context import ContextOptions
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from tasks.datasets.longemotion.emotion_qa import read_questions
 
 
@@ -30,6 +30,7 @@ def test_a_question_has_its_article_and_short_reference() -> None:
         context="# On worry\n\nA slow walk is good.",
         question="What eases worry?",
         references=("a slow walk",),
+        cluster=text_id("# On worry\n\nA slow walk is good."),
     )
     # "#", "on", "worry", "a", "slow", "walk", "is", "good" and "." are 9 tokens.
     assert (context.long_task, context.query, context.needle, context.tokens) == ("qa", None, None, 9)

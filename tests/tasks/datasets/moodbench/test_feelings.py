@@ -133,7 +133,7 @@ def test_cped_tells_the_text_with_three_labels_apart(mirror: Path) -> None:
     assert len({items["context"][row] for row in same}) == 3
 
 
-CPED = {"Speaker": "小王", "Scene": "office", "Utterance": "好吧 ", "Emotion": "worried"}
+CPED = {"Speaker": "小王", "Scene": "office", "Utterance": "好吧 ", "Emotion": "worried", "Dialogue_ID": "31_219"}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_edos_variants_of_one_text(mirror: Path) -> None:
 
 
 def test_edos_label_and_index_that_disagree_are_no_gold() -> None:
-    fields = {"text": "Hello .", "ed_emotion": "angry", "ed_emotion_index": "2"}
+    fields = {"text": "Hello .", "ed_emotion": "angry", "ed_emotion_index": "2", "dialogue_id": "7"}
     item = adapt(adapt_edos, **fields)
     assert item.gold_indices is None
 

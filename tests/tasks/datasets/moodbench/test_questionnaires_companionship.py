@@ -115,7 +115,7 @@ def test_booksort_knows_what_the_released_code_takes_for_right(mirror: Path) -> 
 
 def test_booksort_loses_its_marks_and_nothing_else() -> None:
     fields: dict[str, Any] = {"excerpt_text": "*One. * * * Two. Three.*\n\n", "segment_1": "*One.*", "segment_2": "*Three.*"}
-    fields |= {"present_seg1_first": 0, "distance_bin": 250}
+    fields |= {"present_seg1_first": 0, "distance_bin": 250, "book_idx": 9}
     item = adapt(adapt_booksort, **fields)
     assert (item.context, item.options) == ("One. * * * Two. Three.", ("Three.", "One."))
     assert (item.gold_indices, item.reference_gold_indices) == ((1,), (0,))

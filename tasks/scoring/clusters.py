@@ -1,0 +1,52 @@
+"""Clusters: items that share a passage, a dialogue, a book or a person, and are therefore drawn together.
+
+Source: clustered standard errors, Miller 2024, arXiv:2411.00640, section 2.2, with G / (G - 1) for a small number G of clusters;
+design effect: Kish 1965, Survey Sampling.
+"""
+
+import polars as pl
+
+from tasks.scoring.summation import exact_sum
+
+
+def place_clusters(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number the clusters of a dataset, in the order of their first items' names.
+
+    Where each item is a cluster of its own, its place is that among the items: it is drawn as items alone would be. An item that
+    rows of one run put into a cluster, and rows of an earlier one do not, is in it in both.
+
+    Args:
+        rows: `item_id` and `cluster`, one or more rows per item.
+
+    Returns:
+        The rows, order unspecified, with `place`, from 0, and one cluster per item.
+    """
+    if (rows["cluster"] == rows["item_id"]).all():
+        return rows.join(rows["item_id"].unique().sort().to_frame().with_row_index("place"), on="item_id")
+    stated = rows.filter(pl.col("cluster") != pl.col("item_id")).group_by("item_id").agg(pl.col("cluster").min())
+    items = rows.select(pl.col("item_id").unique().sort()).join(stated, on="item_id", how="left", maintain_order="left")
+    items = items.with_columns(pl.col("cluster").fill_null(pl.col("item_id")))
+    places = items.select(pl.col("cluster").unique(maintain_order=True)).with_row_index("place")
+    return rows.drop("cluster").join(items.join(places, on="cluster"), on="item_id")
+
+
+def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
+    """Compute by what factor the variance of a mean over items exceeds what it would be if the items were independent.
+
+    SE^2 = G / (G - 1) x sum over clusters of (sum of (x - mean))^2 / n^2, divided by variance / n with the denominator n - 1. It
+    may be below 1: what differs within clusters and not between them.
+
+    Args:
+        rows: `system`, `place`, `item_id` and `value`; of an item's several rows the mean counts.
+
+    Returns:
+        `system` and `design_effect`; null where all clusters are single items, there is one cluster only or all values are equal.
+    """
+    value, off = pl.col("value"), pl.col("off")
+    items = rows.group_by("system", "place", "item_id").agg(exact_sum(value) / pl.len())
+    far = items.with_columns(off=value - (exact_sum(value) / pl.len()).over("system"))
+    clusters = far.group_by("system", "place").agg(items=pl.len(), off=exact_sum(off), squares=exact_sum(off**2))
+    n, g = pl.col("items").sum().cast(pl.Float64), pl.len().cast(pl.Float64)
+    squares = exact_sum(pl.col("squares"))
+    effect = g / (g - 1) * (n - 1) / n * exact_sum(off**2) / squares
+    return clusters.group_by("system").agg(design_effect=pl.when((g > 1) & (g < n) & (squares > 0)).then(effect))

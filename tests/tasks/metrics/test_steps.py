@@ -1,0 +1,37 @@
+"""Values of items lie within the bounds of their metric."""
+
+import pytest
+
+from schemas.errors import ScoringError
+from tasks.metrics.answers import METRIC_ROWS
+from tasks.metrics.steps import check_bounds
+from tests.tasks.scoring.samples import items
+
+
+def test_bounds_of_every_metric_are_in_order() -> None:
+    for row in METRIC_ROWS.values():
+        low, high = row.bounds
+        assert low < high
+        assert row.reduce in ("items", "clusters")
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, None])
+def test_values_within_bounds_pass(value: float | None) -> None:
+    scores = items("d", [value])
+    assert check_bounds(scores).equals(scores)
+
+
+def test_a_value_out_of_bounds_is_refused() -> None:
+    with pytest.raises(ScoringError) as caught:
+        check_bounds(items("d", [1.0, 1.5, -0.1]))
+    error = caught.value
+    assert (error.where, error.expected, error.got) == (
+        "dataset d, item d-1, method choice, metric accuracy",
+        "between 0 and 1",
+        "1.5 (2 such values)",
+    )
+
+
+def test_bounds_are_the_metrics_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRIC_ROWS, "accuracy", METRIC_ROWS["accuracy"]._replace(bounds=(-1, 1)))
+    assert check_bounds(items("d", [-1.0, 1.0])).height == 2
