@@ -1,7 +1,6 @@
 """Read the answers of a partition; version 0.1 stored replies alone, from which they are taken here."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,8 +10,10 @@ import polars as pl
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
-from schemas.vocabulary import Language
 from tasks.lake.lake import Lake
+from tasks.solvers.longemotion.emotion_expression import HEAD, MARKED
+from tasks.solvers.longemotion.prompts import STEPS
+from tasks.solvers.longemotion.search_o1 import END_QUERY
 from tasks.solvers.state import says_something
 
 ITEM = ["dataset", "item_id"]
@@ -27,13 +28,6 @@ SAID = pl.coalesce(
     pl.col("turns").list.eval(pl.format("{}: {}", pl.element().struct["speaker"], pl.element().struct["text"])).list.join("\n"),
 )
 """What an answer says, as one text; of a dialogue, a line per turn."""
-
-EXPRESSION_STEPS = 6
-END_QUERY = "<|end_search_query|>"
-"""Ended what a model said before it was given what it searched for; it went on in the same step."""
-
-_SEARCHES = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>|\Z)", re.DOTALL)
-_HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}
 
 
 def read_answers(lake: Lake, ref: PartitionRef, items: dy.DataFrame[Items] | None = None) -> dy.DataFrame[Answers]:
@@ -111,11 +105,11 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
     for turn in turns:
         if turn["reply"] is None:
             return None
-        text = _SEARCHES.sub("", turn["reply"])
+        text = MARKED.sub("", turn["reply"])
         # Searches at the end of a turn took their white space with them.
         texts = [*texts[:-1], _continued(texts[-1], text)] if texts and _goes_on(turn) else [*texts, text]
-        head = _HEAD[turn["language"]]
-    if len(texts) != EXPRESSION_STEPS:
+        head = HEAD[turn["language"]]
+    if len(texts) != STEPS + 1:
         return None
     if not any(map(says_something, texts)):
         return ""

@@ -123,7 +123,7 @@ KEYS_OF_0_1: tuple[tuple[dict[str, Any], str], ...] = (
     ),
     ({"top_logprobs": 20}, "3498181f149a1c9384abfd7b6c6959123d057ce6ca4527caba3735753e63633a"),
     (
-        {"json_schema": '{"type": "object", "required": ["a"]}'},
+        {"json_schema": '{"type": "object"}'},
         "dec554e30274a50d2e099aa4f4f2b778cd58d41bc85b2292f72b54eb1c639fdb",
     ),
     ({"capabilities": NEW_NAMES}, "57ca156c1e2e5aa3d4e96feb94868bc264f89cda94124f8a04c4373770091c66"),

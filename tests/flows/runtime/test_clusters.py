@@ -115,7 +115,7 @@ async def recorded(flow_runs: set[UUID], number: int) -> list[dict[str, Any]]:
 def test_what_a_step_raises_on_a_worker_is_reported_as_here(tmp_path: Path, model: str) -> None:
     assert evaluate("build", model, tmp_path).status == 0
     assert evaluate("infer", model, tmp_path).status == 0
-    damaged = next((tmp_path / "responses").rglob("*mini_eq_test*/**/*.parquet"))
+    damaged = next((tmp_path / "answers").rglob("*mini_eq_test*/**/*.parquet"))
     rows = damaged.read_bytes()
     damaged.write_bytes(rows[:100] + b"x" * 100 + rows[200:])
     with dask_cluster(tmp_path, workers=1) as address:

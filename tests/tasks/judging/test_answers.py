@@ -9,7 +9,8 @@ import pytest
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from tasks.judging.answers import judged_answers
-from tasks.solvers.answers import END_QUERY, answers_of_replies
+from tasks.solvers.answers import answers_of_replies
+from tasks.solvers.longemotion.search_o1 import END_QUERY
 from tests.tasks.judging.rows import items, response
 from tests.tasks.rows import Row, responses
 
