@@ -143,8 +143,8 @@ def _asked(asked: Row, kind: str) -> Iterator[str]:
 
 
 def _call(call: Row) -> Iterator[str]:
-    whose = "" if call["role"] == TESTED else f" to {call['asked_model']}, the {call['role']}"
-    yield escape(f"  Call {call['turn']}{whose}, {call['step']}, key {call['call_key']}")
+    whose = "" if call["role"] == TESTED else f", by the {call['role']} {call['asked_model']}"
+    yield escape(f"  Call {call['turn']}, {call['step']}{whose}, key {call['call_key']}")
     for message in call["messages"] or ():
         yield from _text(f"  Sent as {message['role']}", message["content"])
     yield escape(f"  Proof: {proof_line(call['proof'], call['messages_sha256'])}")
