@@ -11,7 +11,6 @@ from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.planning.capabilities import unprobed
 from flows.planning.jobs import (
-    SELF_WRITTEN,
     AskedParts,
     EvalJob,
     asked_parts,
@@ -115,7 +114,7 @@ async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedPart
     forecasts: list[Forecast] = []
     for role, requests in (await planned_requests(resolved, job, parts)).items():
         expected = _expect(resolved, requests, basis, basis.rate(models[role]))
-        if role != "tested" and job.selected.spec.long_task in SELF_WRITTEN:
+        if role != "tested" and parts.keys.written is not None:
             expected = expected.model_copy(update={"upper_bound": True})
         forecasts.append(Forecast(dataset=job.dataset, model=models[role].name, role=role, expected=expected))
     return forecasts

@@ -11,7 +11,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGE
 from schemas.tables.items import Items
 from schemas.usage import Role
-from schemas.vocabulary import LongTask, Setting, TooLong
+from schemas.vocabulary import Setting, TooLong
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import load_rubric
@@ -32,12 +32,6 @@ from tasks.solvers.state import SolverOptions
 from tasks.solvers.steps import InferKeys, read_contexts
 from tasks.solvers.truncation import truncation_settings
 from tasks.sources.locating import Locator, source_sha256
-
-IN_SEGMENTS: frozenset[LongTask] = frozenset({"ed"})
-"""Tasks whose contexts come in segments."""
-
-SELF_WRITTEN: frozenset[LongTask] = frozenset({"ee"})
-"""Tasks whose corpus is what the model wrote before."""
 
 
 class EvalJob(NamedTuple):
@@ -126,7 +120,7 @@ def _keys_with_contexts(
     if task is None:
         raise AssertionError(f"{job.dataset} has contexts and no task")
     parameters = choose_parameters(retrieval, task, setting, job.entry.name)
-    retrieves, own = parameters.retrieves, task in SELF_WRITTEN
+    retrieves, written = parameters.retrieves, parameters.corpus == "written"
     embedder = find_embedder(retrieval.embedder).identity if retrieves and retrieval.ranking != "bm25" else None
     texts = {
         "prompts_sha256": load_long_prompts().sha256,
@@ -143,14 +137,14 @@ def _keys_with_contexts(
         return long_key(layer, job.entry, setting, settings, built)
 
     chunk_job = None
-    if retrieves and not own:
-        size = None if task in IN_SEGMENTS else parameters.chunk_tokens
+    if retrieves and not written:
+        size = None if parameters.corpus == "segments" else parameters.chunk_tokens
         chunks = chunks_key(built[0], size, retrieval)
         chunk_job = ChunkJob(built[0].key("dataset"), *built, size, retrieval.overlap_tokens, chunks)
     return chunk_job, InferKeys(
         responses=key("responses"),
         retrievals=key("retrievals") if retrieves else None,
-        written=key("chunks") if retrieves and own else None,
+        written=key("chunks") if retrieves and written else None,
     )
 
 
