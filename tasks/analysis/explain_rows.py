@@ -196,7 +196,6 @@ def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
         "item": {**row, "source": {name: row[name] for name in SOURCE}},
         "context": context[0] if context else None,
         "withheld": readable.withheld,
-        "notes": list(readable.notes),
         "asked": [asked_document(run, stored, readable, key) for key in keys],
         "stored": [_stored(run, ref) for ref in readable.refs],
     }

@@ -109,7 +109,6 @@ def item_view(document: Row) -> Iterator[str]:
     yield escape(f"Source: {source['source_file']}, row {source['source_row']}, sha256 of the row {source['source_row_sha256']}")
     if document["withheld"]:
         yield escape(f"Texts are left out: the run is redacted and their licence is {document['withheld']}")
-    yield from (escape(f"Note: {note}") for note in document["notes"])
     for name in ("context", "question"):
         if item[name]:
             yield from _text(name.capitalize(), item[name])
