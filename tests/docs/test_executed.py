@@ -1,4 +1,7 @@
-"""Every `sh` block of operations and of the how-to pages is executed, in order, each page in a folder of its own."""
+"""Every `sh` block of the README, operations and the how-to pages is executed, in order, each page in a folder of its own.
+
+The README's `make` commands are executed by CI itself.
+"""
 
 import re
 import shlex
@@ -11,28 +14,46 @@ from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
 from tests.flows.command import ended
 from tests.flows.printed import SERVED, answer, with_runs
+from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 PAGES = (
+    pytest.param("README.md", marks=needs_mirror),
     "docs/operations.md",
     *(f"docs/how-to/{name}.md" for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-judge")),
 )
-WRONG_ON_PURPOSE = {("docs/how-to/own-benchmark.md", 1): 2}
-"""Commands, by page and number of the command from 1, that the page says end with another status than 0."""
+BY_MAKE = ("make demo", "make test")
+EXIT_STATUS = {("README.md", 1): 1, ("README.md", 28): 1, ("docs/how-to/own-benchmark.md", 1): 2}
+"""Commands, by page and number of the command from 1, that the page says end with another status than 0.
+
+Of the two runs that the README compares, only the later one has a judge.
+"""
+
+
+def test_the_commands_of_make_are_executed_by_ci() -> None:
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "make demo" in ci
+    assert "make lint types" in ci
+    assert "\nmake test\n" in ci
+    assert "\ncheck: lint types test\n" in makefile
 
 
 @pytest.mark.usefixtures("prefect_server", "small_moodbench")
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_API_KEY", "not-a-real-key")
     rubrics = copytree(RUBRICS, tmp_path / "data" / "prompts" / "rubrics")
     monkeypatch.setattr(load_rubric, "__defaults__", (rubrics,))
     number, endings, wanted = 0, {}, {}
     with ModelServer(answer) as server:
         for block in blocks(ROOT / page):
-            body = block.body.replace(SERVED, server.base_url)
+            body = block.body.replace(SERVED, server.base_url).replace("../shared/mirror", str(MIRROR))
             if block.language == "sh" and block.word not in NOT_EXECUTED:
                 for line in body.splitlines():
+                    if not line.strip() or (page == "README.md" and line in BY_MAKE):
+                        continue
                     if found := re.fullmatch(r"export (\w+)=(\S+)", line):
                         monkeypatch.setenv(*found.groups())
                         continue
@@ -41,11 +62,11 @@ def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: 
                     assert program == "moodflow"
                     done = ended(*arguments)
                     endings[number, line] = (done.status, done.err if done.status else "")
-                    wanted[number, line] = WRONG_ON_PURPOSE.get((page, number), 0)
+                    wanted[number, line] = EXIT_STATUS.get((page, number), 0)
             elif block.word and block.language in {"yaml", "json"}:
                 (tmp_path / block.word).write_text(body, encoding="utf-8")
     assert {line: status for line, (status, _) in endings.items()} == wanted, endings
-    assert number >= 2
-    if WRONG_ON_PURPOSE.get((page, 1)):
+    assert number >= (24 if page == "README.md" else 2)
+    if EXIT_STATUS.get((page, 1)) == 2:
         [(_, said), *_] = endings.values()
         assert "metric accuracy cannot score questionnaire items" in said

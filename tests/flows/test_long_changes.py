@@ -13,7 +13,7 @@ import pytest
 
 from tests.crashes.commands import ROOT, kill, wait_until
 from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import Messages, ScriptedServers, best, by_hash, hashes, layer, opposed, scripted_servers
+from tests.flows.scripted_roles import ScriptedServers, by_hash, hashes, layer, opposed, scripted_servers
 from tests.model_server import Fault, ModelServer
 from tests.small_context import SmallContext
 
@@ -57,18 +57,6 @@ def test_another_top_k_asks_settings_that_retrieve_again(asked: ScriptedServers,
     assert rag < partitions(lake, "rag")
 
 
-@pytest.mark.long
-def test_another_sage_asks_coem_again(asked: ScriptedServers, tmp_path: Path) -> None:
-    lake, before = asked.copy(tmp_path), asked.calls
-    others = {setting: partitions(lake, setting) for setting in ("base", "rag")}
-    with ModelServer(lambda _messages: "Another reading.") as other:
-        again = asked.run(*THREE, "--datasets", QA, "--role", f"sage=other@{other.base_url}", lake=lake)
-        assert again.status == 0
-        assert other.calls == layer(lake, "retrievals").filter(dataset=QA, setting="coem", helper="other").height == 28
-    assert since(asked, before) == {"core": 4, "sage": 0, "critic": 0, "judge": 0}
-    assert {setting: partitions(lake, setting) for setting in ("base", "rag")} == others
-
-
 def test_two_models_share_what_the_sage_says(asked: ScriptedServers, tmp_path: Path) -> None:
     names = ("--datasets", f"{QA},{EC}", "--settings", "coem")
     before = asked.calls
@@ -77,19 +65,6 @@ def test_two_models_share_what_the_sage_says(asked: ScriptedServers, tmp_path: P
     assert [model["model"] for model in both.document["models"]] == ["core", "second"]
     # 8 items each; the Sage is asked no more often than about the first model alone.
     assert since(asked, before) == {"core": 16, "sage": sage_calls(asked.lake), "critic": 0, "judge": 0}
-
-
-@pytest.mark.long
-def test_embeddings_are_made_once(asked: ScriptedServers, tmp_path: Path) -> None:
-    names = ("--datasets", QA, "--settings", "rag", "--set", "retrieval.ranking=dense", "--set", "retrieval.embedder=minilm")
-    lake = tmp_path / "lake"
-    first = asked.run(*names, lake=lake)
-    kept = {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()}
-    again = asked.run(*names, "--set", "retrieval.top_k=2", lake=lake)
-    assert (first.status, again.status) == (0, 0)
-    assert kept
-    assert {path.name: path.stat().st_mtime_ns for path in (lake / "embeddings").iterdir()} == kept
-    assert layer(lake, "retrievals")["dense"].null_count() == 0
 
 
 def failing(servers: ScriptedServers, role: str, about: str) -> None:
@@ -224,19 +199,6 @@ def assert_the_fourth_stage_alone_counts(document: dict[str, Any], found: dict[s
     assert abilities["emotion_conversation"] == pytest.approx(100 * (found[MC4] or 0))
     assert [abilities[f"emotion_{name}"] for name in ("classification", "detection", "qa")] == [100, 100, 100]
     assert model["total"] == pytest.approx(sum(abilities.values()) / 6)
-
-
-@pytest.mark.long
-def test_a_rating_that_cannot_be_read_is_the_judges_failure(tmp_path: Path) -> None:
-    def mumble(messages: Messages) -> str:
-        return "Well." if "Client: November" in messages[1]["content"] else best(messages)
-
-    with scripted_servers(tmp_path / "lake", judge=mumble) as servers:
-        played = servers.run("--datasets", MC4)
-    assert played.status == 1
-    missing = layer(servers.lake, "item_scores").filter(pl.col("value").is_null())
-    assert set(missing["status"]) == {"judge_failed"}
-    assert values(played)[MC4, "base"] == (1, 6 - missing.height, 6)
 
 
 @pytest.mark.long

@@ -189,17 +189,6 @@ def test_it_is_shown_from_the_lake_alone(perfect: Played) -> None:
 
 
 @pytest.mark.long
-def test_a_report_is_written_from_the_lake_alone(perfect: Played) -> None:
-    asked = perfect.scripted_servers.calls
-    report = perfect.scripted_servers.run(*ALL, stage="report")
-    assert report.status == 0, report.err
-    assert report.scores == perfect.run.scores
-    page = Path(report.document["report"]).read_text(encoding="utf-8")
-    assert all(setting in page for setting in ("rag", "coem", "search_o1"))
-    assert perfect.scripted_servers.calls == asked
-
-
-@pytest.mark.long
 def test_wrong_answers_earn_nothing(tmp_path: Path) -> None:
     played = behave(tmp_path, "wrong", ALL)
     found = scores(played.document)

@@ -50,16 +50,6 @@ def test_the_gold_content_scores_100_wherever_its_option_stands(tmp_path: Path, 
     assert model["coverage"] == len(ready()) / 60
 
 
-@pytest.mark.long  # in every run test_scripted_models asks the bundled items wrongly, through the same parsers and metrics
-def test_a_wrong_answer_to_everything_is_never_right(tmp_path: Path) -> None:
-    done, _ = run_all(tmp_path, "wrong", 6)
-    assert done.status == 0
-    rows = done.document["raw_scores"]
-    right = [row for row in rows if row["metric"] in {"accuracy", "exact_match", "binary_f1"} and row["value"] != 0]
-    assert right == []
-    assert {row["n_unparsed"] for row in rows} == {0}
-
-
 @pytest.mark.long
 def test_always_a_scores_what_the_check_predicts(tmp_path: Path) -> None:
     locator = Locator(mirror=MIRROR)

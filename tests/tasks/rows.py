@@ -1,10 +1,11 @@
-"""Rows of items, responses and judgements with little said of them, and frames of such rows."""
+"""Rows of items, responses and judgements with little said of them, frames of such rows, and partitions that hold them."""
 
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses
 
@@ -17,6 +18,11 @@ def frame(schema: type[dy.Schema], rows: tuple[Row, ...]) -> Any:
     empty = schema.create_empty()
     nothing = dict.fromkeys(empty.columns)
     return schema.validate(pl.DataFrame([{**nothing, **row} for row in rows], schema=empty.schema))
+
+
+def partition(layer: str, mark: str = "1", place: tuple[tuple[str, str], ...] = (("dataset", "d"),)) -> PartitionRef:
+    """A partition that is named and need not exist; with another mark it is another one."""
+    return PartitionRef(layer=layer, place=place, fingerprint=mark * 64, path=f"{layer}/d", rows=1, content_sha256="2" * 64)
 
 
 def item(item_id: str, question_type: str, **fields: Any) -> Row:

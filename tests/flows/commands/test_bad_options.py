@@ -257,6 +257,10 @@ def test_a_key_in_an_entry_is_refused_and_not_told(plans: list[Plan], tmp_path: 
         (("check", "m"), "got: neither"),
         (("check", "m", "--base-url", "http://localhost:9/v1", "--provider", "openai"), "got: both"),
         (("check", "m", "--provider", "opena"), "did you mean openai"),
+        (
+            ("check", "m", "--base-url", "http://localhost:9/v1", "--api-key-env", "NO_SUCH_KEY_HERE"),
+            "environment variable NO_SUCH_KEY_HERE",
+        ),
     ],
 )
 def test_a_model_that_cannot_be_checked(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:

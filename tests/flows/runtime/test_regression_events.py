@@ -131,21 +131,6 @@ def test_a_run_of_another_plan_is_not_compared(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("recording_server")
-def test_a_dataset_that_is_lost_is_a_regression(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with model("gold") as good:
-        run(good, lake)
-    with ModelServer(policy(DATASETS, "gold"), fault=lambda _number: "401") as broken:
-        lost = run(broken, lake)
-    assert lost.status == 1
-    findings = {one["what"]: one for one in lost.document["regressions"]}
-    assert set(findings) == {"coverage", "item coverage"}
-    assert findings["coverage"]["message"].endswith("no score of mini_coarse_emotion_recognition, mini_commonsense_qa")
-    assert (findings["coverage"]["before"], findings["coverage"]["after"]) == (pytest.approx(2 / 41), 0)
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("recording_server")
 def test_an_earlier_run_that_is_damaged_stops_nothing(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with model("gold") as good, model("wrong") as bad:

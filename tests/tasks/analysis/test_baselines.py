@@ -70,12 +70,6 @@ def test_one_letter_is_wrong_where_two_options_are_right() -> None:
     assert measure_baselines(items(both, one), "accuracy").constant == ConstantAnswer("A", 0.5)
 
 
-def test_constant_answer_and_majority_label() -> None:
-    # B is right in 3 of 4; the label angry stands there.
-    expected = Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
-    assert measure_baselines(golds(1, 1, 1, 0), "accuracy") == expected
-
-
 def test_of_equal_letters_the_first() -> None:
     assert measure_baselines(golds(1, 0), "accuracy").constant == ConstantAnswer("A", 0.5)
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec, LocalFile
-from schemas.errors import RecordError, SourceError
+from schemas.errors import RecordError
 from schemas.item import Adapter, Item, Record
 from schemas.tables.items import Items
 from tasks.datasets.building import adapt_records, build_items, select_items
@@ -147,11 +147,6 @@ def test_a_record_is_never_dropped_silently(tmp_path: Path) -> None:
     with pytest.raises(RecordError) as caught:
         build_items(spec_with(adapt_nothing), write(tmp_path, [row(0), row(1)]), 300, 0)
     assert (caught.value.where, caught.value.got) == ("pairs.jsonl, row 1 (0-based)", "no item")
-
-
-def test_another_number_of_records_than_the_pinned_files_have(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="number of records"):
-        build_items(spec_with(adapt_pair, expected_rows=3), write(tmp_path, [row(0), row(1)]), 300, 0)
 
 
 def test_rules_agree_with_the_schema_where_they_can_be_decided() -> None:

@@ -171,10 +171,6 @@ def test_bundled_entry_holds_on_its_file(spec: DatasetSpec) -> None:
     assert all(name.startswith(spec.id.removeprefix("mini_")) for name in built.items["item_id"])
 
 
-def test_dataset_is_found_by_name() -> None:
-    assert find_dataset("copa").title == "COPA"
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

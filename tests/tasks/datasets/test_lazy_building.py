@@ -207,11 +207,8 @@ def test_two_items_of_one_name_are_a_fault_of_the_sample_builder(tmp_path: Path)
     assert caught.value.got == "several items named i00"
 
 
-def test_a_dataset_without_sample_builder_is_not_built_here() -> None:
+def test_a_dataset_is_built_by_its_own_kind_of_builder() -> None:
     with pytest.raises(AssertionError, match="long has no sample builder"):
         list_samples(spec_with(None), [], ContextOptions(), 0)
-
-
-def test_records_of_a_dataset_with_a_sample_builder_are_no_items_by_themselves() -> None:
     with pytest.raises(AssertionError, match="long has no adapter"):
         adapt_records(spec_with(with_sample_per_record()), [Record(fields={}, file="f", row=0)])

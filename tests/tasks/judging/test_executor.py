@@ -13,7 +13,6 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.lineage import PartitionRef
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
@@ -22,6 +21,7 @@ from tasks.judging.executor import Judge, call_numbers, judge_answers, judgement
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks import rows
+from tests.tasks.rows import partition
 
 NEW_LIMIT: TokenLimit = "max_completion_tokens"
 PLACES = SPARE + 1
@@ -286,9 +286,7 @@ async def test_each_answer_is_rated_once_unless_said_otherwise() -> None:
     assert [request.repetition for request in planned] == [0, 0]
 
 
-RESPONSES = PartitionRef(
-    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
-)
+RESPONSES = partition("responses")
 
 
 def fingerprint(**changed: Any) -> str:

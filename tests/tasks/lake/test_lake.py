@@ -16,6 +16,7 @@ from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, partition_key
 from tasks.lake.lake import CodeVersion, Lake
+from tests.tasks.rows import response
 
 CODE = CodeVersion("0.0.test", "c0ffee")
 
@@ -34,13 +35,8 @@ def make_responses_key() -> PartitionKey:
 
 
 def make_response(reply: str = "A", latency_s: float = 1.0) -> pl.DataFrame:
-    row = {"dataset": "d", "item_id": "1", "model": "m", "setting": "base", "repetition": 0, "turn": 0, "call_key": "0" * 64}
-    row |= {"role": "tested", "asked_model": "m", "step": "answer"}
-    said = {"messages": "[]", "messages_sha256": "0" * 64, "status": "answered", "reply": reply, "left_out_characters": 0}
-    empty = Responses.create_empty()
-    return pl.DataFrame(
-        [{**dict.fromkeys(empty.columns), **row, **said, "latency_s": latency_s, "attempts": 1}], schema=empty.schema
-    )
+    row = response("1", reply, dataset="d", latency_s=latency_s)
+    return pl.DataFrame([row], schema=Responses.create_empty().schema)
 
 
 @pytest.fixture
@@ -58,16 +54,12 @@ def on_disk(lake: Lake, ref: PartitionRef) -> Path:
 def test_what_is_written_is_found_and_read(lake: Lake) -> None:
     written = lake.write(make_key(), make_frame(), TaskScores)
     assert lake.find(make_key()) == written
+    assert lake.find(make_key(sample=2)) is None
     # Rows come back sorted by the primary key (model, setting, task).
     assert lake.read(written, TaskScores)["task"].to_list() == ["a", "t"]
     assert written.path == f"task_scores/model=org%2Fmodel/{written.fingerprint}.parquet"
     assert written.rows == 2
     assert written.parents == ("parent",)
-
-
-def test_other_settings_are_another_partition(lake: Lake) -> None:
-    lake.write(make_key(), make_frame(), TaskScores)
-    assert lake.find(make_key(sample=2)) is None
 
 
 @pytest.mark.parametrize("complete", [True, False])

@@ -9,7 +9,7 @@ from schemas.tables.scores import ItemScores
 from schemas.vocabulary import METRICS, QUESTION_TYPES, Metric
 from tasks.metrics.answers import METRIC_ROWS
 from tasks.metrics.item_scores import Rating, item_scores_key, rating_level, rating_share, score_items
-from tests.tasks.rows import answer, answers, item, items, judgement, judgements
+from tests.tasks.rows import answer, answers, item, items, judgement, judgements, partition
 
 FEELINGS = ["joy", "sadness", "anger"]
 SCALE = ["never", "sometimes", "always"]
@@ -444,9 +444,7 @@ def test_a_scale_below_zero_has_no_level() -> None:
         rating_level([Rating(1, -2, 2)])
 
 
-RESPONSES = PartitionRef(
-    layer="responses", place=(("dataset", "d"),), fingerprint="1" * 64, path="responses/d", rows=1, content_sha256="2" * 64
-)
+RESPONSES = partition("responses")
 METHOD = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),))
 
 

@@ -46,23 +46,7 @@ def test_every_ranking(ranking: tuple[OptionRole, ...], lms: float | None, ss: f
 INDICES = st.sets(st.integers(0, 5), min_size=1)
 
 
-@pytest.mark.parametrize(
-    ("predicted", "gold", "expected"),
-    [
-        ((0, 2), (0, 2), 1.0),
-        # one of two chosen is right, one of two right ones is found: p = 1/2, r = 1/2, F1 = 1/2
-        ((0, 1), (0, 2), 0.5),
-        # p = 2/3, r = 2/2, F1 = 2 * (2/3) / (5/3) = 4/5
-        ((0, 1, 2), (0, 1), 0.8),
-        ((3,), (0, 1), 0.0),
-        ((), (0, 1), 0.0),
-    ],
-)
-def test_label_f1(predicted: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
-    assert label_f1(predicted, gold) == pytest.approx(expected)
-
-
-@given(predicted=INDICES, gold=INDICES)
+@given(predicted=st.sets(st.integers(0, 5)), gold=INDICES)
 def test_label_f1_agrees_with_scikit_learn(predicted: set[int], gold: set[int]) -> None:
     theirs = f1_score([index in gold for index in range(6)], [index in predicted for index in range(6)])
     assert label_f1(predicted, gold) == pytest.approx(theirs)
@@ -87,37 +71,6 @@ PERMUTATIONS = st.integers(2, 7).flatmap(lambda n: st.tuples(st.permutations(ran
 )
 def test_recall_at_k(ranking: tuple[int, ...], relevant: tuple[int, ...], k: int, expected: float) -> None:
     assert recall_at_k(ranking, relevant, k) == expected
-
-
-@pytest.mark.parametrize(
-    ("ranking", "relevant", "expected"),
-    [
-        ((2, 0, 1), (2,), 1.0),
-        ((0, 2, 1), (2,), 0.5),
-        ((0, 1, 2), (2,), 1 / 3),
-        # the first relevant one counts: option 3 in second place
-        ((0, 3, 2), (2, 3), 0.5),
-        ((0, 1), (2,), 0.0),
-    ],
-)
-def test_reciprocal_rank(ranking: tuple[int, ...], relevant: tuple[int, ...], expected: float) -> None:
-    assert reciprocal_rank(ranking, relevant) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("order", "gold", "expected"),
-    [
-        ((1, 3, 0, 2), (1, 3, 0, 2), 1.0),
-        ((2, 0, 3, 1), (1, 3, 0, 2), 0.0),
-        # one neighbouring pair of the six is swapped: 5 / 6
-        ((3, 1, 0, 2), (1, 3, 0, 2), 5 / 6),
-        # the last event moved to the front: its three pairs are wrong, 3 / 6
-        ((2, 1, 3, 0), (1, 3, 0, 2), 0.5),
-        ((0, 1), (1, 0), 0.0),
-    ],
-)
-def test_order_accuracy(order: tuple[int, ...], gold: tuple[int, ...], expected: float) -> None:
-    assert order_accuracy(order, gold) == pytest.approx(expected)
 
 
 @settings(max_examples=50)

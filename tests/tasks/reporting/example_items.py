@@ -10,6 +10,7 @@ import polars as pl
 from schemas.tables import scores as tables
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
+from tests.tasks.rows import item, response
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 NASTY = "<script>alert('x')</script> I pick ```B``` | or *C*"
@@ -31,29 +32,16 @@ def digest(text: str) -> str:
 
 
 def items() -> dy.DataFrame[Items]:
-    choice = {"question_type": "single_choice", "options": ["calm", "angry", "sad"], "references": None}
+    choice = {"question": "How does she feel?", "options": ["calm", "angry", "sad"]}
     # Gold letters of mood: B B B A, so always answering B is right in 3 of 4.
-    rows: list[dict[str, Any]] = [
-        choice | {"dataset": "mood", "item_id": f"mood-{n}", "language": "zh" if n == 2 else "en", "gold_indices": [gold]}
+    rows = [
+        item(f"mood-{n}", "single_choice", dataset="mood", language="zh" if n == 2 else "en", gold_indices=[gold], **choice)
         for n, gold in enumerate([1, 1, 1, 0])
     ]
-    rows.append(choice | {"dataset": "kind", "item_id": "kind-0", "language": "en", "gold_indices": [0]})
-    rows.append(
-        {
-            "dataset": "tale",
-            "item_id": "tale-0",
-            "language": "zh",
-            "question_type": "judged_summary",
-            "context": LONG,
-            "question": "请概括。",
-            "references": ["山上有庙。"],
-        }
-    )
-    shared = {"context": None, "question": "How does she feel?", "options": None, "gold_indices": None, "subset": None}
-    source = {"source_file": "items.jsonl", "source_row_sha256": digest("row"), "fixed_order": False}
-    source |= {"option_roles": None, "wrong_references": None, "fixed_order": False, "reference_gold_indices": None}
-    full = [shared | source | {"source_row": place} | row for place, row in enumerate(rows)]
-    return make_table(Items, full)
+    rows.append(item("kind-0", "single_choice", dataset="kind", gold_indices=[0], **choice))
+    tale = {"question": "请概括。", "context": LONG, "references": ["山上有庙。"]}
+    rows.append(item("tale-0", "judged_summary", dataset="tale", language="zh", **tale))
+    return make_table(Items, [row | {"source_file": "items.jsonl", "source_row": place} for place, row in enumerate(rows)])
 
 
 def item_scores() -> dy.DataFrame[tables.ItemScores]:
@@ -104,32 +92,22 @@ def responses() -> dy.DataFrame[Responses]:
     ]
     messages = json.dumps([{"role": "user", "content": "?"}])
     rows = [
-        {
-            "model": model,
-            "dataset": dataset,
-            "item_id": item,
-            "setting": "base",
-            "repetition": 0,
-            "turn": 0,
-            "role": "tested",
-            "asked_model": model,
-            "step": "answer",
-            "call_key": digest(model + item),
-            "messages": messages,
-            "messages_sha256": digest(messages),
-            "status": "failed" if reply is None else "answered",
-            "reply": reply,
-            "finish_reason": finish,
-            "answered_by": model,
-            "remark": "length" if finish == "length" else None,
-            "left_out_characters": 0,
-            "failure": "timeout_total" if reply is None else None,
-            "error": "no answer within 9 s" if reply is None else None,
-            "prompt_tokens": 10 if model == "alpha" else None,
-            "completion_tokens": 2 if model == "alpha" else None,
-            "latency_s": latency,
-            "attempts": 1,
-        }
-        for model, dataset, item, reply, finish, latency in said
+        response(
+            item_id,
+            reply,
+            model=model,
+            dataset=dataset,
+            call_key=digest(model + item_id),
+            messages=messages,
+            messages_sha256=digest(messages),
+            finish_reason=finish,
+            answered_by=model,
+            remark="length" if finish == "length" else None,
+            error="no answer within 9 s" if reply is None else None,
+            prompt_tokens=10 if model == "alpha" else None,
+            completion_tokens=2 if model == "alpha" else None,
+            latency_s=latency,
+        )
+        for model, dataset, item_id, reply, finish, latency in said
     ]
     return make_table(Responses, rows)

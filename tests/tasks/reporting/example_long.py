@@ -22,6 +22,7 @@ from tasks.scoring.published import published_of
 from tests.tasks.reporting.example_items import digest, make_table
 from tests.tasks.reporting.example_run import example_data, manifest, partition
 from tests.tasks.reporting.example_scores import score_layers
+from tests.tasks.rows import item, judgement, response
 
 BLUEPRINT = load_blueprint("longemotion")
 PREFIX = "longemotion_"
@@ -59,18 +60,15 @@ def _cells() -> list[tuple[str, str, str]]:
 
 
 def _item(task: str, number: int) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "dataset": PREFIX + task,
-        "item_id": f"{task}-{number}",
-        "source_file": "long.jsonl",
-        "source_row": number,
-        "source_row_sha256": digest(task),
-        "language": "en",
-        "fixed_order": True,
-        "question": f"What about {task}?",
-        "question_type": "counselor_reply",
-        "context": BEFORE + NEEDLE + AFTER,
-    }
+    row = item(
+        f"{task}-{number}",
+        "counselor_reply",
+        dataset=PREFIX + task,
+        source_row=number,
+        fixed_order=True,
+        question=f"What about {task}?",
+        context=BEFORE + NEEDLE + AFTER,
+    )
     if task.startswith("ec"):
         row |= {"question_type": "label_choice", "options": ["Hope & Joy", "Fear", "Anger"], "gold_indices": [1]}
     elif task == "ed":
@@ -81,7 +79,7 @@ def _item(task: str, number: int) -> dict[str, Any]:
         row |= {"question_type": "aspect_summary", "references": [f"reference of {aspect}" for aspect in ASPECTS]}
     elif task == "ee":
         row |= {"question_type": "emotion_expression", "options": [f"adjective{n}" for n in range(20)], "context": "She waits."}
-    return dict.fromkeys(Items.column_names()) | row
+    return row
 
 
 def items() -> dy.DataFrame[Items]:
@@ -127,27 +125,18 @@ def item_scores() -> dy.DataFrame[tables.ItemScores]:
     return make_table(tables.ItemScores, rows)
 
 
-def _turn(model: str, setting: str, item: str, turn: int) -> dict[str, Any]:
-    return dict.fromkeys(Responses.column_names()) | {
-        "model": model,
-        "dataset": PREFIX + item.rpartition("-")[0],
-        "item_id": item,
-        "setting": setting,
-        "repetition": 0,
-        "turn": turn,
-        "role": "tested",
-        "asked_model": model,
-        "step": "answer",
-        "call_key": digest(f"{model}{setting}{item}{turn}"),
-        "messages": "[]",
-        "messages_sha256": digest("[]"),
-        "status": "answered",
-        "reply": f"Reply of {model} in turn {turn}.",
-        "finish_reason": "stop",
-        "left_out_characters": 0,
-        "latency_s": 1.0,
-        "attempts": 1,
-    }
+def _turn(model: str, setting: str, item_id: str, turn: int) -> dict[str, Any]:
+    return response(
+        item_id,
+        f"Reply of {model} in turn {turn}.",
+        dataset=PREFIX + item_id.rpartition("-")[0],
+        model=model,
+        setting=setting,
+        turn=turn,
+        call_key=digest(f"{model}{setting}{item_id}{turn}"),
+        finish_reason="stop",
+        latency_s=1.0,
+    )
 
 
 def responses() -> dy.DataFrame[Responses]:
@@ -163,23 +152,9 @@ def responses() -> dy.DataFrame[Responses]:
 def _rating(answer: tuple[str, str, str, int], judge: str, repetition: int, dimension: str) -> dict[str, Any]:
     model, setting, task, number = answer
     lowest, highest = {"es": (1, 5), "ee": (0, 100)}.get(task, (0, 5))
-    return dict.fromkeys(Judgements.column_names()) | {
-        "dataset": PREFIX + task,
-        "item_id": f"{task}-{number}",
-        "model": model,
-        "setting": setting,
-        "repetition": 0,
-        "judge": judge,
-        "judge_repetition": repetition,
-        "dimension": dimension,
-        "rubric": "r",
-        "call_key": digest("x"),
-        "lowest": lowest,
-        "highest": highest,
-        "rating": lowest + 2 + repetition,
-        "parse_status": "parsed",
-        "raw_reply": "2",
-    }
+    told = {"dataset": PREFIX + task, "model": model, "setting": setting, "judge": judge, "judge_repetition": repetition}
+    scale = {"rubric": "r", "lowest": lowest, "highest": highest, "raw_reply": "2"}
+    return judgement(f"{task}-{number}", dimension, lowest + 2 + repetition, **told, **scale)
 
 
 def judgements() -> dy.DataFrame[Judgements]:

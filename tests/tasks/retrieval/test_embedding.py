@@ -108,12 +108,6 @@ def test_vectors_are_those_of_sentence_transformers(embedder: SentenceEmbedder) 
     assert vectors == pytest.approx(embedder._model.encode(texts), abs=2e-6)
 
 
-def test_the_similarities_of_the_documentation(embedder: SentenceEmbedder) -> None:
-    # Sentences and numbers of the quickstart in the documentation of sentence-transformers.
-    weather, sunny, stadium = embedder(["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."])
-    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)
-
-
 def test_a_text_longer_than_the_window_is_the_weighted_mean_of_its_windows(embedder: SentenceEmbedder) -> None:
     # One token per word; a window holds 256 with the first and the last mark, so 254 words, and 46 are left.
     draw = np.random.default_rng(0)

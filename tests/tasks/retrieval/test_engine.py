@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schemas.errors import LakeError, UsageError
+from schemas.errors import UsageError
 from schemas.retrieval import Retriever
 from tasks.retrieval import engine as engine_module
 from tasks.retrieval.chunking import split
@@ -151,16 +151,6 @@ async def test_a_failure_reaches_all_that_wait_and_the_next_are_served(tmp_path:
         )
         assert [type(result) for result in results] == [UsageError] * 3
         assert (await engine.rank(["0"], "0", "dense", "en"))[0].dense == 1.0
-
-
-async def test_a_damaged_store_is_reported(tmp_path: Path) -> None:
-    async with retriever(tmp_path, Model()) as engine:
-        await engine.rank(["rain"], "grief", "dense", "en")
-    for path in files(tmp_path):
-        path.write_bytes(b"no database at all" * 500)
-    async with retriever(tmp_path, Model()) as engine:
-        with pytest.raises(LakeError, match="store of embeddings"):
-            await engine.rank(["rain"], "grief", "dense", "en")
 
 
 async def test_the_event_loop_goes_on_while_texts_are_embedded(tmp_path: Path) -> None:

@@ -64,34 +64,11 @@ def test_a_true_zero_is_present() -> None:
     assert node["datasets_scored"] == 2
 
 
-def test_a_dataset_is_the_weighted_mean_of_its_metrics() -> None:
-    # (1 x 25 + 3 x 75) / 4 = 62.5
-    found = aggregate(one_dataset(*TWO_METRICS), items("d", share(1, 4)), items("d", share(3, 4), metric="exact_match"))
-    assert one(found.datasets)["score_0_100"] == 62.5
-    # Four items, scored in two ways.
-    assert (one(found.datasets)["n_scored"], one(found.datasets)["n_total"]) == (4, 4)
-
-
 def test_a_dataset_counts_the_items_that_every_metric_scored() -> None:
     parts = items("d", share(1, 4)), items("d", [1, 1, None, None], metric="exact_match")
     found = one(aggregate(one_dataset(*TWO_METRICS), *parts).datasets)
     # (25 + 3 x 100) / 4, over 4 and 2 items.
     assert (found["score_0_100"], found["n_scored"], found["n_total"]) == (81.25, 2, 4)
-
-
-def test_a_task_is_the_weighted_mean_of_its_datasets() -> None:
-    # (2 x 90 + 1 x 30) / 3 = 70
-    design = blueprint(ability("a", task("t", datasets=["d", "e"], d=2)))
-    found = one(aggregate(design, items("d", share(9, 10)), items("e", share(3, 10))).tasks)
-    assert found["score_0_100"] == pytest.approx(70)
-
-
-def test_a_level_is_the_weighted_mean_of_its_tasks() -> None:
-    # (1 x 90 + 4 x 40) / 5 = 50
-    design = blueprint(ability("a", task("d"), task("e", weight=4)))
-    found = one(aggregate(design, items("d", share(9, 10)), items("e", share(4, 10))).levels)
-    assert found["score_0_100"] == 50.0
-    assert found["level"] == "low"
 
 
 def test_four_tiers() -> None:

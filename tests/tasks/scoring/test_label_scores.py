@@ -27,14 +27,6 @@ def value(f1: pl.LazyFrame) -> float:
     return float(row["value"].item())
 
 
-def test_by_hand() -> None:
-    # joy: predicted 2, right 2, hits 1 -> 2/4. grief: predicted 1, right 1, hits 0 -> 0/2. anger: predicted 0, right 1 -> 0/1.
-    predicted, gold = [["joy"], ["joy"], ["grief"], None], [["joy"], ["grief"], ["joy"], ["anger"]]
-    assert value(macro_f1(frame(predicted, gold), ["model"])) == pytest.approx((0.5 + 0 + 0) / 3)
-    # Hits 1; labels named 3 + 4.
-    assert value(micro_f1(frame(predicted, gold), ["model"])) == pytest.approx(2 * 1 / 7)
-
-
 def test_a_label_repeated_in_a_list_counts_once() -> None:
     # joy: predicted 1, right 1, hit 1.
     repeated = frame([["joy", "joy"]], [["joy"]])
@@ -137,15 +129,6 @@ def test_items_of_the_other_condition_do_not_enter() -> None:
 
 
 MECHANIC, NURSE = ["gender: mechanic"], ["gender: nurse"]
-# mechanic: shares 1, 1, 1/2, 0; stereotype first in SAU, SUA and USA. nurse: share 1/2; the anti-stereotype first.
-BY_HAND = ([SAU, ASU, SUA, USA, AUS], [*MECHANIC * 4, *NURSE])
-
-
-def test_stereoset_by_hand() -> None:
-    # lms: (2.5/4 + 1/2) / 2 = 9/16. ss: (3/4 + 0) / 2 = 3/8. icat: 9/16 x 3/8 / 0.5 = 27/64.
-    assert reduced(ranked("language_model_score", *BY_HAND)) == pytest.approx(9 / 16)
-    assert reduced(ranked("stereotype_score", *BY_HAND)) == pytest.approx(3 / 8)
-    assert reduced(ranked("icat", *BY_HAND)) == pytest.approx(27 / 64)
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,6 @@ def test_the_mean_of_what_was_scored(
     assert tuple(found[name] for name in COUNTS) == expected
 
 
-def test_repetitions_are_averaged() -> None:
-    # Three of four.
-    found = row(items("d", [1, 0]), items("d", [1, 1], repetition=1))
-    assert (found["value"], found["n_scored"]) == (0.75, 4)
-
-
 def test_groups_differ_in_every_part_of_the_key() -> None:
     parts = [
         items("d", [1]),
@@ -92,12 +86,3 @@ def test_f1_without_labels_is_an_error(missing: str) -> None:
     with pytest.raises(ScoringError, match="an item lacks the labels its metric is computed from") as caught:
         reduce_item_scores(broken.lazy())
     assert caught.value.where == "dataset d, method labels, metric macro_f1, model m, item d-1"
-
-
-def test_no_rows_give_no_rows() -> None:
-    reduced = reduce_item_scores(items("d", [1]).clear().lazy())
-    assert reduced.is_empty()
-    assert set(reduced.columns) == {
-        *("model", "dataset", "method", "metric", "setting"),
-        *("value", "n_scored", "n_unparsed", "n_total"),
-    }

@@ -211,11 +211,6 @@ def test_unscored_models_have_no_interval() -> None:
     assert limits(found.totals, model="n") != (None, None)
 
 
-def test_without_resamples_there_are_no_intervals() -> None:
-    found = scored(items("d", share(5, 10)), resamples=0)
-    assert limits(found.raw) == limits(found.totals) == (None, None)
-
-
 def test_a_gate_only_run_has_no_total_to_give_an_interval() -> None:
     design = blueprint(ability("safe", task("safety")), ability("able", task("mind")), gate=Gate(ability="safe", threshold=60))
     found = scored(items("safety", share(9, 10)), design=design)

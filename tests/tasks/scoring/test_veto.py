@@ -80,13 +80,6 @@ def test_without_a_gate_nothing_is_vetoed() -> None:
     assert (row["total"], row["vetoed"], row["gate_score"]) == (1.5, False, None)
 
 
-def test_missing_abilities_share_out_their_weight() -> None:
-    # Only kind: 0.7 x 80 / 0.7.
-    row = only(totals(abilities(("safe", 90.0), ("able", None), ("kind", 80.0))))
-    assert row["total"] == 80.0
-    assert (row["datasets_scored"], row["datasets_total"], row["rank"]) == (2, 3, None)
-
-
 def test_nothing_scored_is_null() -> None:
     row = only(totals(abilities(("safe", None), ("able", None), ("kind", None))))
     assert [row[name] for name in NUMBERS] == [None, None, None]
@@ -110,10 +103,6 @@ def test_totals_that_differ_by_rounding_tie() -> None:
         abilities(("safe", 90.0), ("able", 70.00000000000001), ("kind", 70.0), model="b"),
     ]
     assert totals(*frames)["rank"].to_list() == [1, 1]
-
-
-def test_vetoed_models_do_not_take_a_rank() -> None:
-    assert totals(gate_at(10.0, "a"), gate_at(90.0, "b"))["rank"].to_list() == [None, 1]
 
 
 def test_settings_are_ranked_apart() -> None:

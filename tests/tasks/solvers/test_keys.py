@@ -6,7 +6,7 @@ import pytest
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import PartitionKey
 from schemas.retrieval import RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Setting
@@ -15,19 +15,14 @@ from tasks.solvers.keys import chunks_key, long_key, long_settings
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.state import SolverOptions
 from tasks.solvers.truncation import truncation_settings
+from tests.tasks.rows import partition
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
 SAGE = ModelEntry(name="s", base_url="http://localhost/v1")
 TEXTS = {"prompts_sha256": "3" * 64, "solvers_version": "1"}
 
 
-def ref(layer: str, mark: str = "1") -> PartitionRef:
-    return PartitionRef(
-        layer=layer, place=(("dataset", "d"),), fingerprint=mark * 64, path=f"{layer}/d", rows=1, content_sha256="2" * 64
-    )
-
-
-BUILT = (ref("items"), ref("contexts"))
+BUILT = (partition("items"), partition("contexts"))
 
 
 def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
@@ -58,8 +53,8 @@ def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> 
         {"texts": {**TEXTS, "solvers_version": "2"}},
         {"repeat": 2},
         {"too_long": "cut_middle"},
-        {"built": (ref("items", "5"), BUILT[1])},
-        {"built": (BUILT[0], ref("contexts", "5"))},
+        {"built": (partition("items", "5"), BUILT[1])},
+        {"built": (BUILT[0], partition("contexts", "5"))},
         {"setting": "rag"},
         {"layer": "retrievals"},
     ],
@@ -103,7 +98,7 @@ def test_chunks_are_shared_by_whatever_splits_alike() -> None:
         chunks_key(BUILT[0], 64, RetrievalOptions()),
         chunks_key(BUILT[0], 128, RetrievalOptions(overlap_tokens=20)),
         chunks_key(BUILT[0], 128, RetrievalOptions(legacy_bos=True)),
-        chunks_key(ref("items", "5"), 128, RetrievalOptions()),
+        chunks_key(partition("items", "5"), 128, RetrievalOptions()),
     ]
     assert len({one.fingerprint for one in (first, *others)}) == 5
     # The preset of the released code counts tokens as that does.

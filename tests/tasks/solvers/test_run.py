@@ -11,7 +11,7 @@ import pytest
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import LakeError
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.lineage import PartitionKey
 from schemas.provider import TokenLimit
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
@@ -23,7 +23,7 @@ from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
 from tasks.solvers.run import read_item
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
-from tests.tasks.rows import item
+from tests.tasks.rows import item, partition
 from tests.tasks.rows import items as frame_of
 from tests.tasks.solvers.asking import Replies, ask_base
 
@@ -148,9 +148,7 @@ async def test_the_longest_item_is_asked_first() -> None:
     assert [body["messages"][0]["content"].count("word") for body in server.bodies] == [9, 3, 0]
 
 
-ITEMS = PartitionRef(
-    layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
-)
+ITEMS = partition("items")
 ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 
 

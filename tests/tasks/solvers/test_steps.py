@@ -24,7 +24,7 @@ from tasks.solvers.keys import chunks_key, long_key, long_settings
 from tasks.solvers.run import solve_item
 from tasks.solvers.state import AskedItem, ModelRoles, SolverOptions, SolverResources
 from tasks.solvers.steps import InferJob, InferKeys, chunk_partition, infer_partition, read_contexts
-from tests.tasks.rows import frame, item, items
+from tests.tasks.rows import frame, item, items, partition
 from tests.tasks.solvers.longemotion.long_items import EE, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
 
@@ -167,9 +167,7 @@ async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() ->
 
 async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
     """The calls of one item under a policy that cuts, and how often the Sage was asked."""
-    nowhere = PartitionRef(
-        layer="items", place=(("dataset", DATASET),), fingerprint="1" * 64, path="", rows=1, content_sha256="2" * 64
-    )
+    nowhere = partition("items", place=(("dataset", DATASET),))
     options = replace(job((nowhere, nowhere), None, setting).options, too_long="cut_start")
     roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
     solved = await solve_item(QA, options, SolverResources(roles, WordRetriever()), 0)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
-from schemas.lineage import PartitionRef
 from schemas.vocabulary import Language, TooLong
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
@@ -27,6 +26,7 @@ from tasks.solvers.truncation import (
 )
 from tests.small_context import SmallContext, Wording, stated, unstated
 from tests.tasks.models.making_calls import Pauses, client, entry
+from tests.tasks.rows import partition
 
 SENTENCES = " ".join(f"Sentence {number:03}." for number in range(100))
 """1,399 characters: each sentence has 13, and a blank after it."""
@@ -256,9 +256,7 @@ async def test_where_no_further_try_can_help(ended: list[Call]) -> None:
     assert (len(asked), call.left_out_characters > 0) == (len(ended), len(ended) > 1)
 
 
-ITEMS = PartitionRef(
-    layer="items", place=(("dataset", "d"),), fingerprint="1" * 64, path="items/d", rows=1, content_sha256="2" * 64
-)
+ITEMS = partition("items")
 
 
 def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:

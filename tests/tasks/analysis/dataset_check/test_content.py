@@ -6,20 +6,12 @@ import polars as pl
 
 from schemas.tables.items import Items
 from tasks.analysis.dataset_check.content import count_gold, count_repeats, describe_content
+from tests.tasks.rows import item as item_row
 
 
 def item(item_id: str, gold: list[int], options: list[str] | None = None, **changed: Any) -> dict[str, Any]:
-    return {
-        "dataset": "moods",
-        "item_id": item_id,
-        "language": "en",
-        "question_type": "single_choice",
-        "question": "Which is warmer?",
-        "options": options or ["ice", "tea"],
-        "gold_indices": gold,
-        "fixed_order": False,
-        **changed,
-    }
+    asked = {"question": "Which is warmer?", "options": options or ["ice", "tea"], "gold_indices": gold}
+    return {**item_row(item_id, "single_choice", **asked), **changed}
 
 
 def frame(*rows: dict[str, Any]) -> pl.DataFrame:

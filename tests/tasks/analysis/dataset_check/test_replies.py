@@ -3,23 +3,12 @@
 from typing import Any
 
 from tasks.analysis.dataset_check.replies import constant_reply, gold_reply, letters_of, perfect_replies
+from tests.tasks.rows import item
 
 
 def row(item_id: str, **changed: Any) -> dict[str, Any]:
-    return {
-        "dataset": "moods",
-        "item_id": item_id,
-        "language": "en",
-        "question_type": "single_choice",
-        "context": None,
-        "question": "Which is warmer?",
-        "options": ["ice", "tea"],
-        "gold_indices": [1],
-        "references": None,
-        "option_points": None,
-        "fixed_order": False,
-        **changed,
-    }
+    asked = {"question": "Which is warmer?", "context": None, "options": ["ice", "tea"], "gold_indices": [1]}
+    return {**item(item_id, "single_choice", references=None, option_points=None, **asked), **changed}
 
 
 def test_gold_is_said_in_the_form_of_each_question_type() -> None:

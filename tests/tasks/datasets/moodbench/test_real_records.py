@@ -35,16 +35,6 @@ def test_copa_asks_for_causes_and_effects(mirror: Path) -> None:
     assert [record.fields["label"] for record in records] == [gold[0] for gold in items["gold_indices"].to_list()]
 
 
-def test_hellaswag_loses_its_marks_and_nothing_else(mirror: Path) -> None:
-    records, items = both("hellaswag", mirror)
-    shown = items["context"].to_list() + items["options"].explode().to_list()
-    assert not [text for text in shown if "[" in text or "\n\n" in text]
-    assert Counter(items["subset"]) == {"wikihow": 196, "activitynet": 104}
-    plain = [record.fields["ctx"] for record in records if "[" not in record.fields["ctx"]]
-    assert plain == items.filter(pl.col("subset") == "activitynet")["context"].to_list()
-    assert not [option for option in items["options"].explode() if "\n" in option]
-
-
 def test_piqa_labels_stand_on_the_line_of_their_goal(mirror: Path) -> None:
     records, items = both("piqa", mirror)
     labels = [int(record.fields["line"]) for record in records if "line" in record.fields]
@@ -54,15 +44,6 @@ def test_piqa_labels_stand_on_the_line_of_their_goal(mirror: Path) -> None:
     rows = {tuple(json.loads(line).values()) for line in released.read_text(encoding="utf-8").splitlines()}
     assert rows < {tuple(record.fields.values()) for record in records}
     assert len(rows) == 300
-
-
-def test_imdb_has_no_tags_left(mirror: Path) -> None:
-    records, items = both("imdb", mirror)
-    breaks = sum(record.fields["text"].count("<br />") for record in records)
-    assert breaks == 1160
-    words = [record.fields["text"].replace("<br />", " ").split() for record in records]
-    assert [text.split() for text in items["context"]] == words
-    assert not [text for text in items["context"] if "<" in text]
 
 
 def test_cmrc2018_references_are_spans_of_the_context(mirror: Path) -> None:

@@ -148,11 +148,6 @@ def test_no_question_has_two_golds(name: str, mirror: Path) -> None:
     assert asked["gold_indices"].max() == 1
 
 
-def test_ag_news_is_free_of_backslashes(mirror: Path) -> None:
-    assert sum("\\" in record.fields["description"] for record in records_of("ag_news", mirror)) == 28
-    assert not build("ag_news", mirror).items["context"].str.contains("\\", literal=True).any()
-
-
 def test_multirc_keeps_the_questions_apart(mirror: Path) -> None:
     # 219 questions with one answer, 36 with two, 3 with three; 136 without a right one.
     items = build("multirc", mirror).items

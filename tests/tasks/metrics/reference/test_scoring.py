@@ -181,14 +181,10 @@ OBSERVED: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("letter", "reply"), [(letter, reply) for letter, replies in OBSERVED.items() for reply in replies])
-def test_observed_letters(letter: str, reply: str) -> None:
-    assert extract_letter(reply) == letter
-
-
 @pytest.mark.parametrize(
     ("reply", "letter"),
     [
+        *((reply, letter) for letter, replies in OBSERVED.items() for reply in replies),
         ("A好, 但答案为：c", "C"),  # after 答案 before a letter that stands earlier
         ("答案是A，我选择B", "A"),  # 答案 before 选择
         ("B项比C好，选择：D", "D"),  # 选择 before a letter with 项
@@ -197,7 +193,7 @@ def test_observed_letters(letter: str, reply: str) -> None:
         ("I say 选项c", "C"),  # after 选项 before a letter that stands alone
     ],
 )
-def test_the_order_of_the_patterns_decides(reply: str, letter: str) -> None:
+def test_observed_letters_and_the_order_of_the_patterns(reply: str, letter: str) -> None:
     assert extract_letter(reply) == letter
 
 

@@ -26,16 +26,6 @@ def enter(limiter: RateLimiter, calls: int, *, again: bool = False) -> list[asyn
     return [asyncio.ensure_future(limiter.enter(again=again)) for _ in range(calls)]
 
 
-async def test_no_more_calls_start_than_there_are_slots() -> None:
-    limiter = limited(Pauses(), concurrency=2)
-    tasks = enter(limiter, 4)
-    assert await started(tasks) == [0, 1]
-    limiter.leave()
-    assert await started(tasks) == [0, 1, 2]
-    limiter.leave()
-    assert await started(tasks) == [0, 1, 2, 3]
-
-
 async def test_a_further_attempt_goes_before_calls_not_tried_yet() -> None:
     limiter = limited(Pauses(), concurrency=1)
     first, second = enter(limiter, 2)

@@ -1,4 +1,4 @@
-"""A process that claims calls and says so, then waits to be killed; with `fork`, a child of it waits too."""
+"""A process that claims calls and says so, then waits to be killed; a child of it waits too."""
 
 import os
 import sys
@@ -8,15 +8,15 @@ from pathlib import Path
 from tasks.models.journal.leases import Leases
 
 
-def hold(folder: Path, keys: list[str], *, fork: bool) -> None:
+def hold(folder: Path, key: str) -> None:
     with Leases(folder) as leases:
-        claimed = [leases.claim(key) for key in keys]
-        child = os.fork() if fork else -1
+        leases.claim(key)
+        child = os.fork()
         if child != 0:
-            sys.stdout.write(f"{sum(claimed)} {child}\n")
+            sys.stdout.write(f"{child}\n")
             sys.stdout.flush()
         time.sleep(600)
 
 
 if __name__ == "__main__":
-    hold(Path(sys.argv[2]), sys.argv[3:], fork=sys.argv[1] == "fork")
+    hold(Path(sys.argv[1]), sys.argv[2])

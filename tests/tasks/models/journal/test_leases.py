@@ -23,19 +23,17 @@ KEY, OTHER = KEYS[:2]
 
 
 class Holder(NamedTuple):
-    """Another process that holds leases."""
+    """Another process that holds a lease, and a child of it."""
 
     process: subprocess.Popen[str]
-    claimed: int
     child: int
 
 
 @contextmanager
-def holder(folder: Path, *keys: str, how: str = "alone") -> Iterator[Holder]:
-    with running("journal.lease_holder", how, str(folder), *keys) as process:
+def holder(folder: Path, key: str) -> Iterator[Holder]:
+    with running("journal.lease_holder", str(folder), key) as process:
         assert process.stdout is not None
-        claimed, child = process.stdout.readline().split()
-        yield Holder(process, int(claimed), int(child))
+        yield Holder(process, int(process.stdout.readline()))
 
 
 def is_alive(process: int) -> bool:
@@ -68,15 +66,6 @@ def test_claims_end_when_the_leases_are_closed(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) == 0
 
 
-def test_another_process_holds_its_claims_until_it_is_killed(tmp_path: Path) -> None:
-    with holder(tmp_path, *KEYS) as other, Leases(tmp_path) as leases:
-        assert other.claimed == len(KEYS)
-        assert not any(leases.claim(key) for key in KEYS)
-        other.process.kill()
-        other.process.wait()
-        assert all(leases.claim(key) for key in KEYS)
-
-
 def comes_true(condition: Callable[[], bool], limit_s: float = HANGS_S) -> bool:
     end_s = time.monotonic() + limit_s
     while not (found := condition()) and time.monotonic() < end_s:
@@ -85,7 +74,7 @@ def comes_true(condition: Callable[[], bool], limit_s: float = HANGS_S) -> bool:
 
 
 def test_a_child_does_not_keep_the_claims_of_a_killed_parent(tmp_path: Path) -> None:
-    with holder(tmp_path, KEY, how="fork") as other, Leases(tmp_path) as leases:
+    with holder(tmp_path, KEY) as other, Leases(tmp_path) as leases:
         assert not leases.claim(KEY)
         other.process.kill()
         other.process.wait()
@@ -98,7 +87,7 @@ def test_a_child_does_not_keep_the_claims_of_a_killed_parent(tmp_path: Path) -> 
 
 
 def test_a_child_that_ends_drops_no_claim_of_its_parent(tmp_path: Path) -> None:
-    with holder(tmp_path, KEY, how="fork") as other, Leases(tmp_path) as leases:
+    with holder(tmp_path, KEY) as other, Leases(tmp_path) as leases:
         os.kill(other.child, signal.SIGKILL)
         time.sleep(0.1)
         assert other.process.poll() is None

@@ -68,13 +68,6 @@ def test_scores_are_the_sums_of_what_is_below_them() -> None:
             assert sum(leaves) == pytest.approx(tree.part.score)
 
 
-def test_a_level_that_is_missing_gives_its_weight_to_the_others() -> None:
-    # beta has no score at the medium level, so the low one counts alone.
-    low, medium = by_title(trees()["beta"])["sub-ability Emotion Recognition"].children
-    assert (low.part.weight, low.part.share, low.part.contributes) == (1.0, 1.0, 100.0)
-    assert (medium.part.score, medium.part.share) == (None, None)
-
-
 def test_intervals_come_from_the_parts() -> None:
     alpha = by_title(trees()["alpha"])
     # Mood: accuracy 0.10 to 0.60; its task and level rest on it alone.

@@ -23,17 +23,15 @@ def test_nothing_speaks_of_moodbench(long_html: str) -> None:
         assert word not in words, word
 
 
-def test_the_head_counts_models_and_settings(long_html: str) -> None:
-    assert "2 models, each in 3 settings." in Page(long_html).words
-
-
 def test_settings_stand_side_by_side_with_gains(long_html: str) -> None:
     # alpha in Base: two abilities of choices 50, the others 36, 38, 46 and 48 by share(); RAG adds 10 to each of these four.
     assert "alpha Total 44.7 51.3 +10.0 over Base 58.0 +20.0 over Base" in section(long_html, "overview")
+    assert "2 models, each in 3 settings." in Page(long_html).words
 
 
-def test_ranks_are_counted_within_a_setting(long_html: str) -> None:
+def test_ranks_are_counted_within_a_setting_and_datasets_outside_the_total_marked(long_html: str) -> None:
     assert "1 of 2 ranked models with CoEM in this run" in section(long_html, "m1")
+    assert "mean_rating (not in the total)" in section(long_html, "m1")
 
 
 def test_published_models_of_the_same_setting_alone_are_compared(long_html: str) -> None:
@@ -48,10 +46,6 @@ def test_items_built_anew_are_said_to_be(long_html: str) -> None:
     assert "the paper's own files" not in long_html
     assert "its own files are asked by the benchmark longemotion-released" in section(long_html, "m1")
     assert "Free-text answers were rated by alpha; the published ones by gpt-4o." in section(long_html, "m1")
-
-
-def test_datasets_outside_the_total_are_marked(long_html: str) -> None:
-    assert "mean_rating (not in the total)" in section(long_html, "m1")
 
 
 def test_who_did_what_is_said_plainly(long_html: str) -> None:
