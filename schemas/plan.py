@@ -15,7 +15,7 @@ from schemas.context import ContextOptions
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
-from schemas.roles import FORMER_ROLES, JUDGES, PANEL, Role, RoleModels, gather_roles
+from schemas.roles import FORMER_ROLES, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.vocabulary import Profile, Runner, Setting, TooLong
 
 SHOWN_MODELS = 2
@@ -80,7 +80,7 @@ class Plan(Frozen):
     models: tuple[ModelEntry, ...] = Field(
         description="models under test; building items needs none", json_schema_extra={"minItems": 1}
     )
-    roles: dict[str, Role] = Field(
+    roles: dict[str, WrittenRole] = Field(
         default_factory=dict,
         description="models besides those under test, by role; a helper that is not named is the model itself",
     )

@@ -91,4 +91,5 @@ class RoleModels(Frozen):
         return self.model_copy(update={"default": tuple(map(change, self.default)), "datasets": datasets})
 
 
-Role = Annotated[RoleModels, BeforeValidator(by_dataset, json_schema_input_type=RoleModels | Written)]
+WrittenRole = Annotated[RoleModels, BeforeValidator(by_dataset, json_schema_input_type=RoleModels | Written)]
+"""A role as a plan may write it: its models alone, or those by dataset."""

@@ -91,7 +91,8 @@ def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     refs += chunks
     found = [join_prompt_chunks(run.lake.read(ref, Chunks), retrievals, dict(ref.place)) for ref in chunks]
     rows = {layer: read(layer) for layer in SHOWN}
-    if rows["answers"].is_empty():
+    if not run.partitions("answers"):
+        # A run of version 0.1: it has replies alone.
         rows["answers"] = answers_of_replies(rows["responses"], rows["items"])
     return Evidence(
         **rows,
