@@ -39,7 +39,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 from benchmarks.peers.programs import CONNECTIONS, NAMES, PEERS, Contestant, install_peer, peer  # noqa: E402
 from benchmarks.peers.servers import prefect_server, stub_server  # noqa: E402
 from schemas.letters import option_letters  # noqa: E402
-from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
+from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
 from tasks.solvers.run import read_item  # noqa: E402
 
 DATASETS = (
@@ -224,7 +224,7 @@ def write_items(settings: Settings, folder: Path, path: Path, environ: Mapping[s
     """
     build = [*moodflow("build", settings, "http://127.0.0.1:9/v1"), "--lake", str(folder / "built")]
     subprocess.run(build, env=environ, check=True, stdout=subprocess.DEVNULL)
-    prompts, lines = load_prompts(), []
+    prompts, lines = Prompts.load(), []
     for file in sorted((folder / "built" / "items").rglob("*.parquet")):
         for row in pl.read_parquet(file, hive_partitioning=False).iter_rows(named=True):
             item = read_item(row)

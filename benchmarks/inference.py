@@ -48,7 +48,7 @@ from tasks.lake.fingerprint import partition_key  # noqa: E402
 from tasks.lake.lake import CodeVersion, Lake  # noqa: E402
 from tasks.models.cost.budget import Budget  # noqa: E402
 from tasks.solvers.option_order import plan_epochs  # noqa: E402
-from tasks.solvers.prompts import build_messages, load_prompts  # noqa: E402
+from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
 from tasks.solvers.run import BuiltContexts, Endpoint, Listeners, read_item, response_rows, run_solver  # noqa: E402
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402
 
@@ -175,7 +175,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
         RuntimeError: if a call failed.
     """
     entry = model_entry(cell, base_url)
-    load_prompts()
+    Prompts.load()
     datasets = [made_items(number, first, cell.calls) for number, first in enumerate(range(0, cell.calls, PARTITION))]
 
     async def ask(items: dy.DataFrame[Items], endpoint: Endpoint) -> PartitionRef:
@@ -203,7 +203,7 @@ async def measure_ours(cell: CallCell, base_url: str) -> Measured:
 
 async def measure_peer(cell: CallCell, base_url: str) -> Measured:
     """The same bodies through aiohttp alone."""
-    entry, prompts = model_entry(cell, base_url), load_prompts()
+    entry, prompts = model_entry(cell, base_url), Prompts.load()
     items = [read_item(row) for row in made_items(0, 0, cell.calls, size=cell.calls).iter_rows(named=True)]
     bodies = [ChatRequest(entry.name, entry.identity, build_messages(item, prompts), entry.sampling).body() for item in items]
     url, left = f"{base_url}/chat/completions", iter(bodies)

@@ -23,10 +23,10 @@ from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.forecast import plan_requests
 from tasks.solvers.keys import answers_key, chunks_key, long_key, long_settings, responses_key
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
 from tasks.solvers.option_order import Epochs
-from tasks.solvers.prompts import load_prompts
+from tasks.solvers.prompts import Prompts
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions
 from tasks.solvers.steps import InferKeys, read_contexts
@@ -103,7 +103,7 @@ def asked_parts(resolved: ResolvedPlan, job: EvalJob) -> AskedParts | None:
     options = SolverOptions(job.setting, plan.retrieval, plan.contexts.length_demand, too_long_of(resolved))
     key_of_contexts = built_partitions(resolved, job.selected).contexts
     if key_of_contexts is None:
-        prompts, epochs = load_prompts().sha256, epochs_of(plan)
+        prompts, epochs = Prompts.load().sha256, epochs_of(plan)
         responses = responses_key(items, models_of(plan, job), job.setting, prompts, epochs, options.too_long)
         return AskedParts(items, None, options, None, InferKeys(responses))
     contexts = resolved.lake.find(key_of_contexts)
@@ -123,7 +123,7 @@ def _keys_with_contexts(
     retrieves, written = parameters.retrieves, parameters.corpus == "written"
     embedder = find_embedder(retrieval.embedder).identity if retrieves and retrieval.ranking != "bm25" else None
     texts = {
-        "prompts_sha256": load_long_prompts().sha256,
+        "prompts_sha256": LongEmotionPrompts.load().sha256,
         "solvers_version": SOLVERS_VERSION,
         **({"ranking_version": RANKING_VERSION} if retrieves else {}),
     }

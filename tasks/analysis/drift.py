@@ -31,9 +31,9 @@ from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.keys import ANSWERS_VERSION, CHUNKS_VERSION, LONG_RESPONSES_VERSION, RESPONSES_VERSION
-from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.longemotion.solve import SOLVERS_VERSION
-from tasks.solvers.prompts import load_prompts
+from tasks.solvers.prompts import Prompts
 from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256
@@ -249,7 +249,7 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, s
     parts = {VERSION: _version_of(ref.layer, settings)}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         long = "solvers_version" in settings
-        texts = load_long_prompts().sha256 if long else load_prompts().sha256
+        texts = LongEmotionPrompts.load().sha256 if long else Prompts.load().sha256
         own = {"solvers_version": SOLVERS_VERSION, "ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION}
         parts |= {**own, "too_long": TRUNCATION_VERSION, "prompts_sha256": texts}
     parts |= {"long_items_version": LAZY_ITEMS_VERSION}

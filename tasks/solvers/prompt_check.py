@@ -15,7 +15,7 @@ from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.option_order import show_in_order
-from tasks.solvers.prompts import PROMPTED, build_messages, load_prompts
+from tasks.solvers.prompts import PROMPTED, Prompts, build_messages
 from tasks.solvers.run import read_item
 from tasks.solvers.truncation import MARKS, WINDOW, truncate
 
@@ -73,7 +73,7 @@ def check_prompt(
 def _obstacle(item: Mapping[str, Any], response: Mapping[str, Any], request_options: RequestOptions) -> str | None:
     if response["setting"] != "base" or item["question_type"] not in PROMPTED or response["turn"] > 0:
         return "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
-    if (now := load_prompts().sha256) != request_options.prompts_sha256:
+    if (now := Prompts.load().sha256) != request_options.prompts_sha256:
         was = f"{request_options.prompts_sha256[:12]}" if request_options.prompts_sha256 else "an unknown version"
         return f"the prompt texts have changed since: {was} then, {now[:12]} now"
     if response.get("left_out_characters") and _truncated(item, response, request_options.too_long) is None:
@@ -86,7 +86,7 @@ def rebuild(item: Mapping[str, Any], response: Mapping[str, Any], too_long: TooL
     shown = show_in_order(read_item(item), response["option_order"])
     if response.get("left_out_characters"):
         shown = _truncated(item, response, too_long) or shown
-    return messages_json(build_messages(shown, load_prompts()))
+    return messages_json(build_messages(shown, Prompts.load()))
 
 
 def messages_json(messages: tuple[ChatMessage, ...]) -> str:

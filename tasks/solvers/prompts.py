@@ -6,11 +6,11 @@ question type; a change of a text bumps the file's version, and the hash of all 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
@@ -48,7 +48,6 @@ class PromptTemplate(Frozen):
 
 
 TemplateT = TypeVar("TemplateT", bound=Frozen)
-ModelT = TypeVar("ModelT", bound=Frozen)
 
 
 class PromptFile(Frozen, Generic[TemplateT]):
@@ -64,10 +63,60 @@ class PromptFile(Frozen, Generic[TemplateT]):
         return self.en if language == "en" else self.zh
 
 
-class Prompts(Frozen):
+class PromptFolder(Frozen):
+    """The prompt files of a folder; a subclass has a field of type PromptFile for each of them, by its name."""
+
+    folder: ClassVar[Path]
+
+    @classmethod
+    def file_names(cls) -> tuple[str, ...]:
+        """Return the names of the files, without their extension."""
+        return tuple(cls.model_fields)
+
+    @classmethod
+    def of_files(cls, contents: dict[str, Any]) -> Self:
+        """Make the prompts of the files' contents by name.
+
+        Raises:
+            ValidationError: if a text or one of its fields is missing.
+        """
+        return cls.model_validate(contents)
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Self:
+        """Read and validate the files, once per process.
+
+        Args:
+            folder: holds one `<name>.yaml` each; null = where this kind's are.
+
+        Raises:
+            UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
+        """
+        prompts: Self = _read(cls, folder or cls.folder)
+        return prompts
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all texts, versions and limits; comments in the files do not count."""
+        return hash_settings(self.model_dump(mode="json"))
+
+
+class Prompts(PromptFolder):
     """The prompts of all question types."""
 
+    folder = PROMPTS
+
     by_type: dict[QuestionType, PromptFile[PromptTemplate]]
+
+    @classmethod
+    def file_names(cls) -> tuple[str, ...]:
+        """Return the question types: each has a file."""
+        return PROMPTED
+
+    @classmethod
+    def of_files(cls, contents: dict[str, Any]) -> Self:
+        """Make the prompts of the files' contents by question type."""
+        return cls.model_validate({"by_type": contents})
 
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
@@ -81,11 +130,6 @@ class Prompts(Frozen):
                 require_fields(question_type, template.instruction, [])
                 require_fields(question_type, template.instruction_alone or "", [])
         return self
-
-    @property
-    def sha256(self) -> str:
-        """Hash of all texts, versions and limits; comments in the files do not count."""
-        return hash_settings(self.model_dump(mode="json"))
 
 
 def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
@@ -107,28 +151,10 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
 
 @cache
-def load_prompts(folder: Path = PROMPTS) -> Prompts:
-    """Read the prompt of every question type.
-
-    Raises:
-        UsageError: if a file is missing, is not YAML or lacks a field.
-    """
-    return read_prompt_files(folder, PROMPTED, lambda contents: Prompts.model_validate({"by_type": contents}))
-
-
-def read_prompt_files(folder: Path, names: Sequence[str], validate: Callable[[dict[str, Any]], ModelT]) -> ModelT:
-    """Read and validate prompt files.
-
-    Args:
-        folder: holds one `<name>.yaml` each.
-        names: of the files.
-        validate: makes the prompts of the contents by name.
-
-    Raises:
-        UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
-    """
+def _read(kind: type[PromptFolder], folder: Path) -> Any:
+    names = kind.file_names()
     try:
-        return validate({name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names})
+        return kind.of_files({name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in names})
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise UsageError(
             "the prompt files cannot be used",

@@ -11,7 +11,7 @@ from schemas.vocabulary import Setting
 from tasks.solvers.base import direct
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.longemotion.solve import solve
-from tasks.solvers.prompts import load_prompts
+from tasks.solvers.prompts import Prompts
 from tasks.solvers.state import AskedItem, Solve, SolverOptions, SolverOutput, SolverResources, state_answer
 
 
@@ -41,7 +41,7 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     if asked.context is not None:
         return await solve(asked, options, resources, repetition)
     tested = resources.roles["tested"]
-    calls = (await direct(asked.item, tested.entry, load_prompts(), tested.chat, repetition),)
+    calls = (await direct(asked.item, tested.entry, Prompts.load(), tested.chat, repetition),)
     return SolverOutput(calls, state_answer(calls))
 
 

@@ -16,7 +16,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.item_rows import BuiltItems
 from tasks.solvers.option_order import Order, option_orders
-from tasks.solvers.prompts import build_messages, load_prompts
+from tasks.solvers.prompts import Prompts, build_messages
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 
@@ -67,7 +67,7 @@ def answered(messages: list[dict[str, str]], replies: Mapping[str, str], behavio
 
 def prepared_replies(rows: Iterable[Mapping[str, Any]], behaviour: Behaviour, permute: int) -> dict[str, str]:
     """Prompt -> reply for every item, in every order its options are shown in."""
-    prompts, answer = load_prompts(), ANSWERS[behaviour]
+    prompts, answer = Prompts.load(), ANSWERS[behaviour]
     replies: dict[str, str] = {}
     for row in rows:
         for order in set(option_orders(row, permute, seed=0)):

@@ -1,21 +1,17 @@
-"""Load the prompts of long items: `data/prompts/longemotion`, one file per task and one per helper.
+"""The prompts of LongEmotion: `data/prompts/longemotion`, one file per task and one per helper.
 
 Texts are our own; what each of them asks for follows LongEmotion. A block either has exactly the fields its type names, or none:
 then it is sent as it stands, so that it may hold braces.
 """
 
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
 from schemas.context import ASPECTS
-from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.prompts import PROMPTS, PromptFile, Text, read_prompt_files, require_fields
+from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Text, require_fields
 
-LONG_PROMPTS = PROMPTS / "longemotion"
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
 
@@ -149,8 +145,10 @@ class SearchTemplate(Template):
     repeated: Text
 
 
-class LongPrompts(Frozen):
-    """All texts that long items are asked with."""
+class LongEmotionPrompts(PromptFolder):
+    """All texts that LongEmotion asks with."""
+
+    folder = PROMPTS / "longemotion"
 
     ec: PromptFile[ChoiceTemplate]
     ed: PromptFile[SegmentsTemplate]
@@ -161,18 +159,3 @@ class LongPrompts(Frozen):
     sage: PromptFile[SageTemplate]
     critic: PromptFile[CriticTemplate]
     search: PromptFile[SearchTemplate]
-
-    @property
-    def sha256(self) -> str:
-        """Hash of all texts, versions and limits; comments in the files do not count."""
-        return hash_settings(self.model_dump(mode="json"))
-
-
-@cache
-def load_long_prompts(folder: Path = LONG_PROMPTS) -> LongPrompts:
-    """Read all texts.
-
-    Raises:
-        UsageError: if a file is missing, is not YAML, or lacks a text or one of its fields.
-    """
-    return read_prompt_files(folder, tuple(LongPrompts.model_fields), LongPrompts.model_validate)

@@ -9,7 +9,7 @@ from tasks.solvers.longemotion.base import build_messages, call_tested
 from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.longemotion.rag import context_pool, context_queries, retrieve_chunks
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
 from tasks.solvers.longemotion.self_rag import retrieve_criticised
@@ -47,7 +47,7 @@ async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResou
     parameters = choose_parameters(
         options.retrieval, built_context(asked).long_task, options.setting, resources.roles["tested"].entry.name
     )
-    state = SolverState(asked, options, resources, repetition, parameters, load_long_prompts())
+    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:

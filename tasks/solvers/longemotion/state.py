@@ -11,7 +11,7 @@ from schemas.retrieval import Chunk, Retriever
 from schemas.vocabulary import Language
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.parameters import FAMILIES, ChunkCounts, Family, Parameters
-from tasks.solvers.longemotion.prompts import LongPrompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem, Pool, RetrievedChunk, SolverOptions, SolverResources
 
 
@@ -24,7 +24,7 @@ class SolverState:
     resources: SolverResources
     repetition: int
     parameters: Parameters
-    prompts: LongPrompts
+    prompts: LongEmotionPrompts
 
     @property
     def item(self) -> Item:

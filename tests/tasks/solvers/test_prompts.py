@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.vocabulary import QuestionType
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.prompts import PROMPTED, PROMPTS, build_messages, choose_sampling, load_prompts
+from tasks.solvers.prompts import PROMPTED, PROMPTS, Prompts, build_messages, choose_sampling
 
 SINGLE = Item(
     language="en",
@@ -83,13 +83,13 @@ def test_an_item_is_one_user_message(item: Item, head: str, instructions: Instru
     label = LABELS.get(question_type, ("Question: ", "问题："))[item is UMBRELLA]
     options = "" if question_type in WITHOUT_OPTIONS else "A. {}\nB. {}\n".format(*item.options or ())
     text = f"{head}\n{item.context}\n\n{label}{item.question}\n{options}\n{instructions[question_type]}"
-    messages = build_messages(item.model_copy(update={"question_type": question_type}), load_prompts())
+    messages = build_messages(item.model_copy(update={"question_type": question_type}), Prompts.load())
     assert [(message.role, message.content) for message in messages] == [("user", text)]
 
 
 @pytest.mark.parametrize("question_type", PROMPTED)
 def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> None:
-    prompt = load_prompts().by_type[question_type]
+    prompt = Prompts.load().by_type[question_type]
     assert (prompt.version, hash_settings(prompt.model_dump(exclude={"version"}, exclude_none=True))[:12]) == PINNED[
         question_type
     ]
@@ -97,20 +97,20 @@ def test_a_changed_prompt_gets_a_new_version(question_type: QuestionType) -> Non
 
 @pytest.mark.parametrize("context", [None, ""])
 def test_without_a_context_its_block_is_left_out(context: str | None) -> None:
-    (message,) = build_messages(SINGLE.model_copy(update={"context": context}), load_prompts())
+    (message,) = build_messages(SINGLE.model_copy(update={"context": context}), Prompts.load())
     assert message.content == SINGLE_TEXT.partition("\n\n")[2]
 
 
 def test_letters_go_on_after_z() -> None:
     options = tuple(f"feeling {number}" for number in range(28))
-    (message,) = build_messages(SINGLE.model_copy(update={"options": options}), load_prompts())
+    (message,) = build_messages(SINGLE.model_copy(update={"options": options}), Prompts.load())
     lines = message.content.splitlines()
     start = lines.index("A. feeling 0")
     assert lines[start + 25 : start + 28] == ["Z. feeling 25", "AA. feeling 26", "AB. feeling 27"]
 
 
 def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
-    prompts = load_prompts()
+    prompts = Prompts.load()
     assert prompts.by_type["single_choice"].max_tokens == 16
     sampling = Sampling(max_tokens=4096, temperature=0.5, seed=3)
     embedded = ModelEntry(name=EMBEDDED_MODEL, sampling=sampling)
@@ -121,7 +121,7 @@ def test_the_limit_of_the_prompt_holds_for_the_embedded_model_only() -> None:
 
 def test_an_entry_may_ask_the_embedded_model_for_less() -> None:
     entry = ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4))
-    assert choose_sampling(entry, "single_choice", load_prompts()).max_tokens == 4
+    assert choose_sampling(entry, "single_choice", Prompts.load()).max_tokens == 4
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def edit(folder: Path, old: str, new: str) -> None:
 )
 def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, new: str, *, same: bool) -> None:
     edit(folder, old, new)
-    assert (load_prompts(folder).sha256 == load_prompts().sha256) is same
+    assert (Prompts.load(folder).sha256 == Prompts.load().sha256) is same
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, old: str, 
 def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str) -> None:
     edit(folder, old, new)
     with pytest.raises(UsageError) as caught:
-        load_prompts(folder)
+        Prompts.load(folder)
     assert caught.value.where == str(folder)
     assert got in str(caught.value.got)
 
@@ -171,4 +171,4 @@ def test_a_broken_prompt_file_is_told(folder: Path, old: str, new: str, got: str
 def test_a_missing_prompt_file_is_told(folder: Path) -> None:
     (folder / "ranking.yaml").unlink()
     with pytest.raises(UsageError, match=r"ranking\.yaml"):
-        load_prompts(folder)
+        Prompts.load(folder)

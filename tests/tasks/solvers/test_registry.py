@@ -4,7 +4,7 @@ import pytest
 
 from schemas.item import Item
 from schemas.vocabulary import SETTINGS, Setting
-from tasks.solvers.prompts import build_messages, load_prompts
+from tasks.solvers.prompts import Prompts, build_messages
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
 from tests.tasks.solvers.longemotion.long_items import QA
@@ -35,5 +35,5 @@ async def test_an_item_for_which_no_context_was_built_is_asked_with_the_prompt_o
     solved = await SOLVERS["base"].solve(
         AskedItem("i-1", PLAIN), SolverOptions("base"), SolverResources({"tested": model.role_model()}), 0
     )
-    assert [request.messages for request in model.asked] == [build_messages(PLAIN, load_prompts())]
+    assert [request.messages for request in model.asked] == [build_messages(PLAIN, Prompts.load())]
     assert [call.reply.text for call in transcript(solved)] == ["B"]

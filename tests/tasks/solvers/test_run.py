@@ -19,7 +19,7 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import direct
 from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
-from tasks.solvers.prompts import build_messages, choose_sampling, load_prompts
+from tasks.solvers.prompts import Prompts, build_messages, choose_sampling
 from tasks.solvers.run import read_item
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
@@ -126,11 +126,11 @@ async def test_direct_asks_once_with_the_prompt_and_sampling_of_the_item() -> No
     with ModelServer(lambda _: "B") as server:
         model = entry(server.base_url)
         async with client(model, Pauses()) as chat:
-            call = await direct(item, model, load_prompts(), chat)
+            call = await direct(item, model, Prompts.load(), chat)
     request, reply = call.request, call.reply
     assert (request.model, request.identity, request.repetition) == ("listener", server.base_url, 0)
-    assert request.messages == build_messages(item, load_prompts())
-    assert request.sampling == choose_sampling(model, "single_choice", load_prompts())
+    assert request.messages == build_messages(item, Prompts.load())
+    assert request.sampling == choose_sampling(model, "single_choice", Prompts.load())
     assert server.bodies == [request.body()]
     assert (reply.text, call.left_out_characters, call.role, call.step) == ("B", 0, "tested", "answer")
 

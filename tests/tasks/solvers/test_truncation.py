@@ -14,7 +14,7 @@ from tasks.models.http.failures import FAILURE_KINDS, read_max_context
 from tasks.solvers.base import Call, direct
 from tasks.solvers.keys import responses_key
 from tasks.solvers.option_order import Epochs
-from tasks.solvers.prompts import load_prompts
+from tasks.solvers.prompts import Prompts
 from tasks.solvers.truncation import (
     MARKS,
     MOST_TRIES,
@@ -179,7 +179,7 @@ async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tup
             return await chat(request)
 
         async def once(shown: Item) -> tuple[Call, ...]:
-            return (await direct(shown, model, load_prompts(), noted),)
+            return (await direct(shown, model, Prompts.load(), noted),)
 
         return await solve_within_context(asked, too_long, once), sent
 
@@ -289,7 +289,7 @@ async def test_the_embedded_model_answers_a_text_longer_than_its_context() -> No
     async with serve_embedded() as server, HttpChat(model, server.base_url) as chat:
 
         async def once(shown: Item) -> tuple[Call, ...]:
-            call = await direct(shown, model, load_prompts(), chat)
+            call = await direct(shown, model, Prompts.load(), chat)
             sent.append(call.reply)
             return (call,)
 

@@ -7,7 +7,7 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import Setting
-from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tests.tasks.solvers.longemotion.long_items import EE
 from tests.tasks.solvers.longemotion.scripted_roles import (
     FAILED,
@@ -19,7 +19,7 @@ from tests.tasks.solvers.longemotion.scripted_roles import (
     transcript,
 )
 
-TEMPLATE = load_long_prompts().ee.en
+TEMPLATE = LongEmotionPrompts.load().ee.en
 SYSTEM = "You put yourself fully into the place of a person and tell, in the first person, what goes on in you."
 SITUATION = "Situation:\nYour train leaves without you.\n\nTask: Live through this."
 OPENING = f"""{SITUATION}

@@ -10,7 +10,7 @@ import pytest
 from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from tasks.lake.fingerprint import hash_settings
-from tasks.solvers.longemotion.prompts import LONG_PROMPTS, LongPrompts, load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 
 PINNED = {
     "ec": ("1", "903f2d181ebe"),
@@ -26,16 +26,16 @@ PINNED = {
 """Version and hash of each file's texts and limit. If a hash changes, so must the version."""
 
 
-@pytest.mark.parametrize("name", LongPrompts.model_fields)
+@pytest.mark.parametrize("name", LongEmotionPrompts.model_fields)
 def test_a_changed_prompt_gets_a_new_version(name: str) -> None:
-    worded = getattr(load_long_prompts(), name)
+    worded = getattr(LongEmotionPrompts.load(), name)
     assert (worded.version, hash_settings(worded.model_dump(exclude={"version"}))[:12]) == PINNED[name]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_replies_are_asked_for_in_the_published_form(language: str) -> None:
     def form(name: str) -> str:
-        instruction = getattr(getattr(load_long_prompts(), name), language).instruction
+        instruction = getattr(getattr(LongEmotionPrompts.load(), name), language).instruction
         (found,) = re.findall(r"```json\n(.*?)\n```", instruction, re.DOTALL)
         return str(found)
 
@@ -45,12 +45,12 @@ def test_replies_are_asked_for_in_the_published_form(language: str) -> None:
 
 
 def test_texts_are_loaded_once() -> None:
-    assert load_long_prompts() is load_long_prompts()
+    assert LongEmotionPrompts.load() is LongEmotionPrompts.load()
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(LONG_PROMPTS, tmp_path / "prompts"))
+    return Path(shutil.copytree(LongEmotionPrompts.folder, tmp_path / "prompts"))
 
 
 def edit(folder: Path, name: str, old: str, new: str) -> None:
@@ -71,7 +71,7 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
 )
 def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, name: str, old: str, new: str, *, same: bool) -> None:
     edit(folder, name, old, new)
-    assert (load_long_prompts(folder).sha256 == load_long_prompts().sha256) is same
+    assert (LongEmotionPrompts.load(folder).sha256 == LongEmotionPrompts.load().sha256) is same
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,6 @@ def test_the_hash_follows_the_texts_and_not_the_remarks(folder: Path, name: str,
 def test_a_broken_prompt_file_is_told(folder: Path, name: str, old: str, new: str, got: str) -> None:
     edit(folder, name, old, new)
     with pytest.raises(UsageError) as caught:
-        load_long_prompts(folder)
+        LongEmotionPrompts.load(folder)
     assert caught.value.where == str(folder)
     assert got in str(caught.value.got)

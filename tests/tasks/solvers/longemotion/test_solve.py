@@ -12,12 +12,12 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import LongTask, Setting
-from tasks.solvers.longemotion.prompts import load_long_prompts
+from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, ScriptedRoles, saying, transcript
 
-PROMPTS = load_long_prompts()
+PROMPTS = LongEmotionPrompts.load()
 EC_SYSTEM = """You read long texts closely and recognise the emotion or tone that a question asks about.
 Most of a text may have nothing to do with the question; only the passage that does counts."""
 EC_END = """Question: What does Mara end up feeling?
