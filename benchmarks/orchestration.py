@@ -186,45 +186,34 @@ async def measure_flows(size: Size, folder: Path, base_url: str) -> Timed:
 
 async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     """The functions under the same steps."""
-    from flows.planning import jobs as partitions  # noqa: PLC0415  after the environment is set
-    from flows.planning import score_jobs as scored_partitions  # noqa: PLC0415  after the environment is set
+    from flows.planning.jobs import scorable  # noqa: PLC0415  after the environment is set
     from flows.planning.resolve import resolve  # noqa: PLC0415
+    from flows.planning.score_jobs import aggregate_job  # noqa: PLC0415
     from flows.runtime.endpoints import open_endpoints  # noqa: PLC0415
-    from tasks.metrics.steps import ItemScoreJob, score_partition  # noqa: PLC0415
+    from tasks.metrics.steps import score_partition  # noqa: PLC0415
     from tasks.models.cost.budget import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
+    from tasks.solvers.keys import InferJob  # noqa: PLC0415
     from tasks.solvers.run import Endpoint  # noqa: PLC0415
     from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
-    from tasks.solvers.steps import InferJob, infer_partition  # noqa: PLC0415
+    from tasks.solvers.steps import infer_partition  # noqa: PLC0415
 
     plan = await prepared_plan(size, folder, base_url)
     started = time.perf_counter()
     resolution = resolve(plan)
-    lake, rounds = resolution.lake, partitions.epochs_of(plan)
-
-    def infer_job(cell: partitions.EvalJob) -> InferJob:
-        parts = partitions.asked_parts(resolution, cell)
-        assert parts is not None  # noqa: S101  they have been built
-        return InferJob(cell.dataset, cell.entry, parts.options, parts.items, None, None, parts.keys, rounds)
+    lake = resolution.lake
 
     async def ask(job: InferJob, endpoint: Endpoint) -> None:
         resources = SolverResources({"tested": RoleModel(job.entry, endpoint.chat)})
         await infer_partition.fn(job, lake, resources, endpoint.pool, {"tested": Silent()})
 
     async with open_endpoints(resolution.plan, lake, Budget()) as endpoints:
-        jobs = [infer_job(cell) for cell in partitions.eval_jobs(resolution)]
+        jobs = [infer for job in resolution.jobs if (infer := job.infer_job())]
         await asyncio.gather(*(ask(job, endpoints[job.entry]) for job in jobs))
     asked = time.perf_counter()
-
-    def score_job(cell: partitions.EvalJob) -> ItemScoreJob:
-        ready = partitions.find_ready(resolution, cell)
-        assert ready is not None  # noqa: S101  it has just been asked
-        named = (cell.dataset, cell.entry.name, cell.setting, cell.selected.methods)
-        return ItemScoreJob(*named, ready.items, ready.answers, None, ready.item_scores)
-
-    scores = [score_job(cell) for cell in partitions.eval_jobs(resolution)]
+    scores = [one.score_job for one in scorable(resolution.jobs)]
     refs = await asyncio.gather(*(score_partition.fn(job, lake) for job in scores))
-    layers = await aggregate.fn(scored_partitions.aggregate_job(resolution, list(refs)), lake)
+    layers = await aggregate.fn(aggregate_job(resolution, list(refs)), lake)
     return Timed(asked - started, time.perf_counter() - asked, read_total(plan, layers))
 
 

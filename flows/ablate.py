@@ -9,9 +9,7 @@ from pydantic import ValidationError
 from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
-from flows.planning.jobs import eval_jobs, find_ready
 from flows.planning.resolve import name_run, resolve
-from flows.planning.score_jobs import aggregated_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.report import manifest_of
 from flows.runtime.artifacts import announce, publish_ablation
@@ -130,10 +128,7 @@ def within_budget(plan: Plan, spent: Sequence[Usage]) -> Plan:
 async def run_variant(variant: Variant, plan: Plan) -> VariantResult:
     """Build, infer and score one variant."""
     results: list[StageResult] = [await build_datasets(plan), await run_inference(plan), await score(plan)]
-    resolved = resolve(plan)
-    ready = [found for job in eval_jobs(resolved) if (found := find_ready(resolved, job))]
-    scored = [ref for found in ready if (ref := resolved.lake.find(found.item_scores))]
-    layers = aggregated_partitions(resolved, scored)
+    layers = {ref.layer: ref for ref in results[-1].refs}
     return VariantResult(variant, plan, VariantScores(variant, layers["raw_scores"], layers["normalized_scores"]), tuple(results))
 
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.planning.jobs import built_partitions
-from flows.planning.resolve import ResolvedPlan, SelectedDataset, resolve
+from flows.planning.jobs import ResolvedPlan, SelectedDataset
+from flows.planning.resolve import resolve
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
@@ -50,7 +50,7 @@ async def build_dataset(
             raise
         return [without_source(selected.spec, error)]
     run = run_step if may_travel(selected.spec) else run_here
-    job = BuildJob(selected.spec, built_partitions(resolved, selected), plan.sample, plan.seed, plan.contexts, required)
+    job = BuildJob(selected.spec, resolved.built_keys(selected), plan.sample, plan.seed, plan.contexts, required)
     built: list[PartitionRef] | Missing = await run(build_partition, job, resolved.lake, locator)
     return built if isinstance(built, list) else [built]
 

@@ -3,11 +3,10 @@
 import asyncio
 
 from flows.planning.capabilities import ensure_probed
-from flows.planning.jobs import eval_jobs
 from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, open_endpoints
-from flows.runtime.infer_jobs import InferResources, find_stored, infer_job, open_retriever, to_probe
+from flows.runtime.infer_jobs import InferResources, ask_and_judge, open_retriever, to_probe
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, StageResult
@@ -26,21 +25,19 @@ async def run_inference(plan: Plan) -> StageResult:
     await begin_run(plan)
     resolved = resolve(plan)
     resolved.lake.require_writable()
-    wanted = list(eval_jobs(resolved))
-    found = [find_stored(resolved, job) for job in wanted]
-    if all(found):
-        return StageResult.of(ref for refs in found for ref in refs or [])
+    found = [job.find(job.lake.find) for job in resolved.jobs]
+    if all(one and one.is_complete for one in found):
+        return StageResult.of(ref for one in found if one for ref in one.refs)
     await check_endpoints(resolved.plan)
     budget = open_budget(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
         resolved = resolve(plan)
-        wanted = list(eval_jobs(resolved))
     async with (
         open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
         open_retriever(resolved) as retriever,
         show_calls(plan.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
-        outcomes = await asyncio.gather(*(infer_job(resolved, job, resources) for job in wanted))
+        outcomes = await asyncio.gather(*(ask_and_judge(job, resources) for job in resolved.jobs))
     calls = sum((endpoint.counts for endpoint in set(endpoints.values())), CallCounts())
     return StageResult.of((outcome for group in outcomes for outcome in group), calls)

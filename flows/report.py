@@ -7,7 +7,8 @@ from typing import Any
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows.planning.resolve import ResolvedPlan, resolve
+from flows.planning.jobs import ResolvedPlan
+from flows.planning.resolve import resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import announce, publish_run, state_message

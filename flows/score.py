@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 
-from flows.planning.jobs import EvalJob, ScorableJob, eval_jobs, find_ready, unrated
-from flows.planning.resolve import ResolvedPlan, resolve
-from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job
+from flows.planning.jobs import EvalJob, JobPartitions, ResolvedPlan, scorable
+from flows.planning.resolve import resolve
+from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job, unrated
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import UsageError
 from schemas.lineage import Missing, PartitionRef, StageResult
 from schemas.plan import Plan
 from tasks.judging.steps import compare_judges
-from tasks.metrics.steps import ItemScoreJob, score_partition
+from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compare_settings, place_scores
 
 
@@ -29,49 +29,32 @@ async def score(plan: Plan) -> StageResult:
     await begin_run(plan)
     resolved = resolve(plan)
     resolved.lake.require_writable()
-    wanted = list(eval_jobs(resolved))
-    ready = [found for job in wanted if (found := find_ready(resolved, job))]
-    if not ready:
+    found = scorable(resolved.jobs)
+    if not found:
         raise nothing_to_score(plan)
     async with spread(plan) as run_step:
-        async with count_partitions("score", plan.title, len(ready)) as counter:
-            work = (counter.count(score_partition_of(resolved, found, run_step)) for found in ready)
+        async with count_partitions("score", plan.title, len(found)) as counter:
+            work = (counter.count(run_step(score_partition, one.score_job, resolved.lake)) for one in found)
             item_scores = await asyncio.gather(*work)
         layers = await run_step(aggregate, aggregate_job(resolved, item_scores), resolved.lake)
-        compared = await compare_parts(resolved, ready, item_scores, run_step)
-    present = {found.job for found in ready}
-    unasked = [without_replies(job) for job in wanted if job not in present]
-    return StageResult.of([*unasked, *unrated(resolved, ready), *item_scores, *layers, *compared])
+        compared = await compare_parts(resolved, found, item_scores, run_step)
+    present = {one.job for one in found}
+    unasked = [without_replies(job) for job in resolved.jobs if job not in present]
+    return StageResult.of([*unasked, *unrated(found), *item_scores, *layers, *compared])
 
 
 async def compare_parts(
-    resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef], run_step: RunStep
+    resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef], run_step: RunStep
 ) -> list[PartitionRef]:
     """Compare settings with `base`, lengths and depths, and judges, where there is anything to compare."""
-    gains, needles = gains_job(resolved, item_scores), needles_job(resolved, ready, item_scores)
-    agreement, lake = agreement_job(resolved, ready), resolved.lake
+    gains, needles = gains_job(resolved, item_scores), needles_job(resolved, found, item_scores)
+    agreement, lake = agreement_job(resolved, found), resolved.lake
     compared = [
         run_step(compare_settings, gains, lake) if gains else None,
         run_step(place_scores, needles, lake) if needles else None,
         run_step(compare_judges, agreement, lake) if agreement else None,
     ]
     return [await run for run in compared if run is not None]
-
-
-async def score_partition_of(resolved: ResolvedPlan, found: ScorableJob, run_step: RunStep) -> PartitionRef:
-    """Score the items of one job."""
-    job = ItemScoreJob(
-        dataset=found.job.dataset,
-        model=found.job.entry.name,
-        setting=found.job.setting,
-        methods=found.job.selected.methods,
-        items=found.items,
-        answers=found.answers,
-        judgements=found.judgements,
-        key=found.item_scores,
-    )
-    ref: PartitionRef = await run_step(score_partition, job, resolved.lake)
-    return ref
 
 
 def without_replies(job: EvalJob) -> Missing:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -16,7 +16,14 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import FORMER_ROLES, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
-from schemas.vocabulary import Profile, Runner, Setting, TooLong
+from schemas.vocabulary import Profile, Runner, TooLong
+
+Setting = Annotated[
+    str,
+    BeforeValidator(lambda name: name.replace("-", "_") if isinstance(name, str) else name),
+    Field(pattern=r"^[a-z0-9_]+$"),
+]
+"""How items are asked: a name in the registry of solvers, in whichever spelling."""
 
 SHOWN_MODELS = 2
 SHOWN_LENGTH = 40
@@ -54,6 +61,7 @@ FIELD_KINDS: Mapping[str, Kind] = {
     "too_long": "evaluation",
     "contexts": "evaluation",
     "retrieval": "evaluation",
+    "solvers": "evaluation",
     "bootstrap": "limit",
     "rank_incomplete": "limit",
     "budget": "limit",
@@ -90,6 +98,11 @@ class Plan(Frozen):
     contexts: ContextOptions = Field(default=ContextOptions(), title="Contexts", description="how long contexts are built")
     retrieval: RetrievalOptions = Field(
         default=RetrievalOptions(), title="Retrieval", description="how chunks are made, ranked and chosen"
+    )
+    solvers: dict[Setting, dict[str, Any]] = Field(
+        default_factory=dict,
+        exclude_if=lambda options: not options,  # so that a plan without them has the name it had before there were any
+        description="options of a setting's own, by setting",
     )
     sample: int = Field(default=300, ge=1, description="items per dataset; all if it has fewer")
     seed: int = Field(default=0, ge=0, description="of sampling and intervals")

@@ -62,9 +62,6 @@ segment of another emotion. `qa`: a question about a document. `es`: five aspect
 counselor's next reply in each stage of a dialogue. `ee`: living through a situation, in six steps.
 """
 
-Setting = Literal["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"]
-"""How items are asked. All but `base` need a long context; `retrieve_only` shows what was retrieved in place of the context."""
-
 Ranking = Literal["dense", "bm25", "fused"]
 """How chunks are ranked: by cosine of embeddings, by words, by reciprocal-rank fusion of both."""
 
@@ -128,7 +125,6 @@ QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LEVELS: tuple[Level, ...] = get_args(Level)
 LONG_TASKS: tuple[LongTask, ...] = get_args(LongTask)
-SETTINGS: tuple[Setting, ...] = get_args(Setting)
 RETRIEVAL_STAGES: tuple[RetrievalStage, ...] = get_args(RetrievalStage)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 OPTION_ROLES: tuple[OptionRole, ...] = get_args(OptionRole)

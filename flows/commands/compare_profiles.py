@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.commands.console import CommandResult, decimal, folded, label_system, text_table
-from flows.planning.jobs import eval_jobs, find_ready
+from flows.planning.jobs import scorable
 from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import on_server, run_to_end
 from flows.score import nothing_to_score, score, without_replies
@@ -103,9 +103,9 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
     named = profiled_blueprint(plan).datasets if plan.datasets is None else plan.datasets
     possible = plan.model_copy(update={"datasets": tuple(name for name in named if name not in gaps)})
     resolved = resolve(possible)
-    wanted, lake = list(eval_jobs(resolved)), resolved.lake
-    if not any(find_ready(resolved, job) for job in wanted):
-        unasked = [without_replies(job) for job in wanted]
+    lake = resolved.lake
+    if not scorable(resolved.jobs):
+        unasked = [without_replies(job) for job in resolved.jobs]
         empty = {layer: LAYERS[layer].create_empty() for layer in READ}
         return ProfileScores(empty, (*gaps.values(), *unasked))
     result: StageResult = await score(possible)

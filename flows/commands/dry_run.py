@@ -10,18 +10,8 @@ from rich.markup import escape
 from flows.build import build_datasets
 from flows.commands.console import CommandResult, numbers, text_table
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import (
-    AskedParts,
-    EvalJob,
-    asked_parts,
-    epochs_of,
-    eval_jobs,
-    find_items,
-    judgements_partition,
-    models_of,
-    planned_requests,
-)
-from flows.planning.resolve import ResolvedPlan, resolve
+from flows.planning.jobs import EvalJob, ResolvedPlan
+from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
@@ -40,7 +30,8 @@ from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TO
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import money, no_price
-from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled
+from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, plan_requests
+from tasks.solvers.keys import InferJob
 from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 
@@ -77,26 +68,26 @@ async def _run(plan: Plan) -> CommandResult:
     resolved = resolve(plan)
     resolved.lake.require_writable()
     missing = resolved.missing
-    if not all(find_items(resolved, selected) for selected in resolved.selected):
+    if not all(resolved.find_built(selected) for selected in resolved.selected):
         missing = (await on_server(lambda: build_datasets(plan))).missing
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
     basis = EstimateBasis(learn_from_lake(plan), table, tuple(names))
-    forecasts = [forecast for job in eval_jobs(resolved) for forecast in await _forecast_job(resolved, job, basis)]
+    forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
     return CommandResult(0, document, _forecast_view(document, forecasts, missing))
 
 
-async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
+async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     """Forecast what one dataset and model remain to be asked, and the judges about it; nothing without items."""
-    parts = asked_parts(resolved, job)
-    if parts is None:
+    infer = job.infer_job()
+    if infer is None:
         return []
-    found = parts.keys.find_all(resolved.lake)
-    forecasts = _stored(found[0], resolved.lake) if found else await _forecast_asked(resolved, job, parts, basis)
+    found = infer.keys.find_all(job.lake)
+    forecasts = _stored(found[0], job.lake) if found else await _forecast_asked(job, infer, basis)
     answers = found[1] if found else None
-    for judge in resolved.plan.judges(job.dataset) if job.selected.rubric else ():
-        expected = await _expect_judge(resolved, job, (parts.items, answers), judge, basis)
+    for judge in job.judges:
+        expected = await _expect_judge(job, (infer.items, answers), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
 
@@ -108,47 +99,39 @@ def _stored(responses: PartitionRef, lake: Lake) -> list[Forecast]:
     ]
 
 
-async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts, basis: EstimateBasis) -> list[Forecast]:
+async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -> list[Forecast]:
     """Forecast the calls about a job's items: to the model under test and to its helpers."""
-    models = models_of(resolved.plan, job)
     forecasts: list[Forecast] = []
-    for role, requests in (await planned_requests(resolved, job, parts)).items():
-        expected = _expect(resolved, requests, basis, basis.rate(models[role]))
-        if role != "tested" and parts.keys.written is not None:
+    for role, requests in (await plan_requests(infer, job.lake)).items():
+        entry = infer.models[role]
+        expected = _expect(job.lake, requests, basis, basis.rate(entry))
+        if role != "tested" and infer.keys.written is not None:
             expected = expected.model_copy(update={"upper_bound": True})
-        forecasts.append(Forecast(dataset=job.dataset, model=models[role].name, role=role, expected=expected))
+        forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
     return forecasts
 
 
-def _expect(resolved: ResolvedPlan, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
-    journaled = find_journaled(resolved.lake.state / JOURNAL, [request.key for request in requests])
+def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, rate: Rate | None) -> Expectation:
+    journaled = find_journaled(lake.state / JOURNAL, [request.key for request in requests])
     unsent = choose_unsent(requests, journaled)
     return expect_calls(unsent, basis.estimator, rate) + Expectation(in_journal=len(requests) - len(unsent))
 
 
 async def _expect_judge(
-    resolved: ResolvedPlan,
-    job: EvalJob,
-    asked: tuple[PartitionRef, PartitionRef | None],
-    judge: ModelEntry,
-    basis: EstimateBasis,
+    job: EvalJob, asked: tuple[PartitionRef, PartitionRef | None], judge: ModelEntry, basis: EstimateBasis
 ) -> Expectation:
-    (items, answers), lake, repeat = asked, resolved.lake, resolved.plan.judge_repeat
+    (items, answers), lake, repeat = asked, job.lake, job.resolved.plan.judge_repeat
     rubric = load_rubric(job.selected.rubric or "")
     rate, rows = basis.rate(judge), lake.read(items, Items)
     if answers is None:
-        requests = await plan_ratings(
-            ((ask.row, "") for ask in plan_epochs(rows, epochs_of(resolved.plan))), judge, rubric, repeat
-        )
+        requests = await plan_ratings(((ask.row, "") for ask in plan_epochs(rows, job.resolved.epochs)), judge, rubric, repeat)
         return _with_answers(expect_calls(requests, basis.estimator, rate), job, basis, rate)
-    key = judgements_partition(resolved, job, answers, judge)
-    stored = lake.find(key) if key else None
-    if stored is not None:
+    if stored := lake.find(job.judge_job(judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     by_item = {row["item_id"]: row for row in rows.iter_rows(named=True)}
     judged = judged_answers(lake.read(answers, Answers), rows).iter_rows(named=True)
     requests = await plan_ratings(((by_item[row["item_id"]], row["answer"]) for row in judged), judge, rubric, repeat)
-    return _expect(resolved, requests, basis, rate)
+    return _expect(lake, requests, basis, rate)
 
 
 def _with_answers(expected: Expectation, job: EvalJob, basis: EstimateBasis, rate: Rate | None) -> Expectation:

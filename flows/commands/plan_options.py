@@ -22,7 +22,6 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.roles import gather_roles
-from schemas.vocabulary import SETTINGS
 from tasks.models.cost.pricing import check_budget
 
 
@@ -67,7 +66,7 @@ class PlanOptions:
     )
     judge_base_url: Annotated[str | None, At("judge.base_url"), _option("server of the judge", JUDGE, "URL")] = None
     datasets: Annotated[str | None, At("datasets"), _option("only these, by commas", EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, At("settings"), _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, At("settings"), _option("such as base,rag,coem; default base", EVALUATED, "NAMES")] = None
     sample: Annotated[int | None, At("sample"), _option("items per dataset; default 300", EVALUATED)] = None
     seed: Annotated[int | None, At("seed"), _option("of sampling and intervals; default 0", EVALUATED)] = None
     repeat: Annotated[int | None, At("repeat"), _option("times each item is asked; default 1", EVALUATED)] = None

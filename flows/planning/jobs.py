@@ -1,234 +1,224 @@
-"""List the jobs of a plan and the keys of their partitions; each stage finds its inputs in the lake by fingerprint."""
+"""A resolved plan and its eval jobs: what each asks, reads and writes, and which of its partitions are in the lake."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
-from flows.planning.resolve import ResolvedPlan, SelectedDataset
-from schemas.chat import ChatRequest, ModelEntry
+from schemas.blueprint import Blueprint, MethodSpec
+from schemas.chat import ModelEntry
+from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.roles import JUDGE
-from schemas.tables.items import Items
-from schemas.usage import Role
-from schemas.vocabulary import Setting, TooLong
+from schemas.usage import TESTED, Role
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import load_rubric
+from tasks.judging.steps import JudgeJob
+from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.reference.scoring import reference_scores_key
-from tasks.retrieval.embedding import find_embedder
-from tasks.retrieval.ranking import RANKING_VERSION
-from tasks.solvers.chunk_rows import ChunkJob
-from tasks.solvers.forecast import plan_requests
-from tasks.solvers.keys import answers_key, chunks_key, long_key, long_settings, responses_key
-from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.longemotion.prompts import LongEmotionPrompts
-from tasks.solvers.longemotion.solve import SOLVERS_VERSION
+from tasks.metrics.steps import ItemScoreJob
+from tasks.solvers.keys import InferJob, answers_key
 from tasks.solvers.option_order import Epochs
-from tasks.solvers.prompts import Prompts
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions
-from tasks.solvers.steps import InferKeys, read_contexts
-from tasks.solvers.truncation import truncation_settings
 from tasks.sources.locating import Locator, source_sha256
 
+Find = Callable[[PartitionKey], PartitionRef | None]
+"""Looks a partition up: the complete one, or the latest whether or not calls of it failed."""
 
-class EvalJob(NamedTuple):
+
+@dataclass(frozen=True)
+class SelectedDataset:
+    """A dataset of the run with the methods that score it."""
+
+    spec: DatasetSpec
+    methods: tuple[MethodSpec, ...]
+
+    @property
+    def rubric(self) -> str | None:
+        """Return the rubric of its judged methods, if it has any."""
+        return next((method.rubric for method in self.methods if method.rubric), None)
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedPlan:
+    """A plan with its names looked up; in `plan`, every model's entry has its API capabilities."""
+
+    plan: Plan
+    blueprint: Blueprint
+    selected: tuple[SelectedDataset, ...]
+    missing: tuple[Missing, ...]
+    lake: Lake
+
+    @cached_property
+    def jobs(self) -> tuple["EvalJob", ...]:
+        """Every dataset x model x setting of the run.
+
+        Raises:
+            UsageError: the plan names no model.
+        """
+        self.plan.require_models()
+        return tuple(
+            EvalJob(self, selected, entry, setting)
+            for selected in self.selected
+            for entry in self.plan.models
+            for setting in self.plan.settings
+        )
+
+    @property
+    def epochs(self) -> Epochs:
+        """How often the plan asks each item."""
+        return Epochs(self.plan.permute, self.plan.seed, self.plan.repeat)
+
+    def built_keys(self, selected: SelectedDataset) -> ItemsKeys:
+        """Return where a dataset's sampled items are, and what is known of contexts built for them.
+
+        Raises:
+            SourceMissingError: a file that no hash pins, or a user's own, is not here.
+        """
+        plan = self.plan
+        hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
+        return items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
+
+    def find_built(self, selected: SelectedDataset) -> tuple[PartitionRef, PartitionRef | None] | None:
+        """Find a dataset's items and contexts; None if they are not built, or a file is not here that their key needs."""
+        try:
+            keys = self.built_keys(selected)
+        except SourceMissingError:
+            return None
+        items, contexts = self.lake.find(keys.items), self.lake.find(keys.contexts) if keys.contexts else None
+        return (items, contexts) if items and (contexts or not keys.contexts) else None
+
+
+@dataclass(frozen=True, eq=False)
+class EvalJob:
     """One dataset, model and setting: a partition in most layers."""
 
+    resolved: ResolvedPlan
     selected: SelectedDataset
     entry: ModelEntry
-    setting: Setting
+    setting: str
 
     @property
     def dataset(self) -> str:
         """Return the name of the dataset."""
         return self.selected.spec.id
 
+    @property
+    def lake(self) -> Lake:
+        """Return where its partitions are."""
+        return self.resolved.lake
+
     def missing(self, reason: str, next_step: str) -> Missing:
         """Record that this job yields no score."""
         return Missing(dataset=self.dataset, model=self.entry.name, setting=self.setting, reason=reason, next_step=next_step)
 
+    @property
+    def models(self) -> dict[Role, ModelEntry]:
+        """Return the model under test and its helpers, by role; where the plan names no helper, that model itself."""
+        roles = SOLVERS[self.setting].roles
+        helpers = {role: self.resolved.plan.role_model(role, self.dataset) or self.entry for role in roles}
+        return {TESTED: self.entry, **helpers}
 
-def eval_jobs(resolved: ResolvedPlan) -> Iterator[EvalJob]:
-    """Yield every dataset x model x setting of the run.
+    @property
+    def judges(self) -> tuple[ModelEntry, ...]:
+        """Return who rates the answers: the judge whose ratings count, then the panel; none if nothing is judged."""
+        return self.resolved.plan.judges(self.dataset) if self.selected.rubric else ()
 
-    Raises:
-        UsageError: the plan names no model.
+    def infer_job(self) -> InferJob | None:
+        """Return what is asked with what; None if the items are not built."""
+        built, plan = self.resolved.find_built(self.selected), self.resolved.plan
+        if built is None:
+            return None
+        solver = SOLVERS[self.setting]
+        options = SolverOptions(
+            self.setting,
+            plan.retrieval,
+            plan.contexts.length_demand,
+            plan.too_long or self.resolved.blueprint.too_long or "missing",
+            solver.read_options(plan.solvers.get(self.setting, {})),
+        )
+        planned = solver.plan(options, self.selected.spec.long_task, self.entry)
+        return InferJob(self.models, options, planned, *built, self.resolved.epochs)
+
+    def judge_job(self, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
+        """Return what a judge rates; only for a dataset that is judged."""
+        rubric, repeat = self.selected.rubric or "", self.resolved.plan.judge_repeat
+        key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
+        return JudgeJob(self.dataset, self.entry.name, rubric, judge, items, answers, key, repeat)
+
+    def find(self, find: Find) -> "JobPartitions | None":
+        """Find what the infer stage wrote of this job; None without replies and answers.
+
+        Args:
+            find: `find` of the lake, which passes over partitions in which a call failed, or its `find_latest`.
+        """
+        infer = self.infer_job()
+        responses = find(infer.keys.responses) if infer else None
+        answers = find(answers_key(responses)) if responses else None
+        if infer is None or responses is None or answers is None:
+            return None
+        keys = (infer.chunk_job.key if infer.chunk_job else None, infer.keys.retrievals, infer.keys.written)
+        ratings = tuple(find(self.judge_job(judge, infer.items, answers).key) for judge in self.judges)
+        behind = tuple(find(key) for key in keys if key)
+        return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings)
+
+
+@dataclass(frozen=True, eq=False)
+class JobPartitions:
+    """A job's partitions up to what its scores are computed from.
+
+    Attributes:
+        job: whose they are.
+        items: what was asked.
+        contexts: built for the items; null = none are.
+        behind: chunks and retrievals behind the replies; null = not there.
+        responses: the replies.
+        answers: what is scored.
+        ratings: one of each judge, the first counts; null = not rated.
     """
-    resolved.plan.require_models()
-    for selected in resolved.selected:
-        for entry in resolved.plan.models:
-            for setting in resolved.plan.settings:
-                yield EvalJob(selected, entry, setting)
-
-
-def built_partitions(resolved: ResolvedPlan, selected: SelectedDataset) -> ItemsKeys:
-    """Return where a dataset's sampled items are, and what is known of contexts built for them.
-
-    Raises:
-        SourceMissingError: a file that no hash pins, or a user's own, is not here.
-    """
-    plan = resolved.plan
-    hashes = source_sha256(selected.spec.files, Locator.for_mirror(plan.mirror))
-    return items_keys(selected.spec, hashes, plan.sample, plan.seed, plan.contexts)
-
-
-def find_items(resolved: ResolvedPlan, selected: SelectedDataset) -> PartitionRef | None:
-    """Find a dataset's sampled items; None if they are not built, or a file is not here without which their key is not known."""
-    try:
-        return resolved.lake.find(built_partitions(resolved, selected).items)
-    except SourceMissingError:
-        return None
-
-
-class AskedParts(NamedTuple):
-    """What one dataset, model and setting are asked with, and where its partitions are."""
-
-    items: PartitionRef
-    contexts: PartitionRef | None
-    """What is known of contexts built for the items; null = none are."""
-    options: SolverOptions
-    chunk_job: ChunkJob | None
-    """How the contexts are split; null = the setting does not retrieve from them."""
-    keys: InferKeys
-
-
-def asked_parts(resolved: ResolvedPlan, job: EvalJob) -> AskedParts | None:
-    """Find what a job reads and writes; None if its items are not built."""
-    items, plan = find_items(resolved, job.selected), resolved.plan
-    if items is None:
-        return None
-    options = SolverOptions(job.setting, plan.retrieval, plan.contexts.length_demand, too_long_of(resolved))
-    key_of_contexts = built_partitions(resolved, job.selected).contexts
-    if key_of_contexts is None:
-        prompts, epochs = Prompts.load().sha256, epochs_of(plan)
-        responses = responses_key(items, models_of(plan, job), job.setting, prompts, epochs, options.too_long)
-        return AskedParts(items, None, options, None, InferKeys(responses))
-    contexts = resolved.lake.find(key_of_contexts)
-    if contexts is None:
-        return None
-    return AskedParts(items, contexts, options, *_keys_with_contexts(resolved, job, options, (items, contexts)))
-
-
-def _keys_with_contexts(
-    resolved: ResolvedPlan, job: EvalJob, options: SolverOptions, built: tuple[PartitionRef, PartitionRef]
-) -> tuple[ChunkJob | None, InferKeys]:
-    """Return how contexts are split, and where replies and what was retrieved for them are."""
-    plan, retrieval, setting, task = resolved.plan, resolved.plan.retrieval, job.setting, job.selected.spec.long_task
-    if task is None:
-        raise AssertionError(f"{job.dataset} has contexts and no task")
-    parameters = choose_parameters(retrieval, task, setting, job.entry.name)
-    retrieves, written = parameters.retrieves, parameters.corpus == "written"
-    embedder = find_embedder(retrieval.embedder).identity if retrieves and retrieval.ranking != "bm25" else None
-    texts = {
-        "prompts_sha256": LongEmotionPrompts.load().sha256,
-        "solvers_version": SOLVERS_VERSION,
-        **({"ranking_version": RANKING_VERSION} if retrieves else {}),
-    }
-    settings = {
-        **long_settings(options, models_of(plan, job), embedder, texts),
-        **Epochs(repeat=plan.repeat).settings,
-        **truncation_settings(options.too_long),
-    }
-
-    def key(layer: str) -> PartitionKey:
-        return long_key(layer, job.entry, setting, settings, built)
-
-    chunk_job = None
-    if retrieves and not written:
-        size = None if parameters.corpus == "segments" else parameters.chunk_tokens
-        chunks = chunks_key(built[0], size, retrieval)
-        chunk_job = ChunkJob(built[0].key("dataset"), *built, size, retrieval.overlap_tokens, chunks)
-    return chunk_job, InferKeys(
-        responses=key("responses"),
-        retrievals=key("retrievals") if retrieves else None,
-        written=key("chunks") if retrieves and written else None,
-    )
-
-
-def models_of(plan: Plan, job: EvalJob) -> dict[Role, ModelEntry]:
-    """Return the model under test and its helpers, by role; where the plan names no helper, that model itself."""
-    helpers = {role: plan.role_model(role, job.dataset) or job.entry for role in SOLVERS[job.setting].roles}
-    return {"tested": job.entry, **helpers}
-
-
-async def planned_requests(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts) -> dict[Role, list[ChatRequest]]:
-    """Return the calls about a job's items, by role, as far as they are known beforehand; none is sent."""
-    entries = models_of(resolved.plan, job)
-    items, contexts = resolved.lake.read(parts.items, Items), read_contexts(resolved.lake, parts.contexts)
-    return await plan_requests(items, contexts, parts.chunk_job, entries, (parts.options, epochs_of(resolved.plan)))
-
-
-def epochs_of(plan: Plan) -> Epochs:
-    """Return how often the plan asks each item."""
-    return Epochs(plan.permute, plan.seed, plan.repeat)
-
-
-def too_long_of(resolved: ResolvedPlan) -> TooLong:
-    """Return what becomes of items longer than a model's context: as the plan says, else as the benchmark does."""
-    return resolved.plan.too_long or resolved.blueprint.too_long or "missing"
-
-
-def judgements_partition(
-    resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef, judge: ModelEntry | None = None
-) -> PartitionKey | None:
-    """Return the key of a judge's ratings of a job's answers, by default of the first one; None if nothing there is judged."""
-    judge, rubric = judge or resolved.plan.role_model(JUDGE, job.dataset), job.selected.rubric
-    if judge is None or rubric is None:
-        return None
-    return judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, resolved.plan.judge_repeat)
-
-
-class ScorableJob(NamedTuple):
-    """A job whose answers (and ratings, where it needs any) are in the lake."""
 
     job: EvalJob
     items: PartitionRef
+    contexts: PartitionRef | None
+    behind: tuple[PartitionRef | None, ...]
+    responses: PartitionRef
     answers: PartitionRef
-    judgements: PartitionRef | None
-    item_scores: PartitionKey
-    others: tuple[PartitionRef, ...] = ()
-    """Replies, contexts, chunks and retrievals behind the answers, and ratings by the panel, as far as they are there."""
+    ratings: tuple[PartitionRef | None, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether nothing of the job is left to ask or to rate."""
+        return None not in (*self.behind, *self.ratings)
+
+    @property
+    def refs(self) -> list[PartitionRef]:
+        """Return those that are there, inputs first."""
+        found = (self.items, self.contexts, *self.behind, self.responses, self.answers, *self.ratings)
+        return [ref for ref in found if ref]
+
+    @property
+    def judgements(self) -> PartitionRef | None:
+        """Return the ratings that count; null if nothing is judged, or not yet."""
+        return next(iter(self.ratings), None)
+
+    @property
+    def score_job(self) -> ItemScoreJob | None:
+        """Return what the item scores are computed from; None if ratings are missing that count."""
+        job, methods = self.job, self.job.selected.methods
+        if job.judges and self.judgements is None:
+            return None
+        if job.resolved.plan.profile == "reference":
+            key = reference_scores_key(self.answers, methods)
+        else:
+            key = item_scores_key(self.answers, [self.judgements] if self.judgements else [], methods)
+        names = (job.dataset, job.entry.name, job.setting, methods)
+        return ItemScoreJob(*names, self.items, self.answers, self.judgements, key)
 
 
-def find_ready(resolved: ResolvedPlan, job: EvalJob) -> ScorableJob | None:
-    """Find the job's inputs of the score stage; None if answers or ratings are not there."""
-    parts = asked_parts(resolved, job)
-    responses = resolved.lake.find_latest(parts.keys.responses) if parts else None
-    answers = resolved.lake.find_latest(answers_key(responses)) if responses else None
-    if parts is None or responses is None or answers is None:
-        return None
-    judged = judgements_partition(resolved, job, answers)
-    judgements = resolved.lake.find_latest(judged) if judged else None
-    if judged is not None and judgements is None:
-        return None
-    if resolved.plan.profile == "reference":
-        scores = reference_scores_key(answers, job.selected.methods)
-    else:
-        scores = item_scores_key(answers, [judgements] if judgements else [], job.selected.methods)
-    others = (*_contexts_behind(resolved, parts), responses, *_further_ratings(resolved, job, answers))
-    return ScorableJob(job, parts.items, answers, judgements, scores, others)
-
-
-def unrated(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> list[Missing]:
-    """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
-    gaps = []
-    for found in ready:
-        for judge in resolved.plan.judges(found.job.dataset)[1:]:
-            key = judgements_partition(resolved, found.job, found.answers, judge)
-            if key is not None and resolved.lake.find_latest(key) is None:
-                gaps.append(found.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it"))
-    return gaps
-
-
-def _contexts_behind(resolved: ResolvedPlan, parts: AskedParts) -> list[PartitionRef]:
-    keys = [parts.chunk_job.key if parts.chunk_job else None, parts.keys.retrievals, parts.keys.written]
-    found = [parts.contexts, *(resolved.lake.find_latest(key) for key in keys if key)]
-    return [ref for ref in found if ref]
-
-
-def _further_ratings(resolved: ResolvedPlan, job: EvalJob, answers: PartitionRef) -> list[PartitionRef]:
-    keys = [judgements_partition(resolved, job, answers, judge) for judge in resolved.plan.judges(job.dataset)[1:]]
-    return [ref for key in keys if key and (ref := resolved.lake.find_latest(key))]
+def scorable(jobs: Iterable[EvalJob]) -> list[JobPartitions]:
+    """Find those jobs whose answers, and the ratings that count, are in the lake."""
+    found = (job.find(job.lake.find_latest) for job in jobs)
+    return [partitions for partitions in found if partitions and partitions.score_job]

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
-from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec
+from flows.planning.jobs import ResolvedPlan, SelectedDataset
+from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.chat import ModelEntry
-from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
@@ -25,35 +24,11 @@ from tasks.metrics.reference.methods import reference_gap
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.longemotion.parameters import choose_parameters
-from tasks.solvers.registry import SOLVERS, require_role
+from tasks.solvers.registry import SOLVERS, find_solver, require_role
 from tasks.sources.choosing import choose_source
 from tasks.sources.locating import Locator
 
 MAX_MODELS_LENGTH = 40
-
-
-@dataclass(frozen=True)
-class SelectedDataset:
-    """A dataset of the run with the methods that score it."""
-
-    spec: DatasetSpec
-    methods: tuple[MethodSpec, ...]
-
-    @property
-    def rubric(self) -> str | None:
-        """Return the rubric of its judged methods, if it has any."""
-        return next((method.rubric for method in self.methods if method.rubric), None)
-
-
-@dataclass(frozen=True)
-class ResolvedPlan:
-    """A plan with its names looked up; in `plan`, every model's entry has its API capabilities."""
-
-    plan: Plan
-    blueprint: Blueprint
-    selected: tuple[SelectedDataset, ...]
-    missing: tuple[Missing, ...]
-    lake: Lake
 
 
 def resolve(plan: Plan) -> ResolvedPlan:
@@ -67,6 +42,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
         LakeError: if what was found about a model cannot be read.
     """
     blueprint = profiled_blueprint(plan)
+    _require_settings(plan)
     _require_roles(plan, blueprint)
     if plan.datasets is not None:
         _require_known(plan.datasets, blueprint)
@@ -94,6 +70,14 @@ def with_embedder(plan: Plan) -> Plan:
     if options.embedder != AUTO or not embeds(plan):
         return plan
     return plan.model_copy(update={"retrieval": options.model_copy(update={"embedder": resolve_auto()})})
+
+
+def _require_settings(plan: Plan) -> None:
+    """Raise UsageError if there is no such setting, or its options do not fit."""
+    for setting in plan.settings:
+        find_solver(setting).read_options(plan.solvers.get(setting, {}))
+    for setting in plan.solvers:
+        find_solver(setting, "solvers")
 
 
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from flows.planning.jobs import ScorableJob, eval_jobs, find_ready
-from flows.planning.resolve import ResolvedPlan
+from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
 from schemas.errors import UsageError
-from schemas.lineage import PartitionRef
+from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
 from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
@@ -27,30 +26,32 @@ def gains_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> Ag
     return aggregate_job(resolved, item_scores)
 
 
-def needles_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
-    """Return what the grid of lengths and depths is computed from; None if no context is long."""
-    contexts = dict.fromkeys(ref for found in ready for ref in found.others if ref.layer == "contexts")
+def needles_job(resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]) -> NeedlesJob | None:
+    """Return what the grid of lengths and depths is computed from; None if no contexts were built."""
+    contexts = dict.fromkeys(one.contexts for one in found if one.contexts)
     return NeedlesJob(resolved.blueprint.name, tuple(contexts), tuple(item_scores)) if contexts else None
 
 
-def agreement_job(resolved: ResolvedPlan, ready: Sequence[ScorableJob]) -> AgreementJob | None:
+def agreement_job(resolved: ResolvedPlan, found: Sequence[JobPartitions]) -> AgreementJob | None:
     """Return what the agreement of judges is computed from; None if no answer was rated twice."""
-    plan = resolved.plan
-    if plan.judge_repeat == 1 and all(len(plan.judges(selected.spec.id)) < 2 for selected in resolved.selected):  # noqa: PLR2004
+    judged = [one for one in found if one.judgements]
+    if not judged or (resolved.plan.judge_repeat == 1 and all(len(one.ratings) == 1 for one in judged)):
         return None
-    judged = [found for found in ready if found.judgements]
-    answers = tuple(found.answers for found in judged)
-    panel = [ref for found in judged for ref in found.others if ref.layer == "judgements"]
-    ratings = (*(found.judgements for found in judged if found.judgements), *panel)
-    items = tuple(dict.fromkeys(found.items for found in judged))
-    return AgreementJob(resolved.blueprint.name, items, answers, ratings) if judged else None
+    answers = tuple(one.answers for one in judged)
+    firsts = [one.ratings[0] for one in judged]
+    panel = [rating for one in judged for rating in one.ratings[1:]]
+    items = tuple(dict.fromkeys(one.items for one in judged))
+    return AgreementJob(resolved.blueprint.name, items, answers, tuple(ref for ref in (*firsts, *panel) if ref))
 
 
-def aggregated_partitions(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> dict[str, PartitionRef]:
-    """Find the aggregated layers over these item scores that are in the lake, by layer."""
-    aggregation = aggregate_job(resolved, item_scores)
-    found = {layer: resolved.lake.find(aggregation.key(layer)) for layer in AGGREGATED}
-    return {layer: ref for layer, ref in found.items() if ref is not None}
+def unrated(found: Sequence[JobPartitions]) -> list[Missing]:
+    """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
+    return [
+        one.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it")
+        for one in found
+        for judge, rating in zip(one.job.judges, one.ratings, strict=True)
+        if rating is None
+    ]
 
 
 def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
@@ -59,9 +60,10 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
     Raises:
         UsageError: if the scores of the plan are not in the lake.
     """
-    ready = [found for job in eval_jobs(resolved) if (found := find_ready(resolved, job))]
-    scored = [ref for found in ready if (ref := resolved.lake.find(found.item_scores))]
-    layers = aggregated_partitions(resolved, scored)
+    found, lake = scorable(resolved.jobs), resolved.lake
+    scored = [ref for one in found if (job := one.score_job) and (ref := lake.find(job.key))]
+    aggregation = aggregate_job(resolved, scored)
+    layers = [ref for layer in AGGREGATED if (ref := lake.find(aggregation.key(layer)))]
     if not scored or len(layers) < len(AGGREGATED):
         raise UsageError(
             "there are no scores to report",
@@ -70,9 +72,8 @@ def stored_partitions(resolved: ResolvedPlan) -> list[PartitionRef]:
             got=f"{len(layers)} of {len(AGGREGATED)} layers",
             next_step="run moodflow score with the same options first",
         )
-    inputs = [ref for found in ready for ref in (found.items, *found.others, found.answers, found.judgements) if ref]
     gains = gains_job(resolved, scored)
-    others = (needles_job(resolved, ready, scored), agreement_job(resolved, ready))
+    others = (needles_job(resolved, found, scored), agreement_job(resolved, found))
     keys = [*([gains.key("setting_gains")] if gains else []), *(one.key for one in others if one)]
-    compared = [ref for key in keys if (ref := resolved.lake.find(key))]
-    return [*dict.fromkeys(inputs), *scored, *layers.values(), *compared]
+    compared = [ref for key in keys if (ref := lake.find(key))]
+    return [*dict.fromkeys(ref for one in found for ref in one.refs), *scored, *layers, *compared]

@@ -1,4 +1,4 @@
-"""Run the jobs of the infer stage: split and retrieve for long items, ask, then judge where the dataset needs it."""
+"""Run the jobs of the infer stage: split contexts, ask, then judge where the dataset needs it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -6,17 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import (
-    EvalJob,
-    asked_parts,
-    epochs_of,
-    eval_jobs,
-    find_items,
-    judgements_partition,
-    models_of,
-    planned_requests,
-)
-from flows.planning.resolve import ResolvedPlan, embeds
+from flows.planning.jobs import EvalJob, ResolvedPlan
+from flows.planning.resolve import embeds
 from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
@@ -26,27 +17,17 @@ from schemas.retrieval import Retriever
 from schemas.usage import Usage
 from schemas.worker_pool import ProgressListener
 from tasks.judging.steps import JudgeJob, judge_partition
+from tasks.lake.lake import Lake
 from tasks.models.journal.table import JOURNAL
 from tasks.retrieval.embedding import BUNDLED, find_embedder
 from tasks.retrieval.engine import RetrievalEngine
 from tasks.retrieval.store import EMBEDDINGS
-from tasks.solvers.forecast import find_journaled
+from tasks.solvers.forecast import find_journaled, plan_requests
+from tasks.solvers.keys import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import Endpoint
 from tasks.solvers.state import RoleModel, SolverResources
-from tasks.solvers.steps import InferJob, chunk_partition, infer_partition
-
-
-def find_stored(resolved: ResolvedPlan, job: EvalJob) -> list[PartitionRef] | None:
-    """Find the job's complete partitions; None if something is left to ask."""
-    parts = asked_parts(resolved, job)
-    asked = parts.keys.find_all(resolved.lake) if parts else None
-    if parts is None or asked is None:
-        return None
-    judged = (judgements_partition(resolved, job, asked[1], judge) for judge in resolved.plan.judges(job.dataset))
-    keys = [key for key in (parts.chunk_job.key if parts.chunk_job else None, *judged) if key]
-    found = [ref for key in keys if (ref := resolved.lake.find(key))]
-    return [*asked, *found] if len(found) == len(keys) else None
+from tasks.solvers.steps import chunk_partition, infer_partition
 
 
 async def to_probe(plan: Plan, resolved: ResolvedPlan) -> list[ModelEntry]:
@@ -67,13 +48,13 @@ def _who(entry: ModelEntry) -> tuple[str, str]:
 
 
 async def _is_answered(entry: ModelEntry, resolved: ResolvedPlan) -> bool:
-    for job in eval_jobs(resolved):
-        parts = asked_parts(resolved, job)
-        if _who(job.entry) != _who(entry) or parts is None or resolved.lake.find(parts.keys.responses):
+    for job in resolved.jobs:
+        infer = job.infer_job()
+        if _who(job.entry) != _who(entry) or infer is None or resolved.lake.find(infer.keys.responses):
             continue
-        if parts.contexts is not None:
+        if infer.contexts is not None:
             return False
-        calls = {request.key for requests in (await planned_requests(resolved, job, parts)).values() for request in requests}
+        calls = {request.key for requests in (await plan_requests(infer, resolved.lake)).values() for request in requests}
         if len(find_journaled(resolved.lake.state / JOURNAL, list(calls))) < len(calls):
             return False
     return True
@@ -111,73 +92,39 @@ async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | No
         yield engine
 
 
-async def infer_job(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Results:
-    """Ask one job's items, retrieving where the setting does, and have every judge rate the replies where the dataset is judged.
-
-    Args:
-        resolved: the plan, its lake and datasets.
-        job: dataset, model and setting.
-        resources: of the run.
+async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
+    """Ask one job's items, retrieving where the setting does, and have every judge rate the answers where the dataset is judged.
 
     Returns:
         The partitions, or why there are none, and what they took.
     """
-    items = find_items(resolved, job.selected)
-    asked = await _ask(resolved, job, resources)
-    if items is None or asked is None:
+    infer = job.infer_job()
+    if infer is None:
         return [job.missing("its items are not built", "moodflow build says why")]
-    answers, others = asked
-    judges = resolved.plan.judges(job.dataset)
-    rated = await asyncio.gather(*(_judge(resolved, job, (items, answers), judge, resources) for judge in judges))
-    return [answers, *others, *(result for results in rated for result in results)]
-
-
-Asked = tuple[PartitionRef, Results] | None
-"""Answers, then the other partitions and what they took; None without items."""
-
-
-async def _ask(resolved: ResolvedPlan, job: EvalJob, resources: InferResources) -> Asked:
-    parts, retriever = asked_parts(resolved, job), resources.retriever
-    if parts is None:
-        return None
-    lake, plan = resolved.lake, resolved.plan
-    chunks: PartitionRef | None = None
-    if parts.chunk_job:
-        # The jobs of all models and settings share them.
-        async with resources.chunk_locks.setdefault(parts.chunk_job.key.fingerprint, asyncio.Lock()):
-            chunks = await run_here(chunk_partition, parts.chunk_job, lake, retriever)
-    infer = InferJob(
-        dataset=job.dataset,
-        entry=job.entry,
-        options=parts.options,
-        items=parts.items,
-        contexts=parts.contexts,
-        chunks=chunks,
-        keys=parts.keys,
-        epochs=epochs_of(plan),
+    answers, asked = await _ask(job, infer, resources)
+    rated = await asyncio.gather(
+        *(_judge(job.judge_job(judge, infer.items, answers), job.lake, resources) for judge in job.judges)
     )
-    entries = models_of(plan, job)
-    roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in entries.items()}
+    return [answers, *asked, *(result for results in rated for result in results)]
+
+
+async def _ask(job: EvalJob, infer: InferJob, resources: InferResources) -> tuple[PartitionRef, Results]:
+    """Return the answers, then the other partitions and what they took."""
+    chunks: list[PartitionRef] = []
+    if infer.chunk_job:
+        # The jobs of all models and settings share them.
+        async with resources.chunk_locks.setdefault(infer.chunk_job.key.fingerprint, asyncio.Lock()):
+            chunks = [await run_here(chunk_partition, infer.chunk_job, job.lake, resources.retriever)]
+    roles = {role: RoleModel(entry, resources.endpoints[entry].chat) for role, entry in infer.models.items()}
     counters = {role: UsageCounter(resources.listener) for role in roles}
-    pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, retriever)
-    responses, answers, *others = await run_here(infer_partition, infer, lake, solver_resources, pool, counters)
-    took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in entries.items() if counters[role].calls]
-    return answers, [responses, *others, *([chunks] if chunks else []), *(took or usage_of(responses, lake))]
+    pool, solver_resources = resources.endpoints[job.entry].pool, SolverResources(roles, resources.retriever)
+    responses, answers, *others = await run_here(infer_partition, infer, job.lake, solver_resources, pool, counters)
+    took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in infer.models.items() if counters[role].calls]
+    return answers, [responses, *others, *chunks, *(took or usage_of(responses, job.lake))]
 
 
-async def _judge(
-    resolved: ResolvedPlan,
-    job: EvalJob,
-    asked: tuple[PartitionRef, PartitionRef],
-    judge: ModelEntry,
-    resources: InferResources,
-) -> Results:
-    (items, answers), endpoint, counter = asked, resources.endpoints[judge], UsageCounter(resources.listener)
-    key = judgements_partition(resolved, job, answers, judge)
-    if key is None:
-        return []
-    repeat = resolved.plan.judge_repeat
-    rating = JudgeJob(job.dataset, job.entry.name, job.selected.rubric or "", judge, items, answers, key, repeat)
-    ref: PartitionRef = await run_here(judge_partition, rating, resolved.lake, endpoint.chat, endpoint.pool.do_all, counter)
-    took = [counter.usage(job.dataset, judge.name, "judge")] if counter.calls else usage_of(ref, resolved.lake)
+async def _judge(job: JudgeJob, lake: Lake, resources: InferResources) -> Results:
+    endpoint, counter = resources.endpoints[job.judge], UsageCounter(resources.listener)
+    ref: PartitionRef = await run_here(judge_partition, job, lake, endpoint.chat, endpoint.pool.do_all, counter)
+    took = [counter.usage(job.dataset, job.judge.name, "judge")] if counter.calls else usage_of(ref, lake)
     return [ref, *took]

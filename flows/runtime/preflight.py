@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from flows.planning.jobs import eval_jobs
-from flows.planning.resolve import ResolvedPlan, resolve
+from flows.planning.jobs import ResolvedPlan
+from flows.planning.resolve import resolve
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
-from flows.runtime.infer_jobs import find_stored
 from flows.runtime.prefect_flows import log
 from schemas.plan import Plan
 
@@ -26,7 +25,7 @@ async def check_plan(plan: Plan) -> tuple[str, ...]:
     resolved = resolve(plan)
     resolved.lake.require_writable()
     require_runner(plan)
-    if not all(find_stored(resolved, job) for job in eval_jobs(resolved)):
+    if not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved))
     return tuple(kept_here(resolved))

@@ -30,10 +30,10 @@ from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.scoring.steps import COMPARISONS_VERSION
-from tasks.solvers.keys import ANSWERS_VERSION, CHUNKS_VERSION, LONG_RESPONSES_VERSION, RESPONSES_VERSION
-from tasks.solvers.longemotion.prompts import LongEmotionPrompts
-from tasks.solvers.longemotion.solve import SOLVERS_VERSION
-from tasks.solvers.prompts import Prompts
+from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.keys import ANSWERS_VERSION
+from tasks.solvers.registry import code_behind
+from tasks.solvers.state import SolverCode
 from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.sources.choosing import sources
 from tasks.sources.locating import Locator, source_sha256
@@ -246,26 +246,30 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
 
 def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return those parts of a partition's settings that the code decides, as they would be now."""
-    parts = {VERSION: _version_of(ref.layer, settings)}
+    parts = {VERSION: _version_of(ref, settings)}
     if ref.layer in {"responses", "retrievals", "chunks"}:
-        long = "solvers_version" in settings
-        texts = LongEmotionPrompts.load().sha256 if long else Prompts.load().sha256
-        own = {"solvers_version": SOLVERS_VERSION, "ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION}
-        parts |= {**own, "too_long": TRUNCATION_VERSION, "prompts_sha256": texts}
+        parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
+        code = _code_of(ref, settings)
+        parts |= code.settings if code else {}
     parts |= {"long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer == "judgements":
         parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))
     return {name: value for name, value in parts.items() if name in settings}
 
 
-def _version_of(layer: str, settings: Mapping[str, Any]) -> str:
-    long = "solvers_version" in settings
+def _code_of(ref: PartitionRef, settings: Mapping[str, Any]) -> SolverCode | None:
+    return code_behind(dict(ref.place).get("setting", ""), settings)
+
+
+def _version_of(ref: PartitionRef, settings: Mapping[str, Any]) -> str:
+    code = _code_of(ref, settings)
+    asked = code.version if code else GONE
     versions = {
         "items": ITEMS_VERSION,
         "contexts": ITEMS_VERSION,
-        "chunks": LONG_RESPONSES_VERSION if long else CHUNKS_VERSION,
-        "retrievals": LONG_RESPONSES_VERSION,
-        "responses": LONG_RESPONSES_VERSION if long else RESPONSES_VERSION,
+        "chunks": asked if "setting" in dict(ref.place) else CHUNKS_VERSION,
+        "retrievals": asked,
+        "responses": asked,
         "answers": ANSWERS_VERSION,
         "judgements": JUDGEMENTS_VERSION,
         "agreements": AGREEMENTS_VERSION,
@@ -273,7 +277,7 @@ def _version_of(layer: str, settings: Mapping[str, Any]) -> str:
         "needle_scores": COMPARISONS_VERSION,
         "ablations": COMPARISONS_VERSION,
     }
-    return versions.get(layer, SCORING_VERSION)
+    return versions.get(ref.layer, SCORING_VERSION)
 
 
 def _rubric_sha256(name: str) -> str:

@@ -1,5 +1,7 @@
 """Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
 
+from tasks.solvers.registry import SOLVERS
+
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
@@ -81,23 +83,12 @@ def heat_step(score: float) -> int:
     return min(_HOTTEST, int(score // 10))
 
 
-SETTING_TITLES = {
-    "base": "Base",
-    "rag": "RAG",
-    "coem": "CoEM",
-    "self_rag": "Self-RAG",
-    "search_o1": "Search-o1",
-    "retrieve_only": "Retrieved only",
-}
-"""Settings as papers call them, in the order in which they are shown."""
-
-
 def setting_title(setting: str) -> str:
     """Name of a setting for readers."""
-    return SETTING_TITLES.get(setting, setting)
+    return SOLVERS[setting].title if setting in SOLVERS else setting
 
 
 def setting_order(setting: str) -> tuple[int, str]:
     """Return sort key: settings as they are shown, unknown ones last by name."""
-    known = list(SETTING_TITLES)
+    known = list(SOLVERS)
     return (known.index(setting) if setting in known else len(known), setting)

@@ -12,7 +12,6 @@ from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
 from schemas.tables.scores import AbilityScores, Totals
-from schemas.vocabulary import Setting
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.veto import rank_models, total_scores
 
@@ -70,7 +69,7 @@ class PaperTable:
     schema: type[dy.Schema]
     abilities: Mapping[str, PaperColumn]
     total: str
-    methods: Mapping[str, Setting] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
 
 
 TABLES = (

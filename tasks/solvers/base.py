@@ -1,4 +1,4 @@
-"""Setting `base`: ask an item as it is, in one message."""
+"""Setting `base`: ask an item as it is, in one message with the prompt of its question type."""
 
 from typing import NamedTuple
 

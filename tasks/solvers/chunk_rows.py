@@ -1,8 +1,7 @@
 """Split contexts; turn chunks into rows of `chunks` and back; find the chunk that holds the needle."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import dataframely as dy
 
@@ -11,31 +10,61 @@ from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.retrieval import Chunk, Retriever
-from schemas.tables.contexts import Chunks
-from tasks.solvers.state import CONTEXT
+from schemas.tables.contexts import Chunks, Contexts
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import Lake
+from tasks.solvers.state import CONTEXT, Chunking
 from tasks.text.tokens import count_tokens
 
 COPIED = ("text", "start", "end", "token_start", "token_end")
 """Fields of a chunk that `chunks` has under the same name."""
 
 
-@dataclass(frozen=True)
-class ChunkJob:
-    """Contexts of a dataset to split; `chunk_tokens` null = they come in segments."""
+CHUNKS_VERSION = "1"
+"""Bumped when a text is split differently."""
 
-    dataset: str
+
+class ChunkJob(NamedTuple):
+    """Contexts of a dataset to split."""
+
     items: PartitionRef
     contexts: PartitionRef
-    chunk_tokens: int | None
-    overlap_tokens: int
-    key: PartitionKey
+    chunking: Chunking
+
+    @property
+    def dataset(self) -> str:
+        """Return the name of the dataset."""
+        return self.items.key("dataset")
+
+    @property
+    def key(self) -> PartitionKey:
+        """Return the key of the chunks."""
+        tokens, overlap, legacy_bos = self.chunking
+        if tokens is None:
+            chunking, settings = "segments", {}
+        else:
+            settings = {"chunk_tokens": tokens, "overlap_tokens": overlap, "legacy_bos": legacy_bos}
+            chunking = f"{tokens}-{overlap}{'-bos' if legacy_bos else ''}"
+        place = {"dataset": self.dataset, "chunking": chunking}
+        return partition_key("chunks", place, settings, parents=[self.items.identity], version=CHUNKS_VERSION)
 
 
-async def split_context(item: Item, job: ChunkJob, retriever: Retriever) -> tuple[Chunk, ...]:
+def read_contexts(lake: Lake, contexts: PartitionRef | None) -> dict[str, Context]:
+    """Return what is known of contexts that were built, by item."""
+    if contexts is None:
+        return {}
+    found = {}
+    for row in lake.read(contexts, Contexts).iter_rows(named=True):
+        known = {name: value for name, value in row.items() if name in Context.model_fields}
+        found[row["item_id"]] = Context.model_validate({**known, "renamed": tuple(tuple(pair) for pair in row["renamed"])})
+    return found
+
+
+async def split_context(item: Item, chunking: Chunking, retriever: Retriever) -> tuple[Chunk, ...]:
     """Return the chunks of one item's context, or its segments."""
-    if job.chunk_tokens is None:
+    if chunking.chunk_tokens is None:
         return segments_of(item.options or ())
-    return await retriever.split(item.context or "", job.chunk_tokens, job.overlap_tokens)
+    return await retriever.split(item.context or "", chunking.chunk_tokens, chunking.overlap_tokens)
 
 
 def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:

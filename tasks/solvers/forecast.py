@@ -1,33 +1,33 @@
 """Forecast a partition: its requests, made with invented replies, which the journal answers, what the others would use."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.context import Context
 from schemas.folders import Folder
 from schemas.pricing import Rate
 from schemas.retrieval import Chunk, Ranked
 from schemas.tables.items import Items
-from schemas.usage import Expectation, Role
+from schemas.usage import TESTED, Expectation, Role
 from schemas.vocabulary import Language, Ranking
 from tasks.lake.errors import unreadable
 from tasks.lake.files import parquet_source
+from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.retrieval.chunking import split
-from tasks.solvers.chunk_rows import ChunkJob, split_context
-from tasks.solvers.option_order import Epochs, plan_epochs
+from tasks.solvers.chunk_rows import read_contexts, split_context
+from tasks.solvers.keys import InferJob
+from tasks.solvers.option_order import plan_epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import BuiltContexts, read_item
-from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
+from tasks.solvers.state import RoleModel, SolverResources
 
 KEYS_PER_STATEMENT = 500
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -66,26 +66,13 @@ class LastFirstRetriever:
         return tuple(Ranked(place) for place in reversed(range(len(texts))))
 
 
-async def plan_requests(
-    items: dy.DataFrame[Items],
-    contexts: Mapping[str, Context],
-    chunk_job: ChunkJob | None,
-    entries: Mapping[Role, ModelEntry],
-    how: tuple[SolverOptions, Epochs],
-) -> dict[Role, list[ChatRequest]]:
+async def plan_requests(job: InferJob, lake: Lake) -> dict[Role, list[ChatRequest]]:
     """Return the calls about a dataset's items in one setting, by role, as its solver makes them; none is sent.
 
     Those of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. A text
     that turns out too long for the model is asked again in shorter form under some policies; that is not known here.
-
-    Args:
-        items: what is asked.
-        contexts: what is known of contexts built for them, by item.
-        chunk_job: how the contexts are split; null = they are not.
-        entries: models by role.
-        how: setting with its options, and how often items are asked.
     """
-    options, epochs = how
+    solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
     calls: dict[Role, list[ChatRequest]] = {}
 
     def planned(role: Role, entry: ModelEntry) -> RoleModel:
@@ -93,22 +80,20 @@ async def plan_requests(
 
         async def note(request: ChatRequest) -> ChatReply:
             made.append(request)
-            if not contexts:
-                return ChatReply(failure="budget", error="not sent: this is a forecast")
-            invented = SOLVERS[options.setting].invented if role != "tested" else None
+            invented = solver.invented if role != TESTED else None
             return ChatReply(text=invented or write_at_length(len(made), entry.sampling.max_tokens))
 
         return RoleModel(entry, note)
 
-    retriever = LastFirstRetriever(options.retrieval.counts_bos)
-    resources = SolverResources({role: planned(role, entry) for role, entry in entries.items()}, retriever)
+    retriever = LastFirstRetriever(job.options.retrieval.counts_bos)
+    resources = SolverResources({role: planned(role, entry) for role, entry in job.models.items()}, retriever)
     chunks: dict[str, tuple[Chunk, ...]] = {}
-    if chunk_job is not None:
+    if job.plan.chunking is not None:
         for row in items.iter_rows(named=True):
-            chunks[row["item_id"]] = await split_context(read_item(row), chunk_job, retriever)
+            chunks[row["item_id"]] = await split_context(read_item(row), job.plan.chunking, retriever)
     built = BuiltContexts(contexts, chunks)
-    for presentation in plan_epochs(items, epochs):
-        await SOLVERS[options.setting].solve(built.item_of(presentation), options, resources, presentation.draw)
+    for presentation in plan_epochs(items, job.epochs):
+        await solver.solve(built.item_of(presentation), job.options, resources, presentation.draw)
     return {role: made for role, made in calls.items() if made}
 
 

@@ -1,129 +1,98 @@
-"""Keys of the partitions of the infer stage: chunks, responses and retrievals."""
+"""What one dataset, model and setting are asked with, and the keys of what comes of it."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.retrieval import RetrievalOptions
-from schemas.usage import Role
-from schemas.vocabulary import Setting, TooLong
+from schemas.usage import TESTED, Role
 from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import Lake
+from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.option_order import Epochs
-from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import SolverOptions
+from tasks.solvers.state import SolverOptions, SolverPlan
 from tasks.solvers.truncation import truncation_settings
-
-RESPONSES_VERSION = "4"
-"""Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
-
-LONG_RESPONSES_VERSION = "2"
-"""The same for items with a context built for them; solvers and prompts carry versions of their own."""
 
 ANSWERS_VERSION = "1"
 """Bumped when answers are taken otherwise from the same replies."""
 
-CHUNKS_VERSION = "1"
-"""Bumped when a text is split differently."""
 
-SEGMENTS = "segments"
-"""Chunking of a context that comes in segments: each is a chunk."""
+class InferKeys(NamedTuple):
+    """Where what a setting yields is written; null = the setting yields none of it."""
+
+    responses: PartitionKey
+    retrievals: PartitionKey | None = None
+    written: PartitionKey | None = None
+
+    def find_all(self, lake: Lake) -> list[PartitionRef] | None:
+        """Find everything that a setting yielded, the replies first, then the answers; None if something is missing."""
+        found = [lake.find(key) for key in self if key is not None]
+        answers = lake.find(answers_key(found[0])) if found[0] else None
+        refs = [ref for ref in (found[0], answers, *found[1:]) if ref]
+        return refs if len(refs) == len(found) + 1 else None
 
 
-def responses_key(
-    items: PartitionRef,
-    models: Mapping[Role, ModelEntry],
-    setting: str,
-    prompts_sha256: str,
-    epochs: Epochs,
-    too_long: TooLong = "missing",
-) -> PartitionKey:
-    """Return the key of one model's replies to one dataset's items under one setting.
+@dataclass(frozen=True)
+class InferJob:
+    """One dataset, model and setting to ask.
 
-    Token probabilities count only where they are asked for, the policy for too long items only where it cuts.
-
-    Args:
-        items: what is asked.
+    Attributes:
         models: the model under test and its helpers, by role.
-        setting: name of the setting.
-        prompts_sha256: hash of the prompt texts.
+        options: the setting and its parameters.
+        plan: of its solver.
+        items: to ask.
+        contexts: what is known of contexts that were built for them; null = none were.
         epochs: how often and in which orders of options items are asked.
-        too_long: policy for items longer than the model's context.
     """
-    entry = models["tested"]
-    settings = {
-        "model": entry.name,
-        **entry.meaning,
-        **_helper_settings(models),
-        "prompts_sha256": prompts_sha256,
-        **epochs.settings,
-        **({"token_probabilities": True} if entry.token_probabilities else {}),
-        **truncation_settings(too_long),
-    }
-    keys = {"dataset": items.key("dataset"), "model": entry.name, "setting": setting}
-    return partition_key("responses", keys, settings, parents=[items.identity], version=RESPONSES_VERSION)
+
+    models: Mapping[Role, ModelEntry]
+    options: SolverOptions
+    plan: SolverPlan
+    items: PartitionRef
+    contexts: PartitionRef | None = None
+    epochs: Epochs = field(default_factory=Epochs)
+
+    @property
+    def dataset(self) -> str:
+        """Return the name of the dataset."""
+        return self.items.key("dataset")
+
+    @property
+    def entry(self) -> ModelEntry:
+        """Return the model under test."""
+        return self.models[TESTED]
+
+    @property
+    def chunk_job(self) -> ChunkJob | None:
+        """Return how the contexts are split; null = they are not."""
+        if self.contexts is None or self.plan.chunking is None:
+            return None
+        return ChunkJob(self.items, self.contexts, self.plan.chunking)
+
+    @cached_property
+    def keys(self) -> InferKeys:
+        """Return where the replies are, and what else the solver yields."""
+        settings = {
+            "model": self.entry.name,
+            **self.entry.meaning,
+            **{role: {"model": helper.name, **helper.meaning} for role, helper in self.models.items() if role != TESTED},
+            **self.plan.code.settings,
+            **self.plan.settings,
+            **self.epochs.settings,
+            **truncation_settings(self.options.too_long),
+        }
+        place = {"dataset": self.dataset, "model": self.entry.name, "setting": self.options.setting}
+        parents = [ref.identity for ref in (self.items, self.contexts) if ref]
+
+        def key(layer: str) -> PartitionKey:
+            return partition_key(layer, place, settings, parents, self.plan.code.version)
+
+        further = (key(layer) if layer in self.plan.yields else None for layer in ("retrievals", "chunks"))
+        return InferKeys(key("responses"), *further)
 
 
 def answers_key(responses: PartitionRef) -> PartitionKey:
     """Return the key of the answers that one partition of replies comes to."""
     return partition_key("answers", dict(responses.place), {}, [responses.identity], ANSWERS_VERSION)
-
-
-def chunks_key(items: PartitionRef, chunk_tokens: int | None, options: RetrievalOptions) -> PartitionKey:
-    """Return the key of the chunks of a dataset's contexts.
-
-    Args:
-        items: hold the contexts.
-        chunk_tokens: longest chunk; null = the contexts come in segments.
-        options: overlap and how tokens are counted.
-    """
-    if chunk_tokens is None:
-        chunking, settings = SEGMENTS, {}
-    else:
-        settings = {"chunk_tokens": chunk_tokens, "overlap_tokens": options.overlap_tokens, "legacy_bos": options.counts_bos}
-        chunking = f"{chunk_tokens}-{options.overlap_tokens}{'-bos' if options.counts_bos else ''}"
-    place = {"dataset": items.key("dataset"), "chunking": chunking}
-    return partition_key("chunks", place, settings, parents=[items.identity], version=CHUNKS_VERSION)
-
-
-def long_settings(
-    options: SolverOptions, models: Mapping[Role, ModelEntry], embedder: str | None, texts: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return what changes the calls about a long item, besides the model under test.
-
-    Args:
-        options: the setting.
-        models: those that take part, by role.
-        embedder: identity of the model that ranks; null = nothing is ranked by meaning.
-        texts: versions and hashes of prompts and solvers.
-    """
-    retrieves = SOLVERS[options.setting].retrieves
-    retrieval = options.retrieval.model_dump(mode="json", exclude={"embedder"}) if retrieves else {}
-    return {
-        "length_demand": options.length_demand,
-        **dict(texts),
-        **({"retrieval": retrieval, "chunks_version": CHUNKS_VERSION} if retrieves else {}),
-        **({"embedder": embedder} if embedder else {}),
-        **_helper_settings(models),
-    }
-
-
-def _helper_settings(models: Mapping[Role, ModelEntry]) -> dict[str, Any]:
-    return {role: {"model": entry.name, **entry.meaning} for role, entry in models.items() if role != "tested"}
-
-
-def long_key(
-    layer: str, entry: ModelEntry, setting: Setting, settings: Mapping[str, Any], parents: tuple[PartitionRef, PartitionRef]
-) -> PartitionKey:
-    """Return the key of one model's responses to long items, or of the retrievals behind them, or of chunks of what it wrote.
-
-    Args:
-        layer: `responses`, `retrievals` or `chunks`.
-        entry: the model under test.
-        setting: how it is asked.
-        settings: of `long_settings`, how often items are asked and what becomes of too long ones.
-        parents: items and contexts.
-    """
-    place = {"dataset": parents[0].key("dataset"), "model": entry.name, "setting": setting}
-    resolved = {"model": entry.name, **entry.meaning, **settings}
-    return partition_key(layer, place, resolved, [ref.identity for ref in parents], LONG_RESPONSES_VERSION)

@@ -1,18 +1,33 @@
-"""The settings: how each asks items, whom it needs besides the model under test, and what it needs of the items."""
+"""The solvers: how items are asked in each setting, whom it needs besides the model under test, what its calls rest on."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
+from pydantic import ValidationError
+
+from schemas.base import Frozen
+from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.roles import JUDGES
-from schemas.usage import Role
-from schemas.vocabulary import Setting
+from schemas.usage import TESTED, Role
+from schemas.vocabulary import LongTask
 from tasks.solvers.base import direct
+from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
-from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.prompts import Prompts
-from tasks.solvers.state import AskedItem, Solve, SolverOptions, SolverOutput, SolverResources, state_answer
+from tasks.solvers.state import (
+    AskedItem,
+    PlanSolver,
+    Solve,
+    SolverCode,
+    SolverOptions,
+    SolverOutput,
+    SolverPlan,
+    SolverResources,
+    state_answer,
+)
 
 
 @dataclass(frozen=True)
@@ -21,44 +36,127 @@ class Solver:
 
     Attributes:
         setting: its name.
+        title: its name for readers.
         solve: asks one item.
+        codes: what its calls rest on; of several the first whose versions a key states.
+        plans: says how a dataset is asked; null = by its code and its options alone.
+        options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
         roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
         invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
     """
 
-    setting: Setting
+    setting: str
+    title: str
     solve: Solve
+    codes: tuple[SolverCode, ...]
+    plans: PlanSolver | None = None
+    options: type[Frozen] | None = None
     roles: Mapping[Role, str] = field(default_factory=dict)
-    retrieves: bool = True
+    retrieves: bool = False
     asks_again: bool = False
     invented: str | None = None
+
+    def plan(self, options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+        """Plan how a dataset's items are asked.
+
+        Args:
+            options: the setting and its parameters.
+            task: what is asked of contexts that are built for the items; null = there are none.
+            entry: the model under test.
+        """
+        if self.plans is not None:
+            return self.plans(options, task, entry)
+        return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
+
+    def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
+        """Return its own parameters as a plan gives them.
+
+        Raises:
+            UsageError: if it has none, or they are not of its type.
+        """
+        if self.options is None and not given:
+            return None
+        where, step = f"solvers.{self.setting}", "moodflow options lists them"
+        if self.options is None:
+            raise UsageError(f"setting {self.setting} has no options", where=where, got=", ".join(given), next_step=step)
+        try:
+            return self.options.model_validate(given)
+        except ValidationError as error:
+            raise UsageError(
+                f"the options of setting {self.setting} do not fit",
+                where=where,
+                expected=f"fields {', '.join(self.options.model_fields)}",
+                got=str(error),
+                next_step=step,
+            ) from error
+
+
+PLAIN = SolverCode("4", Prompts)
+"""Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
 
 async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
     if asked.context is not None:
-        return await solve(asked, options, resources, repetition)
-    tested = resources.roles["tested"]
+        return await longemotion.solve(asked, options, resources, repetition)
+    tested = resources.roles[TESTED]
     calls = (await direct(asked.item, tested.entry, Prompts.load(), tested.chat, repetition),)
     return SolverOutput(calls, state_answer(calls))
 
 
-SOLVERS: Mapping[Setting, Solver] = {
+def plan_as_it_is(options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+    """Plan the same. Token probabilities count only where they are asked for."""
+    if task is not None:
+        return longemotion.plan(options, task, entry)
+    return SolverPlan(PLAIN, {"token_probabilities": True} if entry.token_probabilities else {})
+
+
+def _retrieving(setting: str, title: str, **more: Any) -> Solver:
+    return Solver(setting, title, longemotion.solve, (longemotion.CODE,), longemotion.plan, retrieves=True, **more)
+
+
+SOLVERS: Mapping[str, Solver] = {
     solver.setting: solver
     for solver in (
-        Solver("base", ask_as_it_is, retrieves=False),
-        Solver("rag", solve),
-        Solver("coem", solve, {"sage": "enriches retrieved chunks (CoEM)"}),
-        Solver(
-            "self_rag", solve, {"critic": "says which retrieved chunks help (Self-RAG)"}, asks_again=True, invented=FAVOURABLE
+        Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is),
+        _retrieving("rag", "RAG"),
+        _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
+        _retrieving(
+            "self_rag",
+            "Self-RAG",
+            roles={"critic": "says which retrieved chunks help (Self-RAG)"},
+            asks_again=True,
+            invented=FAVOURABLE,
         ),
-        Solver("search_o1", solve, asks_again=True),
-        Solver("retrieve_only", solve),
+        _retrieving("search_o1", "Search-o1", asks_again=True),
+        _retrieving("retrieve_only", "Retrieved only"),
     )
 }
-"""One row per setting."""
+"""One row per setting, in the order in which they are shown."""
+
+
+def find_solver(setting: str, where: str = "--settings") -> Solver:
+    """Return the solver of a setting.
+
+    Raises:
+        UsageError: naming the nearest setting.
+    """
+    if setting in SOLVERS:
+        return SOLVERS[setting]
+    raise _unknown("setting", setting, tuple(SOLVERS), where, "moodflow run longemotion --settings base,rag")
+
+
+def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
+    """Return the code that the calls of a stored partition rest on; null if its setting is gone.
+
+    Args:
+        setting: of the partition.
+        settings: that its key was made of.
+    """
+    codes = SOLVERS[setting].codes if setting in SOLVERS else ()
+    return next((code for code in codes if code.versions.keys() <= settings.keys()), None)
 
 
 def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
@@ -74,6 +172,10 @@ def require_role(role: str, where: str) -> None:
         UsageError: naming the nearest one.
     """
     if role not in (known := (*JUDGES, *helper_roles())):
-        nearest = get_close_matches(role, known, n=1, cutoff=0.4)
-        step = f"did you mean {nearest[0]}?" if nearest else "for example --role judge=NAME@URL"
-        raise UsageError(f"there is no role {role}", where=where, expected=f"one of {', '.join(known)}", got=role, next_step=step)
+        raise _unknown("role", role, known, where, "for example --role judge=NAME@URL")
+
+
+def _unknown(what: str, got: str, known: tuple[str, ...], where: str, otherwise: str) -> UsageError:
+    nearest = get_close_matches(got, known, n=1, cutoff=0.4)
+    step = f"did you mean {nearest[0]}?" if nearest else otherwise
+    return UsageError(f"there is no {what} {got}", where=where, expected=f"one of {', '.join(known)}", got=got, next_step=step)

@@ -2,16 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
+from schemas.base import Frozen
 from schemas.chat import Chat, ChatMessage, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
-from schemas.vocabulary import RetrievalStage, Setting, TooLong
+from schemas.vocabulary import LongTask, RetrievalStage, TooLong
 from tasks.solvers.base import Call
+from tasks.solvers.prompts import PromptFolder
 
 CONTEXT = "context"
 """Corpus of the chunks of an item's own context."""
@@ -48,11 +50,59 @@ ModelRoles = Mapping[Role, RoleModel]
 class SolverOptions:
     """A setting and its parameters."""
 
-    setting: Setting
+    setting: str
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     length_demand: bool = True
     too_long: TooLong = "missing"
     """What becomes of items longer than the model's context."""
+
+    own: Frozen | None = None
+    """Parameters of a type that the solver states; null = it has none."""
+
+
+class Chunking(NamedTuple):
+    """How contexts are split; `chunk_tokens` null = they come in segments, each of which is a chunk."""
+
+    chunk_tokens: int | None
+    overlap_tokens: int
+    legacy_bos: bool = False
+
+
+@dataclass(frozen=True)
+class SolverCode:
+    """Code and texts that a solver's calls rest on: enters the keys of what it yields.
+
+    Attributes:
+        version: bumped when the same calls are recorded otherwise.
+        prompts: their texts, by hash; null = it takes them from the items.
+        versions: what else has a version of its own, by its name in a key's settings.
+    """
+
+    version: str
+    prompts: type[PromptFolder] | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return what of it changes the calls."""
+        return {**({"prompts_sha256": self.prompts.load().sha256} if self.prompts else {}), **self.versions}
+
+
+@dataclass(frozen=True)
+class SolverPlan:
+    """How a solver asks one dataset, as far as it is known before.
+
+    Attributes:
+        code: that its calls rest on.
+        settings: what else changes them, besides models, repetitions and truncation.
+        chunking: how contexts are split for it; null = they are not.
+        yields: layers it writes besides responses and answers: `retrievals`, `chunks` of what a model wrote.
+    """
+
+    code: SolverCode
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    chunking: Chunking | None = None
+    yields: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -179,3 +229,6 @@ class SolverResources:
 
 Solve = Callable[[AskedItem, SolverOptions, SolverResources, int], Awaitable[SolverOutput]]
 """Ask one item: from the item, the options, the models and the number of its calls among equal ones."""
+
+PlanSolver = Callable[[SolverOptions, LongTask | None, ModelEntry], SolverPlan]
+"""Plan how a dataset's items are asked: from the options, the task its contexts are built for, and the model under test."""

@@ -2,25 +2,24 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+import dataframely as dy
 import polars as pl
 
-from schemas.chat import ModelEntry
-from schemas.context import Context
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.errors import LakeError
+from schemas.lineage import PartitionRef
 from schemas.retrieval import Retriever
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
+from schemas.tables.contexts import Chunks, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
 from tasks.lake.lake import Lake
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, split_context
-from tasks.solvers.keys import answers_key
-from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
+from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
+from tasks.solvers.keys import InferJob, answers_key
+from tasks.solvers.option_order import Presentation, plan_epochs
 from tasks.solvers.run import BuiltContexts, Listeners, answer_rows, read_item, response_rows, run_solver
-from tasks.solvers.state import CONTEXT, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import CONTEXT, SolverOutput, SolverResources
 from tasks.steps import step, up_to_date
 
 
@@ -37,50 +36,28 @@ async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> An
     contexts = read_contexts(lake, job.contexts)
     for row in lake.read(job.items, Items).iter_rows(named=True):
         item = read_item(row)
-        chunks = await split_context(item, job, retriever)
+        chunks = await split_context(item, job.chunking, retriever)
         rows += chunk_rows(row["dataset"], row["item_id"], CONTEXT, chunks, mark_needle(chunks, item, contexts[row["item_id"]]))
     frame = pl.DataFrame(rows, schema=Chunks.create_empty().schema)
     return await asyncio.to_thread(lake.write, job.key, frame, Chunks)
 
 
-def read_contexts(lake: Lake, contexts: PartitionRef | None) -> dict[str, Context]:
-    """Return what is known of contexts that were built, by item."""
-    if contexts is None:
-        return {}
-    found = {}
-    for row in lake.read(contexts, Contexts).iter_rows(named=True):
-        known = {name: value for name, value in row.items() if name in Context.model_fields}
-        found[row["item_id"]] = Context.model_validate({**known, "renamed": tuple(tuple(pair) for pair in row["renamed"])})
-    return found
+def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
+    """Read the chunks of a job's contexts; null if they are not split.
 
-
-class InferKeys(NamedTuple):
-    """Where what a setting yields is written; null = the setting yields none of it."""
-
-    responses: PartitionKey
-    retrievals: PartitionKey | None = None
-    written: PartitionKey | None = None
-
-    def find_all(self, lake: Lake) -> list[PartitionRef] | None:
-        """Find everything that a setting yielded, the replies first, then the answers; None if something is missing."""
-        found = [lake.find(key) for key in self if key is not None]
-        answers = lake.find(answers_key(found[0])) if found[0] else None
-        refs = [ref for ref in (found[0], answers, *found[1:]) if ref]
-        return refs if len(refs) == len(found) + 1 else None
-
-
-@dataclass(frozen=True)
-class InferJob:
-    """One dataset, model and setting to ask; `contexts` and `chunks` are null where none are built for its items."""
-
-    dataset: str
-    entry: ModelEntry
-    options: SolverOptions
-    items: PartitionRef
-    contexts: PartitionRef | None
-    chunks: PartitionRef | None
-    keys: InferKeys
-    epochs: Epochs = field(default_factory=Epochs)
+    Raises:
+        LakeError: if they are not there.
+    """
+    if job.chunk_job is None:
+        return None
+    key = job.chunk_job.key
+    if (found := lake.find(key)) is None:
+        raise LakeError(
+            "contexts were not split before they are asked about",
+            where=f"{key.layer} of {job.dataset}",
+            next_step="run moodflow infer again",
+        )
+    return lake.read(found, Chunks)
 
 
 @step("{job.dataset}/{job.entry.name}/{job.options.setting}")
@@ -101,8 +78,8 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     if found := job.keys.find_all(lake):
         return up_to_date(found)
     presentations = plan_epochs(lake.read(job.items, Items), job.epochs)
-    chunks = read_chunks(lake.read(job.chunks, Chunks)) if job.chunks else {}
-    built = BuiltContexts(read_contexts(lake, job.contexts), chunks)
+    rows = chunks_of(job, lake)
+    built = BuiltContexts(read_contexts(lake, job.contexts), read_chunks(rows) if rows is not None else {})
     listeners["tested"].expect(len(presentations))
     outputs = await run_solver(presentations, built, job.options, resources, pool, listeners)
     # In a thread: calls of other partitions go on meanwhile.
@@ -137,8 +114,8 @@ def write_outputs(
 def retrieval_rows(job: InferJob, lake: Lake, outputs: Iterable[tuple[Presentation, SolverOutput]]) -> Iterator[dict[str, Any]]:
     """Return rows of `retrievals`."""
     needles: Mapping[tuple[str, int], bool | None] = {}
-    if job.chunks is not None:
-        marked = lake.read(job.chunks, Chunks).select("item_id", "chunk", "holds_needle")
+    if (rows := chunks_of(job, lake)) is not None:
+        marked = rows.select("item_id", "chunk", "holds_needle")
         needles = {(item_id, chunk): holds for item_id, chunk, holds in marked.iter_rows()}
     for presentation, one in outputs:
         for found in one.retrieved:

@@ -11,7 +11,7 @@ import pytest
 from flows.commands.plan_fields import plan_fields
 from tasks.solvers.longemotion.base import say
 from tasks.solvers.registry import SOLVERS, Solver
-from tasks.solvers.state import AskedItem, SolverOptions, SolverOutput, SolverResources, state_answer
+from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core
 from tests.model_server import ModelServer
@@ -91,7 +91,9 @@ async def ask_seeker_first(asked: AskedItem, options: SolverOptions, resources: 
 @pytest.fixture
 def seeker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A setting with a role that no module of the project knows."""
-    monkeypatch.setitem(SOLVERS, "rag", Solver("rag", ask_seeker_first, {"seeker": "tells of itself"}, retrieves=False))
+    monkeypatch.setitem(
+        SOLVERS, "rag", Solver("rag", "RAG", ask_seeker_first, (SolverCode("1"),), roles={"seeker": "tells of itself"})
+    )
     plan_fields.cache_clear()
     yield
     plan_fields.cache_clear()

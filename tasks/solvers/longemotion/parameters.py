@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from schemas.errors import UsageError
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LongTask, Preset, Setting
+from schemas.vocabulary import LongTask, Preset
 
 Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]
 FAMILIES: dict[LongTask, Family] = {
@@ -89,7 +89,7 @@ SELF_RAG_QA = QaRow(128, 8, 8)
 SEARCH_QA = QaRow(128, 4, SEARCH_HITS["qa"])
 
 
-def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: Setting, model: str) -> Parameters:
+def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: str, model: str) -> Parameters:
     """Choose what a setting works with; a number that the options give replaces that of the preset.
 
     Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
@@ -134,7 +134,7 @@ def choose_parameters(options: RetrievalOptions, long_task: LongTask, setting: S
     )
 
 
-def _qa_row(preset: Preset, setting: Setting, model: str) -> QaRow:
+def _qa_row(preset: Preset, setting: str, model: str) -> QaRow:
     if setting == "self_rag":
         return SELF_RAG_QA
     if setting == "search_o1":
@@ -145,13 +145,13 @@ def _qa_row(preset: Preset, setting: Setting, model: str) -> QaRow:
     return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
 
 
-def _top_k(family: Family, setting: Setting, qa: QaRow | None) -> int:
+def _top_k(family: Family, setting: str, qa: QaRow | None) -> int:
     if setting == "search_o1":
         return SEARCH_HITS[family]
     return qa.final_k if qa else RETRIEVED[family]
 
 
-def _initial_k(family: Family, setting: Setting, qa: QaRow | None, preset: Preset) -> int | None:
+def _initial_k(family: Family, setting: str, qa: QaRow | None, preset: Preset) -> int | None:
     if setting != "coem" or family == "ed":
         return None
     if family == "es" and preset == "code_2026_01":
@@ -159,7 +159,7 @@ def _initial_k(family: Family, setting: Setting, qa: QaRow | None, preset: Prese
     return qa.initial_k if qa else INITIAL[family]
 
 
-def _override(counts: ChunkCounts, options: RetrievalOptions, setting: Setting) -> ChunkCounts:
+def _override(counts: ChunkCounts, options: RetrievalOptions, setting: str) -> ChunkCounts:
     if counts.initial_k is None:
         return ChunkCounts(options.top_k or counts.top_k, None)
     # Options hold for all tasks of a run, so the number that is not given makes way for the one that is.

@@ -1,10 +1,15 @@
-"""Solve one long item in one setting: LongEmotion's Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
+"""Solve an item of LongEmotion in one setting: Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import count
+from typing import Any
 
-from schemas.vocabulary import Setting
+from schemas.chat import ModelEntry
+from schemas.vocabulary import LongTask
+from tasks.retrieval.embedding import find_embedder
+from tasks.retrieval.ranking import RANKING_VERSION
+from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.longemotion.base import build_messages, call_tested
 from tasks.solvers.longemotion.coem import retrieve_enriched
 from tasks.solvers.longemotion.emotion_expression import express
@@ -14,17 +19,57 @@ from tasks.solvers.longemotion.rag import context_pool, context_queries, retriev
 from tasks.solvers.longemotion.search_o1 import SearchQuery, SearchResult, Turn, Wording, converse, look_up
 from tasks.solvers.longemotion.self_rag import retrieve_criticised
 from tasks.solvers.longemotion.state import Query, Retrieve, Retrieved, SolverState, built_context
-from tasks.solvers.state import AskedItem, Pool, SolverOptions, SolverOutput, SolverResources, first_failed, state_answer
+from tasks.solvers.state import (
+    AskedItem,
+    Chunking,
+    Pool,
+    SolverCode,
+    SolverOptions,
+    SolverOutput,
+    SolverPlan,
+    SolverResources,
+    first_failed,
+    state_answer,
+)
 
-SOLVERS_VERSION = "1"
-"""Bumped when a setting asks or records otherwise; prompt texts carry their own hash."""
+CODE = SolverCode("2", LongEmotionPrompts, {"solvers_version": "1"})
+"""Bumped when rows are recorded otherwise, or a setting asks otherwise; prompt texts carry their own hash."""
 
-RETRIEVERS: Mapping[Setting, Retrieve] = {
+RETRIEVERS: Mapping[str, Retrieve] = {
     "rag": retrieve_chunks,
     "retrieve_only": retrieve_chunks,
     "coem": retrieve_enriched,
     "self_rag": retrieve_criticised,
 }
+
+
+def plan(options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+    """Plan how a task is asked.
+
+    Args:
+        options: the setting and its parameters.
+        task: what is asked of the contexts.
+        entry: the model under test, whose name chooses parameters.
+
+    Raises:
+        UsageError: if the parameters do not fit each other, or the embedding model is not here.
+    """
+    if task is None:
+        raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
+    retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
+    settings: dict[str, Any] = {"length_demand": options.length_demand}
+    if options.setting != "base":
+        settings |= {"retrieval": retrieval.model_dump(mode="json", exclude={"embedder"}), "chunks_version": CHUNKS_VERSION}
+    if not parameters.retrieves:
+        return SolverPlan(CODE, settings)
+    settings |= {"ranking_version": RANKING_VERSION}
+    if retrieval.ranking != "bm25":
+        settings |= {"embedder": find_embedder(retrieval.embedder).identity}
+    if parameters.corpus == "written":
+        return SolverPlan(CODE, settings, yields=frozenset({"retrievals", "chunks"}))
+    tokens = None if parameters.corpus == "segments" else parameters.chunk_tokens
+    chunking = Chunking(tokens, retrieval.overlap_tokens, retrieval.counts_bos)
+    return SolverPlan(CODE, settings, chunking, frozenset({"retrievals"}))
 
 
 async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:

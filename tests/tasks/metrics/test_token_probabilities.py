@@ -17,8 +17,9 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.answers import answers_of_replies
-from tasks.solvers.keys import responses_key
-from tasks.solvers.option_order import Epochs, plan_epochs
+from tasks.solvers.keys import InferJob
+from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method
 from tests.tasks.rows import answer, answers, item, items
@@ -57,7 +58,9 @@ async def score_asked(row: dict[str, Any], sent: Any, metric: Metric, folder: Pa
                 answered = await ask_base(plan_epochs(table), entry, chat, pool)
     assert (server.calls, chat.counts.from_journal) == (1, 1)
     built = lake.write(partition_key("items", {"dataset": "own"}, {}, parents=[], version="1"), table, Items)
-    stored = lake.write(responses_key(built, {"tested": entry}, "base", "0" * 64, Epochs()), answered, Responses)
+    stored = lake.write(
+        InferJob({"tested": entry}, SolverOptions("base"), SolverPlan(SolverCode("1")), built).keys.responses, answered, Responses
+    )
     read = lake.read(stored, Responses)
     score = score_items(table, answers_of_replies(read, None), None, method(metric)).row(0, named=True)
     return Sent(server.bodies[0], read["token_logprobs"].to_list()[0], score["parsed_answer"], score["value"])

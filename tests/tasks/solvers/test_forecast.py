@@ -8,10 +8,15 @@ import pytest
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
 from schemas.pricing import Rate
+from schemas.tables.items import Items
+from tasks.lake.fingerprint import partition_key
+from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.cost.budget import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.solvers.forecast import choose_unsent, expect_calls, find_journaled, learn_from_lake, plan_requests
+from tasks.solvers.keys import InferJob
 from tasks.solvers.option_order import Epochs
+from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions
 from tests.tasks.models.making_calls import request
 from tests.tasks.rows import item, items
@@ -20,9 +25,12 @@ ENTRY = ModelEntry(name="org/m", base_url="http://localhost/v1")
 ITEM = item("i-1", "single_choice", question="How is she?", options=["glad", "sad"], gold_indices=[1])
 
 
-async def test_requests_are_those_of_the_solver() -> None:
-    how = (SolverOptions("base"), Epochs(repeat=2))
-    calls = (await plan_requests(items(ITEM), {}, None, {"tested": ENTRY}, how))["tested"]
+async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
+    lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("base")
+    built = lake.write(partition_key("items", {"dataset": "d"}, {}, parents=[], version="1"), items(ITEM), Items)
+    plan = SOLVERS["base"].plan(options, None, ENTRY)
+    job = InferJob({"tested": ENTRY}, options, plan, built, epochs=Epochs(repeat=2))
+    calls = (await plan_requests(job, lake))["tested"]
     assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 

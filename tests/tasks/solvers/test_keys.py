@@ -1,39 +1,43 @@
-"""What partitions of long items are made of."""
+"""What the partitions of the infer stage are made of."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from schemas.api_capabilities import Sampling
+from schemas.base import Frozen
 from schemas.chat import ModelEntry
+from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.retrieval import RetrievalOptions
-from schemas.usage import Role
-from schemas.vocabulary import Setting
-from tasks.solvers import keys
-from tasks.solvers.keys import chunks_key, long_key, long_settings
+from schemas.vocabulary import LongTask
+from tasks.solvers.chunk_rows import ChunkJob
+from tasks.solvers.keys import InferJob
+from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.option_order import Epochs
-from tasks.solvers.state import SolverOptions
-from tasks.solvers.truncation import truncation_settings
+from tasks.solvers.prompts import Prompts
+from tasks.solvers.registry import SOLVERS, Solver
+from tasks.solvers.state import Chunking, SolverCode, SolverOptions
 from tests.tasks.rows import partition
 
 CORE = ModelEntry(name="m", base_url="http://localhost/v1")
 SAGE = ModelEntry(name="s", base_url="http://localhost/v1")
-TEXTS = {"prompts_sha256": "3" * 64, "solvers_version": "1"}
-
-
 BUILT = (partition("items"), partition("contexts"))
 
 
-def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
-    options = SolverOptions(setting, changed.get("options", RetrievalOptions()), changed.get("length_demand", True))
-    helpers: dict[Role, ModelEntry] = {"sage": changed.get("sage", SAGE)} if setting == "coem" else {}
-    settings = {
-        **long_settings(options, helpers, changed.get("embedder", "minilm-1"), changed.get("texts", TEXTS)),
-        **Epochs(repeat=changed.get("repeat", 1)).settings,
-        **truncation_settings(changed.get("too_long", "missing")),
-    }
-    return long_key(layer, changed.get("entry", CORE), setting, settings, changed.get("built", BUILT))
+def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> PartitionKey:
+    entry = changed.get("entry", CORE)
+    models = {"tested": entry, **({"sage": changed.get("sage", SAGE)} if setting == "coem" else {})}
+    limits = (changed.get("length_demand", True), changed.get("too_long", "missing"))
+    options = SolverOptions(setting, changed.get("options", RetrievalOptions(embedder="minilm")), *limits)
+    plan = SOLVERS[setting].plan(options, changed.get("task", "qa"), entry)
+    plan = replace(plan, code=replace(plan.code, **changed.get("code", {})))
+    items, contexts = changed.get("built", BUILT)
+    keys = InferJob(models, options, plan, items, contexts, Epochs(repeat=changed.get("repeat", 1))).keys
+    found = {"responses": keys.responses, "retrievals": keys.retrievals, "chunks": keys.written}[layer]
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -43,14 +47,13 @@ def key(setting: Setting = "coem", layer: str = "responses", **changed: Any) -> 
         {"options": RetrievalOptions(ranking="bm25")},
         {"options": RetrievalOptions(preset="code_2026_01")},
         {"options": RetrievalOptions(legacy_bos=True)},
-        {"embedder": "other"},
-        {"embedder": None},
         {"sage": ModelEntry(name="t", base_url="http://localhost/v1")},
         {"sage": SAGE.model_copy(update={"sampling": Sampling(seed=1)})},
         {"entry": CORE.model_copy(update={"sampling": Sampling(max_tokens=9)})},
         {"length_demand": False},
-        {"texts": {**TEXTS, "prompts_sha256": "4" * 64}},
-        {"texts": {**TEXTS, "solvers_version": "2"}},
+        {"code": {"prompts": Prompts}},
+        {"code": {"versions": {"solvers_version": "next"}}},
+        {"code": {"version": "next"}},
         {"repeat": 2},
         {"too_long": "cut_middle"},
         {"built": (partition("items", "5"), BUILT[1])},
@@ -69,50 +72,70 @@ def test_what_changes_the_replies_changes_the_key(changed: dict[str, Any]) -> No
     [
         {"sage": SAGE.model_copy(update={"concurrency": 1})},
         {"entry": CORE.model_copy(update={"timeout_s": 1.0})},
-        # What its name stands for is the embedder's identity.
-        {"options": RetrievalOptions(embedder="minilm")},
+        # No name of an embedding model is one of them: its identity is, where it ranks.
+        {"setting": "base", "options": RetrievalOptions(embedder="bge-m3", top_k=3, preset="code_2026_01")},
     ],
     ids=str,
 )
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
-    assert key(**changed).fingerprint == key().fingerprint
-
-
-def test_base_knows_nothing_of_retrieval() -> None:
-    changed = key("base", options=RetrievalOptions(top_k=3, preset="code_2026_01"), embedder=None)
-    assert changed.fingerprint == key("base", embedder=None).fingerprint
+    assert key(**changed).fingerprint == key(changed.get("setting", "coem")).fingerprint
 
 
 def test_where_they_are() -> None:
     assert key().place == (("dataset", "d"), ("model", "m"), ("setting", "coem"))
-    assert dict(chunks_key(BUILT[0], 128, RetrievalOptions()).place) == {"dataset": "d", "chunking": "128-50"}
-    assert dict(chunks_key(BUILT[0], 128, RetrievalOptions(legacy_bos=True)).place)["chunking"] == "128-50-bos"
-    assert dict(chunks_key(BUILT[0], None, RetrievalOptions()).place)["chunking"] == "segments"
+    assert dict(chunks().place) == {"dataset": "d", "chunking": "128-50"}
+    assert dict(chunks(legacy_bos=True).place)["chunking"] == "128-50-bos"
+    assert dict(chunks(chunk_tokens=None).place)["chunking"] == "segments"
+    assert key("rag", "chunks", task="ee").place == (("dataset", "d"), ("model", "m"), ("setting", "rag"))
+
+
+def chunks(**changed: Any) -> PartitionKey:
+    return ChunkJob(
+        changed.pop("items", BUILT[0]), BUILT[1], Chunking(**{"chunk_tokens": 128, "overlap_tokens": 50, **changed})
+    ).key
 
 
 def test_chunks_are_shared_by_whatever_splits_alike() -> None:
-    first = chunks_key(BUILT[0], 128, RetrievalOptions())
-    same = chunks_key(BUILT[0], 128, RetrievalOptions(top_k=3, ranking="bm25", embedder="minilm"))
-    assert same.fingerprint == first.fingerprint
-    others = [
-        chunks_key(BUILT[0], 64, RetrievalOptions()),
-        chunks_key(BUILT[0], 128, RetrievalOptions(overlap_tokens=20)),
-        chunks_key(BUILT[0], 128, RetrievalOptions(legacy_bos=True)),
-        chunks_key(partition("items", "5"), 128, RetrievalOptions()),
-    ]
-    assert len({one.fingerprint for one in (first, *others)}) == 5
-    # The preset of the released code counts tokens as that does.
-    released = chunks_key(BUILT[0], 128, RetrievalOptions(preset="code_2026_01"))
-    assert released.fingerprint == others[2].fingerprint
+    others = [chunks(chunk_tokens=64), chunks(overlap_tokens=20), chunks(legacy_bos=True), chunks(items=partition("items", "5"))]
+    assert len({one.fingerprint for one in (chunks(), *others)}) == 5
     # Segments are what they are.
-    assert (
-        chunks_key(BUILT[0], None, RetrievalOptions()).fingerprint
-        == chunks_key(BUILT[0], None, RetrievalOptions(overlap_tokens=20)).fingerprint
-    )
+    assert chunks(chunk_tokens=None).fingerprint == chunks(chunk_tokens=None, overlap_tokens=20).fingerprint
+
+
+def test_a_solver_states_how_a_task_is_split_and_what_it_yields() -> None:
+    def planned(setting: str, task: LongTask, **options: Any) -> tuple[Chunking | None, set[str]]:
+        plan = SOLVERS[setting].plan(SolverOptions(setting, RetrievalOptions(embedder="minilm", **options)), task, CORE)
+        return plan.chunking, set(plan.yields)
+
+    assert planned("rag", "qa") == (Chunking(128, 50), {"retrievals"})
+    # The preset of the released code counts tokens as that does.
+    assert planned("rag", "qa", preset="code_2026_01") == (Chunking(512, 50, legacy_bos=True), {"retrievals"})
+    assert planned("coem", "ed") == (Chunking(None, 50), {"retrievals"})
+    assert planned("rag", "ee") == (None, {"retrievals", "chunks"})
+    # Earlier stages of a conversation never retrieve, as published.
+    assert planned("rag", "mc1") == planned("base", "qa") == (None, set())
+
+
+def test_a_solver_of_ones_own_is_known_by_its_code_and_options() -> None:
+    class Turns(Frozen):
+        turns: int = 4
+
+    solver = Solver("talk", "Talk", SOLVERS["base"].solve, (SolverCode("1", Prompts),), options=Turns)
+
+    def own(given: dict[str, Any]) -> PartitionKey:
+        options = SolverOptions("talk", own=solver.read_options(given))
+        return InferJob({"tested": CORE}, options, solver.plan(options, None, CORE), BUILT[0]).keys.responses
+
+    assert own({}).settings["options"] == {"turns": 4}
+    assert own({"turns": 4}) == own({}) != own({"turns": 5})
+    with pytest.raises(UsageError, match="the options of setting talk do not fit"):
+        own({"turn": 5})
+    with pytest.raises(UsageError, match="setting base has no options"):
+        SOLVERS["base"].read_options({"turns": 4})
 
 
 def test_chunks_of_another_version_are_other_retrievals(monkeypatch: pytest.MonkeyPatch) -> None:
     retrieved, base = key("rag"), key("base")
-    monkeypatch.setattr(keys, "CHUNKS_VERSION", "next")
+    monkeypatch.setattr(longemotion, "CHUNKS_VERSION", "next")
     assert key("rag") != retrieved
     assert key("base") == base

@@ -17,10 +17,12 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import direct
-from tasks.solvers.keys import responses_key
+from tasks.solvers.keys import InferJob
 from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
 from tasks.solvers.prompts import Prompts, build_messages, choose_sampling
+from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
+from tasks.solvers.state import SolverOptions
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry
 from tests.tasks.rows import item, partition
@@ -154,7 +156,9 @@ ENTRY = ModelEntry(name="m", base_url="http://localhost/v1")
 
 def key(epochs: Epochs | None = None, **changed: Any) -> PartitionKey:
     entry = ModelEntry.model_validate(ENTRY.model_dump() | changed)
-    return responses_key(ITEMS, {"tested": entry}, "base", "3" * 64, epochs or Epochs())
+    options = SolverOptions("base")
+    plan = SOLVERS["base"].plan(options, None, entry)
+    return InferJob({"tested": entry}, options, plan, ITEMS, epochs=epochs or Epochs()).keys.responses
 
 
 @pytest.mark.parametrize(

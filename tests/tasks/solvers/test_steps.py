@@ -10,20 +10,18 @@ import pytest
 
 from schemas.chat import ChatReply, ModelEntry
 from schemas.lineage import PartitionRef
-from schemas.retrieval import RetrievalOptions
 from schemas.tables.contexts import Chunks, Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Responses
-from schemas.vocabulary import Setting
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import CodeVersion, Lake
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.base import Call
-from tasks.solvers.chunk_rows import ChunkJob
-from tasks.solvers.keys import chunks_key, long_key, long_settings
+from tasks.solvers.chunk_rows import ChunkJob, read_contexts
+from tasks.solvers.keys import InferJob
 from tasks.solvers.run import solve_item
-from tasks.solvers.state import AskedItem, ModelRoles, SolverOptions, SolverResources
-from tasks.solvers.steps import InferJob, InferKeys, chunk_partition, infer_partition, read_contexts
+from tasks.solvers.state import AskedItem, Chunking, ModelRoles, SolverCode, SolverOptions, SolverPlan, SolverResources
+from tasks.solvers.steps import chunk_partition, infer_partition
 from tests.tasks.rows import frame, item, items, partition
 from tests.tasks.solvers.longemotion.long_items import EE, QA
 from tests.tasks.solvers.longemotion.scripted_roles import FAILED, ScriptedModel, WordRetriever, saying
@@ -71,23 +69,19 @@ def refs_of(state: Any) -> Any:
     return getattr(state, "data", state)
 
 
+CHUNKING = Chunking(64, 8)
+
+
 def split_job(built: tuple[PartitionRef, PartitionRef]) -> ChunkJob:
-    return ChunkJob(DATASET, *built, 64, 8, chunks_key(built[0], 64, RetrievalOptions(overlap_tokens=8)))
+    return ChunkJob(*built, CHUNKING)
 
 
-def job(
-    built: tuple[PartitionRef, PartitionRef], chunks: PartitionRef | None, setting: Setting, *, own: bool = False
-) -> InferJob:
+def job(built: tuple[PartitionRef, PartitionRef], setting: str, *, own: bool = False) -> InferJob:
     entry = ModelEntry(name="core", base_url="http://core.test/v1")
-    options = SolverOptions(setting, RetrievalOptions())
-    settings = long_settings(options, {}, None, {})
-
-    def key(layer: str) -> Any:
-        return long_key(layer, entry, setting, settings, built)
-
-    retrieves = setting != "base"
-    keys = InferKeys(key("responses"), key("retrievals") if retrieves else None, key("chunks") if own else None)
-    return InferJob(DATASET, entry, options, *built, chunks, keys)
+    yields = {"base": [], "rag": ["retrievals", *(["chunks"] if own else [])]}.get(setting, [])
+    chunking = CHUNKING if setting == "rag" and not own else None
+    plan = SolverPlan(SolverCode("1"), chunking=chunking, yields=frozenset(yields))
+    return InferJob({"tested": entry}, SolverOptions(setting), plan, *built)
 
 
 def resources(model: ScriptedModel) -> SolverResources:
@@ -110,7 +104,7 @@ async def test_what_was_built_is_read_as_it_was(lake: Lake) -> None:
 async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
     built = build(lake, QA)
     chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
-    (responses, answers, retrievals), listener = await infer(lake, job(built, chunks, "rag"), ScriptedModel(saying("exposure")))
+    (responses, answers, retrievals), listener = await infer(lake, job(built, "rag"), ScriptedModel(saying("exposure")))
     rows, table = lake.read(retrievals, Retrievals), lake.read(chunks, Chunks)
     assert table.height == len(QA.chunks)
     assert rows.join(table, on=["dataset", "item_id", "corpus", "chunk"]).height == rows.height == len(QA.chunks)
@@ -126,7 +120,7 @@ async def test_retrievals_name_chunks_that_are_there(lake: Lake) -> None:
 async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake: Lake) -> None:
     built = build(lake, EE)
     refs, listener = await infer(
-        lake, job(built, None, "rag", own=True), ScriptedModel(saying("one", "two", "three", "four", "five", "six"))
+        lake, job(built, "rag", own=True), ScriptedModel(saying("one", "two", "three", "four", "five", "six"))
     )
     responses, _, retrievals, written = refs
     assert [ref.layer for ref in refs] == ["responses", "answers", "retrievals", "chunks"]
@@ -138,8 +132,8 @@ async def test_what_a_model_wrote_itself_is_kept_and_its_calls_are_expected(lake
 
 async def test_a_failed_call_leaves_every_partition_incomplete(lake: Lake) -> None:
     built = build(lake, QA)
-    chunks = await plain(chunk_partition)(split_job(built), lake, WordRetriever())
-    asked = job(built, chunks, "rag")
+    await plain(chunk_partition)(split_job(built), lake, WordRetriever())
+    asked = job(built, "rag")
     refs, _ = await infer(lake, asked, ScriptedModel(saying(FAILED)))
     assert [ref.complete for ref in refs] == [False, False, False]
     again = ScriptedModel(saying("exposure"))
@@ -165,10 +159,10 @@ async def test_an_item_that_the_model_finds_too_long_is_cut_and_asked_again() ->
     assert call.left_out_characters > 0
 
 
-async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
+async def solve_cut(setting: str, model: ScriptedModel, sage: ScriptedModel) -> tuple[tuple[Call, ...], int]:
     """The calls of one item under a policy that cuts, and how often the Sage was asked."""
     nowhere = partition("items", place=(("dataset", DATASET),))
-    options = replace(job((nowhere, nowhere), None, setting).options, too_long="cut_start")
+    options = replace(job((nowhere, nowhere), setting).options, too_long="cut_start")
     roles: ModelRoles = {"tested": model.role_model(), "sage": sage.role_model()}
     solved = await solve_item(QA, options, SolverResources(roles, WordRetriever()), 0)
     return solved.calls, len(sage.asked)
@@ -177,7 +171,7 @@ async def solve_cut(setting: Setting, model: ScriptedModel, sage: ScriptedModel)
 async def test_what_is_complete_is_asked_no_second_time(lake: Lake) -> None:
     built = build(lake, QA)
     first, second = ScriptedModel(saying("exposure")), ScriptedModel(saying("never"))
-    done, _ = await infer(lake, job(built, None, "base"), first)
-    found, listener = await infer(lake, job(built, None, "base"), second)
+    done, _ = await infer(lake, job(built, "base"), first)
+    found, listener = await infer(lake, job(built, "base"), second)
     assert (len(first.asked), len(second.asked), listener.expected) == (1, 0, 0)
     assert refs_of(found) == done

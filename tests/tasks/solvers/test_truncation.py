@@ -1,5 +1,7 @@
 """Items longer than the model's context: where they are cut, how often they are asked again, and what is recorded."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +14,9 @@ from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.client import HttpChat
 from tasks.models.http.failures import FAILURE_KINDS, read_max_context
 from tasks.solvers.base import Call, direct
-from tasks.solvers.keys import responses_key
-from tasks.solvers.option_order import Epochs
+from tasks.solvers.keys import InferJob
 from tasks.solvers.prompts import Prompts
+from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tasks.solvers.truncation import (
     MARKS,
     MOST_TRIES,
@@ -262,10 +264,11 @@ ITEMS = partition("items")
 def test_a_policy_that_cuts_is_part_of_the_key_and_the_default_is_not_named() -> None:
     model = ModelEntry(name="m", base_url="http://localhost/v1")
     keys = {
-        policy: responses_key(ITEMS, {"tested": model}, "base", "3" * 64, Epochs(), policy)
-        for policy in ("missing", "cut_middle", "cut_start")
+        policy: InferJob(
+            {"tested": model}, SolverOptions("base", too_long=policy), SolverPlan(SolverCode("1")), ITEMS
+        ).keys.responses
+        for policy in get_args(TooLong)
     }
-    assert keys["missing"] == responses_key(ITEMS, {"tested": model}, "base", "3" * 64, Epochs())
     assert "too_long" not in keys["missing"].settings
     assert len({key.fingerprint for key in keys.values()}) == 3
     assert keys["cut_start"].settings["too_long"] == {"policy": "cut_start", "version": TRUNCATION_VERSION}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
 from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.usage import Role
-from schemas.vocabulary import Language, Ranking, Setting
+from schemas.vocabulary import Language, Ranking
 from tasks.solvers.base import Call
 from tasks.solvers.longemotion.solve import solve
 from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
@@ -114,7 +114,7 @@ class ScriptedRoles:
     async def solve(
         self,
         long_item: AskedItem,
-        setting: Setting,
+        setting: str,
         options: RetrievalOptions | None = None,
         *,
         repetition: int = 0,

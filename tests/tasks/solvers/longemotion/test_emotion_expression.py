@@ -6,7 +6,6 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import Setting
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tests.tasks.solvers.longemotion.long_items import EE
 from tests.tasks.solvers.longemotion.scripted_roles import (
@@ -61,7 +60,7 @@ def many_lines() -> ScriptedModel:
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("demand", [True, False])
-async def test_six_turns_with_the_same_demands_in_every_setting(setting: Setting, *, demand: bool) -> None:
+async def test_six_turns_with_the_same_demands_in_every_setting(setting: str, *, demand: bool) -> None:
     roles = ScriptedRoles(many_lines())
     solved = await roles.solve(EE, setting, length_demand=demand, repetition=1)
     assert len(transcript(solved)) == 6

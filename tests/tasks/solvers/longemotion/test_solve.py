@@ -11,7 +11,7 @@ from schemas.context import ASPECTS
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
-from schemas.vocabulary import LongTask, Setting
+from schemas.vocabulary import LongTask
 from tasks.solvers.longemotion.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.solvers.longemotion.long_items import EC, ED, EE, ES, FIRM, HISTORY, LAST, MC, QA, SEGMENTS, TOWER, long_item
@@ -97,7 +97,7 @@ MC_FOUND = """[1] Client: worry 0
 [4] Client: worry 3"""
 
 
-CASES: list[tuple[AskedItem, str, dict[Setting, str]]] = [
+CASES: list[tuple[AskedItem, str, dict[str, str]]] = [
     (
         EC,
         EC_SYSTEM,
@@ -155,7 +155,7 @@ CASES: list[tuple[AskedItem, str, dict[Setting, str]]] = [
 
 @pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
 @pytest.mark.parametrize(("asked", "system", "users"), CASES, ids=[asked.item_id for asked, *_ in CASES])
-async def test_the_very_messages(asked: AskedItem, system: str, users: dict[Setting, str], setting: Setting) -> None:
+async def test_the_very_messages(asked: AskedItem, system: str, users: dict[str, str], setting: str) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(asked, setting)
     (call,) = transcript(solved)
@@ -197,7 +197,7 @@ async def test_rows_have_every_rank_and_say_what_stands_in_the_prompt() -> None:
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked: asked.item_id)
-async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked: AskedItem, setting: Setting) -> None:
+async def test_ranks_are_contiguous_and_kept_is_what_stands_in_the_prompt(asked: AskedItem, setting: str) -> None:
     looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
     replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
     roles = ScriptedRoles(ScriptedModel(saying(*replies)))
@@ -274,7 +274,7 @@ async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions
 
 @pytest.mark.parametrize("task", ["mc1", "mc2", "mc3"])
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1"])
-async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongTask, setting: Setting) -> None:
+async def test_earlier_stages_of_a_conversation_are_asked_as_in_base(task: LongTask, setting: str) -> None:
     roles = ScriptedRoles()
     solved = await roles.solve(long_item(task, MC.item), setting)
     base = await ScriptedRoles().solve(long_item(task, MC.item), "base")
@@ -295,7 +295,7 @@ async def test_the_first_message_of_a_dialogue_has_no_history() -> None:
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
 @pytest.mark.parametrize("asked", [QA, ED, MC, ES, EC], ids=lambda asked: asked.item_id)
-async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: Setting) -> None:
+async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: str) -> None:
     roles = ScriptedRoles()
     with pytest.raises(UsageError, match="has no chunks") as caught:
         await roles.solve(replace(asked, chunks=()), setting)
@@ -305,7 +305,7 @@ async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: Setting
 
 @pytest.mark.parametrize("setting", ["coem", "self_rag"])
 @pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: AskedItem, setting: Setting) -> None:
+async def test_models_under_test_and_repetitions_share_what_helpers_say(asked: AskedItem, setting: str) -> None:
     one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
     await one.solve(asked, setting)
     await other.solve(asked, setting, repetition=2)
@@ -344,7 +344,7 @@ async def test_a_call_has_the_entry_s_sampling_and_dialect_and_the_item_s_repeti
         (ES, "search_o1", 400),
     ],
 )
-async def test_the_embedded_model_has_short_limits(asked: AskedItem, setting: Setting, limit: int) -> None:
+async def test_the_embedded_model_has_short_limits(asked: AskedItem, setting: str, limit: int) -> None:
     def embedded() -> ScriptedModel:
         return ScriptedModel(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
 
