@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from flows.build import build_datasets
 from flows.infer import run_inference
 from flows.planning.capabilities import quirks_for
+from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import name_run, resolve
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.report import manifest_of
@@ -63,20 +64,19 @@ async def ablate(request: AblationRequest) -> RunManifest:
         request: what is varied in which plan.
     """
     started = datetime.now(UTC)
-    await begin_run(request.plan, request.name)
+    resolved = await begin_run(request.plan, request.name)
     variants = list(read_variants(request))
-    warn([warning for _, plan in variants for warning in await check_plan(plan)])
+    warn([warning for _, plan in variants for warning in await check_plan(resolve(plan))])
     for _, plan in variants:
         check_budget(plan)
     evaluated: list[VariantResult] = []
     for variant, plan in variants:
         spent = [row for one in evaluated for result in one.results for row in result.usage]
         evaluated.append(await run_variant(variant, within_budget(plan, spent)))
-    resolved = resolve(request.plan)
     lake = resolved.lake
     job = AblationJob(request.name, resolved.blueprint, tuple(one.scores for one in evaluated))
     table: PartitionRef = await run_here(collect_ablation, job, lake)
-    manifest = describe_ablation(request, evaluated, table, started)
+    manifest = describe_ablation(request, resolved, evaluated, table, started)
     await write_ablation_files(AblationReportJob(manifest, table), lake)
     await publish_ablation(manifest, table, lake)
     announce(manifest, None)
@@ -133,17 +133,17 @@ async def run_variant(variant: Variant, plan: Plan) -> VariantResult:
 
 
 def describe_ablation(
-    request: AblationRequest, evaluated: list[VariantResult], table: PartitionRef, started: datetime
+    request: AblationRequest, resolved: ResolvedPlan, evaluated: list[VariantResult], table: PartitionRef, started: datetime
 ) -> RunManifest:
     """Return the manifest of the run.
 
     Args:
         request: what was varied.
+        resolved: the plan that was varied.
         evaluated: of each variant.
         table: partition of `ablations`.
         started: when the run began.
     """
-    resolved = resolve(request.plan)
     results = [result for one in evaluated for result in one.results]
     refs = dict.fromkeys(ref for result in results for ref in result.refs)
     missing: dict[Missing, None] = dict.fromkeys(gap for result in results for gap in result.missing)

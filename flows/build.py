@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
-from flows.planning.resolve import resolve
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
@@ -22,9 +21,7 @@ async def build_datasets(plan: Plan) -> StageResult:
     Reads source files (mirror, cache or download); writes `items`, `contexts` and `items_rejected`. A dataset whose partition
     exists is not built again.
     """
-    await begin_run(plan)
-    resolved = resolve(plan)
-    resolved.lake.require_writable()
+    resolved = await begin_run(plan)
     locator = Locator.for_mirror(plan.mirror)
     async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.selected)) as counter:
         work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)

@@ -7,7 +7,7 @@ from flows.planning.resolve import resolve
 from flows.planning.usage import open_budget
 from flows.runtime.endpoints import check_endpoints, open_endpoints
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, open_retriever, to_probe
-from flows.runtime.prefect_flows import begin_run, moodflow_flow
+from flows.runtime.prefect_flows import begin_run, moodflow_flow, share_resolved
 from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, StageResult
 from schemas.plan import Plan
@@ -22,9 +22,7 @@ async def run_inference(plan: Plan) -> StageResult:
     every partition is there, no server is started or spoken to. A model that was never probed is, before its first call that the
     journal does not answer: what it wants otherwise is remembered in the lake.
     """
-    await begin_run(plan)
-    resolved = resolve(plan)
-    resolved.lake.require_writable()
+    resolved = await begin_run(plan)
     found = [job.find(job.lake.find) for job in resolved.jobs]
     if all(one and one.is_complete for one in found):
         return StageResult.of(ref for one in found if one for ref in one.refs)
@@ -32,6 +30,7 @@ async def run_inference(plan: Plan) -> StageResult:
     budget = open_budget(resolved.plan)
     if await ensure_probed(resolved.lake.state, await to_probe(plan, resolved), budget):
         resolved = resolve(plan)
+        share_resolved(plan, resolved)
     async with (
         open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
         open_retriever(resolved) as retriever,

@@ -30,8 +30,8 @@ async def refresh(plan: Plan) -> State[RunManifest]:
         plan: what to evaluate.
     """
     started = datetime.now(UTC)
-    await begin_run(plan)
-    warn(await check_plan(plan))
+    resolved = await begin_run(plan)
+    warn(await check_plan(resolved))
     check_budget(plan)  # a budget that cannot be kept is refused now, not after the build
     built: StageResult = await build_datasets(plan)
     inferred: StageResult = await run_inference(plan)

@@ -8,7 +8,6 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.planning.jobs import ResolvedPlan
-from flows.planning.resolve import resolve
 from flows.planning.score_jobs import stored_partitions
 from flows.planning.usage import complete_usage, priced, prices_used, read_prices
 from flows.runtime.artifacts import announce, publish_run, state_message
@@ -35,9 +34,7 @@ async def report(request: ReportRequest) -> State[RunManifest]:
     Args:
         request: the plan and what only the run itself knows.
     """
-    await begin_run(request.plan)
-    resolved = resolve(request.plan)
-    resolved.lake.require_writable()
+    resolved = await begin_run(request.plan)
     manifest = describe(request, resolved, stored_partitions(resolved))
     job = ReportJob(manifest, resolved.blueprint, backdrop_of(resolved.blueprint))
     await run_here(write_report_files, job, resolved.lake)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 from flows.planning.jobs import EvalJob, JobPartitions, ResolvedPlan, scorable
-from flows.planning.resolve import resolve
 from flows.planning.score_jobs import aggregate_job, agreement_job, gains_job, needles_job, unrated
 from flows.runtime.prefect_flows import RunStep, begin_run, moodflow_flow, spread
 from flows.runtime.progress import count_partitions
@@ -26,9 +25,7 @@ async def score(plan: Plan) -> StageResult:
     Raises:
         UsageError: if none of the plan's replies are in the lake.
     """
-    await begin_run(plan)
-    resolved = resolve(plan)
-    resolved.lake.require_writable()
+    resolved = await begin_run(plan)
     found = scorable(resolved.jobs)
     if not found:
         raise nothing_to_score(plan)

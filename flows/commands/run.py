@@ -54,7 +54,7 @@ def run_stage(stage: str, plan: Plan, *more: Plan) -> CommandResult:
 async def _run_all(stage: str, plans: Sequence[Plan]) -> CommandResult:
     for plan in plans:
         if stage in {"run", "infer"}:
-            warnings = await check_plan(plan)  # before a server is waited for: a wrong option is told at once
+            warnings = await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
             warn(warnings if stage == "infer" else ())  # the flow of a whole run warns itself, which schedules start too
         else:
             resolve(plan).lake.require_writable()
@@ -82,7 +82,7 @@ def run_ablation(request: AblationRequest) -> CommandResult:
 
 async def _run_ablation(request: AblationRequest) -> CommandResult:
     for _, plan in read_variants(request):
-        await check_plan(plan)  # before a server is waited for: a wrong option is told at once
+        await check_plan(resolve(plan))  # before a server is waited for: a wrong option is told at once
     manifest: RunManifest = await on_server(lambda: ablate(request))
     document = ablation_document(manifest, resolve(request.plan).lake)
     view: list[RenderableType] = [ablation_table(document), *usage_view(document), f"Report: {document['report']}"]

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -25,6 +26,8 @@ from prefect.logging.handlers import PrefectConsoleHandler
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 from prefect.utilities.annotations import opaque
 
+from flows.planning.jobs import ResolvedPlan
+from flows.planning.resolve import resolve
 from flows.runtime.clusters import Cluster, open_cluster, shortened
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, LocalServer, started_server
 from schemas.errors import ClusterError, EndpointError
@@ -166,27 +169,53 @@ def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Any]], An
     return flow(name=name, flow_run_name=run_name, retries=0, on_completion=[_note], on_failure=[_note])
 
 
-_OUTERMOST: ContextVar[Any] = ContextVar("outermost flow run", default=None)
+@dataclass
+class OutermostRun:
+    """The flow run that a user started, and the plan that was resolved last in it or in one of its sub-flows."""
+
+    context: Any
+    plan: Plan
+    resolved: ResolvedPlan
 
 
-async def begin_run(plan: Plan, *more: str) -> None:
-    """Tag the flow run this is called in, unless it is the sub-flow of another, so that it is found by what it evaluates.
+_OUTERMOST: ContextVar[OutermostRun | None] = ContextVar("outermost flow run", default=None)
 
-    Its tasks get no tag: the server looks a task's tags up in its concurrency limits, 30 to 85 ms each time.
+
+async def begin_run(plan: Plan, *more: str) -> ResolvedPlan:
+    """Return the plan resolved, once for a flow run and its sub-flows, so that all its stages see the same; tag the run.
+
+    Tagged is the outermost run, so that it is found by what it evaluates. Its tasks get no tag: the server looks a task's tags up
+    in its concurrency limits, 30 to 85 ms each time.
+
+    Raises:
+        UsageError, BlueprintError, LakeError: the plan cannot be resolved, or its lake not be written.
     """
-    context = FlowRunContext.get()
+    context, outermost = FlowRunContext.get(), _OUTERMOST.get()
     run = context.flow_run if context else None
+    if run is not None and run.parent_task_run_id is not None and outermost is not None and outermost.plan == plan:
+        return outermost.resolved
+    resolved = resolve(plan)
+    resolved.lake.require_writable()
     if run is None or run.parent_task_run_id is not None:
-        return
-    _OUTERMOST.set(context)
+        share_resolved(plan, resolved)
+        return resolved
+    _OUTERMOST.set(OutermostRun(context, plan, resolved))
     async with get_client() as client:
         await client.update_flow_run(run.id, tags=sorted({*run.tags, *plan.tags, *more}))
+    return resolved
+
+
+def share_resolved(plan: Plan, resolved: ResolvedPlan) -> None:
+    """Have the stages after this one see the plan as it was resolved last, such as after a probe."""
+    if (outermost := _OUTERMOST.get()) is not None:
+        outermost.plan, outermost.resolved = plan, resolved
 
 
 @contextmanager
 def in_outermost_run() -> Iterator[None]:
     """Let artifacts, tasks and events of the block belong to the outermost flow run, where a user looks for them."""
-    context = _OUTERMOST.get()
+    outermost = _OUTERMOST.get()
+    context = outermost.context if outermost else None
     if context is None or context.flow_run.id in ledger.ended:
         yield
         return

@@ -3,18 +3,16 @@
 from collections.abc import Iterable, Iterator
 
 from flows.planning.jobs import ResolvedPlan
-from flows.planning.resolve import resolve
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints
 from flows.runtime.prefect_flows import log
-from schemas.plan import Plan
 
 DEMANDED_TOKENS = 3000
 """Of each stage of emotion expression; LongEmotion, its prompts."""
 
 
-async def check_plan(plan: Plan) -> tuple[str, ...]:
-    """Look up names, prove that the lake can be written and, if calls are left to make, that the endpoints can be right.
+async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
+    """Prove that the lake can be written and, if calls are left to make, that the endpoints can be right.
 
     Returns:
         Warnings to be logged before calls are paid for, by the caller that sends them, so that each is logged once.
@@ -22,9 +20,8 @@ async def check_plan(plan: Plan) -> tuple[str, ...]:
     Raises:
         MoodflowError: the first thing that is wrong.
     """
-    resolved = resolve(plan)
     resolved.lake.require_writable()
-    require_runner(plan)
+    require_runner(resolved.plan)
     if not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved))
