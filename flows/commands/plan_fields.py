@@ -87,10 +87,12 @@ class PlanField:
 @cache
 def plan_fields() -> Mapping[str, PlanField]:
     """Return every field of a plan by its path, parts before their own fields; `judge.name` is that of all models of a role."""
-    from tasks.solvers.registry import helper_roles  # noqa: PLC0415  polars takes its time
+    from tasks.solvers.registry import SOLVERS, helper_roles  # noqa: PLC0415  polars takes its time
 
     helpers = {role: f"model that {does}; null = the model under test" for role, does in helper_roles().items()}
-    return {**_own_fields(), **_role_fields(helpers)}
+    stated = [solver for solver in SOLVERS.values() if solver.options]
+    options = (_walk(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in stated if solver.options)
+    return {**_own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
 
 
 def role_names() -> tuple[str, ...]:

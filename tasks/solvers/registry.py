@@ -1,15 +1,12 @@
 """The solvers: how items are asked in each setting, whom it needs besides the model under test, what its calls rest on."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
-
-from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
+from schemas.installed import installed
 from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import LongTask
@@ -17,10 +14,9 @@ from tasks.solvers.base import direct
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.longemotion.self_rag import FAVOURABLE
 from tasks.solvers.prompts import Prompts
+from tasks.solvers.solver import Solver
 from tasks.solvers.state import (
     AskedItem,
-    PlanSolver,
-    Solve,
     SolverCode,
     SolverOptions,
     SolverOutput,
@@ -28,70 +24,6 @@ from tasks.solvers.state import (
     SolverResources,
     state_answer,
 )
-
-
-@dataclass(frozen=True)
-class Solver:
-    """How items are asked in one setting.
-
-    Attributes:
-        setting: its name.
-        title: its name for readers.
-        solve: asks one item.
-        codes: what its calls rest on; of several the first whose versions a key states.
-        plans: says how a dataset is asked; null = by its code and its options alone.
-        options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
-        roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
-        retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
-        asks_again: whether it may ask more often than a forecast with invented replies does.
-        invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
-    """
-
-    setting: str
-    title: str
-    solve: Solve
-    codes: tuple[SolverCode, ...]
-    plans: PlanSolver | None = None
-    options: type[Frozen] | None = None
-    roles: Mapping[Role, str] = field(default_factory=dict)
-    retrieves: bool = False
-    asks_again: bool = False
-    invented: str | None = None
-
-    def plan(self, options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
-        """Plan how a dataset's items are asked.
-
-        Args:
-            options: the setting and its parameters.
-            task: what is asked of contexts that are built for the items; null = there are none.
-            entry: the model under test.
-        """
-        if self.plans is not None:
-            return self.plans(options, task, entry)
-        return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
-
-    def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
-        """Return its own parameters as a plan gives them.
-
-        Raises:
-            UsageError: if it has none, or they are not of its type.
-        """
-        if self.options is None and not given:
-            return None
-        where, step = f"solvers.{self.setting}", "moodflow options lists them"
-        if self.options is None:
-            raise UsageError(f"setting {self.setting} has no options", where=where, got=", ".join(given), next_step=step)
-        try:
-            return self.options.model_validate(given)
-        except ValidationError as error:
-            raise UsageError(
-                f"the options of setting {self.setting} do not fit",
-                where=where,
-                expected=f"fields {', '.join(self.options.model_fields)}",
-                got=str(error),
-                next_step=step,
-            ) from error
-
 
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
@@ -117,24 +49,33 @@ def _retrieving(setting: str, title: str, **more: Any) -> Solver:
     return Solver(setting, title, longemotion.solve, (longemotion.CODE,), longemotion.plan, retrieves=True, **more)
 
 
-SOLVERS: Mapping[str, Solver] = {
-    solver.setting: solver
-    for solver in (
-        Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is),
-        _retrieving("rag", "RAG"),
-        _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
-        _retrieving(
-            "self_rag",
-            "Self-RAG",
-            roles={"critic": "says which retrieved chunks help (Self-RAG)"},
-            asks_again=True,
-            invented=FAVOURABLE,
-        ),
-        _retrieving("search_o1", "Search-o1", asks_again=True),
-        _retrieving("retrieve_only", "Retrieved only"),
-    )
-}
-"""One row per setting, in the order in which they are shown."""
+OWN = (
+    Solver("base", "Base", ask_as_it_is, (longemotion.CODE, PLAIN), plan_as_it_is),
+    _retrieving("rag", "RAG"),
+    _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
+    _retrieving(
+        "self_rag",
+        "Self-RAG",
+        roles={"critic": "says which retrieved chunks help (Self-RAG)"},
+        asks_again=True,
+        invented=FAVOURABLE,
+    ),
+    _retrieving("search_o1", "Search-o1", asks_again=True),
+    _retrieving("retrieve_only", "Retrieved only"),
+)
+
+def _by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
+    seen = set()
+    for solver in solvers:
+        if solver.setting in seen:
+            step = "give the setting of the installed package another name"
+            raise UsageError("two solvers have the same setting", got=solver.setting, next_step=step)
+        seen.add(solver.setting)
+        yield solver.setting, solver
+
+
+SOLVERS: Mapping[str, Solver] = dict(_by_setting((*OWN, *installed("solvers", Solver))))
+"""One row per setting, in the order in which they are shown; those of installed packages last."""
 
 
 def find_solver(setting: str, where: str = "--settings") -> Solver:

@@ -10,7 +10,8 @@ import pytest
 
 from flows.commands.plan_fields import plan_fields
 from tasks.solvers.longemotion.base import say
-from tasks.solvers.registry import SOLVERS, Solver
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.solver import Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tests.flows.command import Ended, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core

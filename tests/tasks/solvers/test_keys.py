@@ -17,7 +17,8 @@ from tasks.solvers.keys import InferJob
 from tasks.solvers.longemotion import solve as longemotion
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import Prompts
-from tasks.solvers.registry import SOLVERS, Solver
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.solver import Solver
 from tasks.solvers.state import Chunking, SolverCode, SolverOptions
 from tests.tasks.rows import partition
 

@@ -1,0 +1,77 @@
+"""A row of the registry of solvers: how items are asked in one setting."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemas.base import Frozen
+from schemas.chat import ModelEntry
+from schemas.errors import UsageError
+from schemas.usage import Role
+from schemas.vocabulary import LongTask
+from tasks.solvers.state import PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How items are asked in one setting.
+
+    Attributes:
+        setting: its name.
+        title: its name for readers.
+        solve: asks one item.
+        codes: what its calls rest on; of several the first whose versions a key states.
+        plans: says how a dataset is asked; null = by its code and its options alone.
+        options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
+        roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
+        retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
+        asks_again: whether it may ask more often than a forecast with invented replies does.
+        invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
+    """
+
+    setting: str
+    title: str
+    solve: Solve
+    codes: tuple[SolverCode, ...]
+    plans: PlanSolver | None = None
+    options: type[Frozen] | None = None
+    roles: Mapping[Role, str] = field(default_factory=dict)
+    retrieves: bool = False
+    asks_again: bool = False
+    invented: str | None = None
+
+    def plan(self, options: SolverOptions, task: LongTask | None, entry: ModelEntry) -> SolverPlan:
+        """Plan how a dataset's items are asked.
+
+        Args:
+            options: the setting and its parameters.
+            task: what is asked of contexts that are built for the items; null = there are none.
+            entry: the model under test.
+        """
+        if self.plans is not None:
+            return self.plans(options, task, entry)
+        return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
+
+    def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
+        """Return its own parameters as a plan gives them.
+
+        Raises:
+            UsageError: if it has none, or they are not of its type.
+        """
+        if self.options is None and not given:
+            return None
+        where, step = f"solvers.{self.setting}", "moodflow options lists them"
+        if self.options is None:
+            raise UsageError(f"setting {self.setting} has no options", where=where, got=", ".join(given), next_step=step)
+        try:
+            return self.options.model_validate(given)
+        except ValidationError as error:
+            raise UsageError(
+                f"the options of setting {self.setting} do not fit",
+                where=where,
+                expected=f"fields {', '.join(self.options.model_fields)}",
+                got=str(error),
+                next_step=step,
+            ) from error
