@@ -103,7 +103,7 @@ def role_names() -> tuple[str, ...]:
 @cache
 def _own_fields() -> Mapping[str, PlanField]:
     """Return those of them that no setting adds."""
-    fields = {name: info for name, info in Plan.model_fields.items() if name != "roles"}
+    fields = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
     return {**_role_fields(JUDGES), **{field.path: field for field in _walk(fields, "")}}
 
 

@@ -71,7 +71,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         ((*MINI, "--config", "no-such-file.yaml"), ("No such file",)),
         (("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"), ("has no long context", "--settings")),
-        ((*LONG, "--settings", "rug"), ("where: settings.0", "rug")),
+        ((*LONG, "--settings", "rug"), ("there is no setting rug", "where: --settings", "did you mean rag?")),
         ((*LONG, *RAG, "--set", "retrieval.ranking=best"), ("where: retrieval.ranking", "best")),
         ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),

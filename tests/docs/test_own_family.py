@@ -1,0 +1,211 @@
+"""The worked example of a benchmark family of one's own, executed as the page has it; and what becomes of it when things fail."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from flows.commands.plan_fields import plan_fields
+from schemas.installed import installed
+from tasks.judging.rubrics import RUBRICS, load_rubric
+from tasks.solvers.registry import SOLVERS
+from tasks.solvers.solver import Solver
+from tests.crashes.commands import ROOT, kill, wait_until
+from tests.docs.pages import blocks
+from tests.flows.command import Ended, ended
+from tests.flows.printed import SERVED
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+PAGE = ROOT / "docs" / "how-to" / "own-family.md"
+MODELS = ("my-model", "my-other-model")
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    """A seeker that tells of the day, a friend that listens and notes, a judge that finds the talk better than the note."""
+    system = messages[0]["content"]
+    if system.startswith("You had a bad day"):
+        return f"It was bad. ({len(messages)})"
+    if system.startswith("A friend writes"):
+        return "You were sad." if "Two sentences" in messages[-1]["content"] else f"Tell me more. ({len(messages)})"
+    talk = "<<<TURN" in messages[1]["content"]
+    rated = {"warmth": 3 if talk else 1, "understanding": 2, "honest": "yes" if talk else "no"}
+    return json.dumps({"rationale": "It listens." if talk else "It is short.", **rated})
+
+
+class Family(NamedTuple):
+    """The page's files in a folder, and its commands."""
+
+    folder: Path
+    commands: list[str]
+
+    def serve(self, server: ModelServer, seeker: ModelServer | None = None) -> None:
+        """Let the page's models be served here, the seeker by another server if there is one."""
+        path = self.folder / "models.yaml"
+        text = path.read_text(encoding="utf-8")
+        if seeker:
+            text = re.sub(rf'(my-seeker, base_url: )"{SERVED}"', rf'\1"{seeker.base_url}"', text)
+        path.write_text(text.replace(SERVED, server.base_url), encoding="utf-8")
+
+    def run(self, *more: str, number: int = 1) -> Ended:
+        """Run a command of the page, by default the run."""
+        _, *arguments = shlex.split(self.commands[number])
+        return ended(*arguments, *more)
+
+    def rows(self, layer: str) -> pl.DataFrame:
+        """All rows of a layer."""
+        return pl.read_parquet(sorted((self.folder / "parquet" / layer).rglob("*.parquet")), hive_partitioning=False)
+
+
+@pytest.fixture
+def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
+    """The page's files, its package installed as far as its entry points go."""
+    monkeypatch.chdir(tmp_path)
+    copytree(RUBRICS, tmp_path / "data" / "prompts" / "rubrics")
+    monkeypatch.setattr(load_rubric, "__defaults__", (tmp_path / "data" / "prompts" / "rubrics",))
+    commands: list[str] = []
+    for block in blocks(PAGE):
+        if block.language == "sh":
+            commands += block.body.splitlines()
+        elif block.word:
+            (tmp_path / block.word).write_text(block.body, encoding="utf-8")
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    points = [f"{name} = {value}" for name, value in project["entry-points"]["moodflow.solvers"].items()]
+    metadata = tmp_path / "interview-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: interview\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("\n".join(["[moodflow.solvers]", *points]), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for row in installed("solvers", Solver):
+        monkeypatch.setitem(SOLVERS, row.setting, row)
+    plan_fields.cache_clear()
+    yield Family(tmp_path, commands)
+    plan_fields.cache_clear()
+    sys.modules.pop("interview", None)
+
+
+def expected_calls(document: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """Calls of a forecast, by role and model."""
+    return {(row["role"], row["model"]): row["calls"] for row in document["datasets"]}
+
+
+def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
+    with ModelServer(answer) as server:
+        family.serve(server)
+        forecast = family.run("--set", "solvers.interview.rounds=3", "--json", number=0)
+        done = family.run("--json")
+        again = family.run("--json")
+    # Three items, three rounds and a note; each of two models has dialogues of its own.
+    calls = {("tested", "my-model"): 12, ("tested", "my-other-model"): 12, ("seeker", "my-seeker"): 18, ("judge", "my-judge"): 12}
+    assert {key: value for key, value in expected_calls(forecast.document).items() if key[0] == "tested"} == {
+        key: value for key, value in calls.items() if key[0] == "tested"
+    }
+    assert done.status == 0, done.err
+    used: dict[tuple[str, str], int] = {}
+    for row in done.document["usage"]:
+        used[row["role"], row["model"]] = used.get((row["role"], row["model"]), 0) + row["calls"]
+    assert used == calls
+    assert again.document["calls"]["sent"] == 0
+    # Talk: (1 + 1/2 + 1) / 3, note: (0 + 1/2 + 0) / 3; an item is the mean of its parts, 1/2.
+    assert [row["value"] for row in done.document["raw_scores"]] == [pytest.approx(0.5)] * 2
+    parts = family.rows("item_scores").group_by("part").agg(pl.col("value").mean()).sort("part")
+    assert parts.rows() == [("note", pytest.approx(1 / 6)), ("talk", pytest.approx(5 / 6))]
+    means = {(row["model"], row["dimension"]): row["mean"] for row in done.document["dimension_scores"]}
+    assert means == {
+        (model, name): mean for model in MODELS for name, mean in (("warmth", 2), ("understanding", 2), ("honest", 0.5))
+    }
+    talk = family.rows("answers").filter(part="talk", item_id="day-1", model="my-model").row(0, named=True)
+    assert [turn["speaker"] for turn in talk["turns"]] == ["seeker", "tested"] * 3
+    assert talk["turns"][0]["text"] == "It was bad. (2)"
+    assert set(family.rows("judgements")["rationale"]) == {"It listens.", "It is short."}
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    assert all(words in page for words in ("Interview", "tells of a bad day", "my-seeker", "warmth", "honest"))
+    told = ended(*shlex.split(family.commands[2].replace("RUN", done.document["run"]))[1:])
+    assert told.status == 0, told.err
+    verified = ended(*shlex.split(family.commands[3].replace("RUN", done.document["run"]))[1:], "--json")
+    assert verified.document["verified"] is True, verified.document["differences"]
+
+
+def test_options_and_roles_of_the_family_are_listed_and_checked(family: Family) -> None:
+    listed = {row["path"] for row in ended("options", "--json").document["options"]}
+    assert {"seeker", "solvers.interview.rounds"} <= listed
+    refused = family.run("--set", "solvers.interview.rounds=11")
+    assert refused.status == 2
+    assert "the options of setting interview do not fit" in refused.err
+    unknown = family.run("--settings", "intervew")
+    assert (unknown.status, "did you mean interview?" in unknown.err) == (2, True)
+
+
+def test_a_seeker_that_fails_is_a_row_of_its_own_and_nothing_of_it_counts_as_the_models(family: Family) -> None:
+    with ModelServer(answer) as server, ModelServer(answer, fault=lambda call: "401" if call >= 6 else None) as seeker:
+        family.serve(server, seeker)
+        done = family.run("--json")
+    assert done.status == 1
+    failed = family.rows("responses").filter(status="failed")
+    assert set(failed["role"]) == {"seeker"}
+    answers = family.rows("answers").filter(status="failed")
+    assert set(answers["failed_role"]) == {"seeker"}
+    assert {row["failed"] for row in done.document["usage"] if row["role"] == "tested"} == {0}
+    assert sum(row["failed"] for row in done.document["usage"] if row["role"] == "seeker") == failed.height > 0
+    statuses = family.rows("item_scores").filter(pl.col("value").is_null())
+    assert set(statuses["status"].cast(pl.String)) == {"call_failed"}
+
+
+def test_a_judge_that_says_nothing_leaves_ratings_missing(family: Family) -> None:
+    def silent(messages: list[dict[str, str]]) -> str:
+        return "Hm." if "You rate" in messages[0]["content"] else answer(messages)
+
+    with ModelServer(silent) as server:
+        family.serve(server)
+        done = family.run("--json")
+    assert done.status == 1
+    assert family.rows("judgements")["rating"].null_count() == family.rows("judgements").height > 0
+    assert set(family.rows("item_scores")["status"].cast(pl.String)) == {"judge_failed"}
+    assert {row["failed"] for row in done.document["usage"] if row["role"] == "tested"} == {0}
+
+
+RESUMED = """
+import sys
+import tomllib
+from pathlib import Path
+from tasks.judging.rubrics import load_rubric
+load_rubric.__defaults__ = (Path("data/prompts/rubrics").absolute(),)
+from flows.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.long
+def test_a_run_killed_in_the_middle_of_a_dialogue_goes_on_there(family: Family, prefect_server: str) -> None:
+    environment = {
+        **os.environ,
+        "PREFECT_API_URL": prefect_server,
+        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(family.folder)]),
+    }
+    with ModelServer(answer, latency_s=0.1) as server:
+        family.serve(server)
+        command = [sys.executable, "-c", RESUMED, *shlex.split(family.commands[1])[1:], "--concurrency", "2"]
+        for stop_at in (5, 15):
+            process = subprocess.Popen(
+                command, env=environment, cwd=family.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            wait_until(lambda goal=stop_at: server.calls >= goal, process)  # type: ignore[misc]
+            kill(process)
+        done = family.run("--json")
+        repeated = server.repeated
+    assert done.status == 0, done.err
+    assert [row["value"] for row in done.document["raw_scores"]] == [pytest.approx(0.5)] * 2
+    # At each kill no more is lost than was in flight: two calls per model.
+    assert repeated <= 2 * 2 * 4
