@@ -14,7 +14,6 @@ from prefect.settings import PREFECT_UI_URL, temporary_settings
 from flows.runtime.artifact_summary import ReportLinks, changes_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
 from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_links
-from flows.runtime.progress import PartitionCounter
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import Missing, RunManifest
@@ -153,16 +152,6 @@ def test_a_title_is_short_with_many_models() -> None:
     )
     assert plan.title == f"moodbench: core-7b, {'x' * 39}… and 2 more (base)"
     assert plan.tags == ("moodbench", *names, "base", "corrected")
-
-
-def test_partitions_that_are_done_are_counted() -> None:
-    async def work() -> int:
-        return 3
-
-    counter = PartitionCounter(4)
-    assert asyncio.run(counter.count(work())) == 3
-    assert (counter.percent, counter.line) == (25.0, "1/4 partitions")
-    assert PartitionCounter(0).percent == 100
 
 
 MODEL = "published"
