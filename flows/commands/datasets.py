@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, numbers, text_table, unbroken
+from flows.commands.console import CommandResult, detail_lines, numbers, text_table, unbroken
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
 
@@ -79,7 +78,7 @@ def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = 
         "ambiguous": list(spec.ambiguous),
         "differences": list(spec.differences),
     }
-    CommandResult(0, row, _detail_lines(row)).finish(as_json=as_json)
+    CommandResult(0, row, [*detail_lines(row)]).finish(as_json=as_json)
 
 
 @datasets_app.command("check")
@@ -95,7 +94,7 @@ def check_datasets(
     ready = sum(found.ready for found in checks)
     document = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
     summary = f"{ready} of {len(checks)} datasets ready"
-    view: list[RenderableType] = [_check_table(checks), summary] if every else [*_detail_lines(_check_document(checks[0]))]
+    view: list[RenderableType] = [_check_table(checks), summary] if every else [*detail_lines(document["datasets"][0])]
     CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)
 
 
@@ -103,17 +102,6 @@ def _describe_sources(spec: DatasetSpec) -> str:
     """Name the repositories a dataset's files come from."""
     repositories = dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile))
     return ", ".join(repositories) or "bundled"
-
-
-def _detail_lines(row: dict[str, Any]) -> list[str]:
-    """Return a JSON object for a terminal: one line per key, or per entry of a list."""
-    lines = []
-    for key, value in row.items():
-        if isinstance(value, list) and value:
-            lines += [f"[bold]{key}[/bold]:", *(f"  {escape(str(entry))}" for entry in value)]
-        elif value not in (None, []):
-            lines.append(f"[bold]{key}[/bold]: {escape(str(value))}")
-    return lines
 
 
 def _describe_file(file: SourceFile) -> str:
