@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
 FETCHES_AT_ONCE = 4
 
+SHOWN = (
+    *("record_format", "question_types", "languages", "licence", "redistributable", "canary", "paper", "expected_rows"),
+    *("evaluation_version", "ambiguous", "differences"),
+)
+"""Fields of a catalogue entry that are shown as they are."""
+
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
 
 
@@ -36,17 +42,8 @@ def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> Non
     for entry in CATALOGUE:
         spec, lacking = choose_source(entry, locator), needs(entry, locator)
         source = None if lacking else _describe_sources(spec)
-        rows.append(
-            {
-                "id": spec.id,
-                "title": spec.title,
-                "ready": not lacking,
-                "needs": list(lacking),
-                "source": source,
-                "languages": list(spec.languages),
-                "licence": spec.licence,
-            }
-        )
+        named = {name: getattr(spec, name) for name in ("id", "title", "languages", "licence")}
+        rows.append({**named, "ready": not lacking, "needs": lacking, "source": source})
         table.add_row(spec.id, "no" if lacking else "yes", ", ".join(spec.languages), source or "; ".join(lacking))
     CommandResult(0, {"datasets": rows}, [table]).finish(as_json=as_json)
 
@@ -66,17 +63,7 @@ def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = 
         "used_here": _describe_sources(spec),
         "files": [_describe_file(file) for file in spec.files],
         "other_sources": [_describe_file(file) for other in sources(entry) if other is not spec for file in other.files],
-        "record_format": spec.record_format,
-        "question_types": list(spec.question_types),
-        "languages": list(spec.languages),
-        "licence": spec.licence,
-        "redistributable": spec.redistributable,
-        "canary": spec.canary,
-        "paper": spec.paper,
-        "expected_rows": spec.expected_rows,
-        "evaluation_version": spec.evaluation_version,
-        "ambiguous": list(spec.ambiguous),
-        "differences": list(spec.differences),
+        **{name: getattr(spec, name) for name in SHOWN},
     }
     CommandResult(0, row, [*detail_lines(row)]).finish(as_json=as_json)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.filesize import decimal
 
 from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
@@ -17,9 +18,6 @@ from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
     from tasks.lake.unused import Unused
-
-LARGER_UNITS = ("KB", "MB", "GB")
-STEP = 1000
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -63,7 +61,7 @@ def gc(
         print_json(document)
     elif removing:
         freed = f"{len(unused.files)} files and {len(unused.folders)} folders removed"
-        terminal().print(f"{freed}, {_size(unused.size)} freed.")
+        terminal().print(f"{freed}, {decimal(unused.size)} freed.")
     elif unused:
         terminal().print("Nothing was removed.")
 
@@ -127,21 +125,11 @@ def _unlink(path: Folder) -> None:
 def _view(unused: "Unused", runs: int, older_than_hours: float) -> Iterator[RenderableType]:
     """Yield what a terminal shows: every file with its size, sums, and what stays."""
     if unused:
-        yield text_table(folded("File"), *numbers("Size"), rows=((file.path, _size(file.size)) for file in unused.files))
+        yield text_table(folded("File"), *numbers("Size"), rows=((file.path, decimal(file.size)) for file in unused.files))
         counts = f"{len(unused.partitions)} partitions, {len(unused.temporary)} temporary files, {len(unused.folders)} folders"
         kept = f"{runs} runs are kept with all they list" if runs else "no run is in the lake: none is listed"
-        yield f"{counts}, {_size(unused.size)}; {kept}."
+        yield f"{counts}, {decimal(unused.size)}; {kept}."
     else:
         yield "No file of the lake is unused."
     if unused.younger:
         yield f"{unused.younger} more that no run lists are younger than {older_than_hours:g} hours and stay."
-
-
-def _size(size: int) -> str:
-    """Return bytes in units of 1,000 each."""
-    amount, unit = float(size), "B"
-    for larger in LARGER_UNITS:
-        if amount < STEP:
-            break
-        amount, unit = amount / STEP, larger
-    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"

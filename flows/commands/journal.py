@@ -84,13 +84,8 @@ def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResu
     document = {
         "source": str(source),
         "journal": str(ours),
-        "read": taken.read,
         "good": taken.good,
-        "refused": taken.refused,
-        "rules": dict(taken.rules),
-        "added": taken.added,
-        "same": taken.same,
-        "kept_ours": taken.kept_ours,
+        **vars(taken),
     }
     good = f"{taken.good:,} good: {taken.added:,} added, {taken.same:,} here already"
     view = [

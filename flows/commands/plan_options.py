@@ -1,12 +1,12 @@
 """Declare the options of a plan, and read them and a configuration file as one."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast, get_type_hints
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 
 from flows.commands.model_entries import complete_entries
 from flows.commands.options import EVALUATED, GROUPS, JUDGE, LIMITS, MODEL, OUTPUT, WHERE, BaseUrl, KeyEnv, LakeFolder, Provider
-from flows.commands.plan_fields import assign, find_field, parse_setting, parse_value, plan_fields, role_names
+from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
@@ -24,14 +24,6 @@ from schemas.refusal import refused
 from schemas.roles import gather_roles
 from schemas.vocabulary import SETTINGS
 from tasks.models.cost.pricing import check_budget
-
-
-class At(NamedTuple):
-    """The place of an option in a plan."""
-
-    path: str
-    roles_too: bool = False
-    """Whether the same field of every role that was named is set, too."""
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -43,71 +35,54 @@ def _option(help_text: str, group: str, metavar: str | None = None) -> Any:
     return typer.Option(help=help_text, rich_help_panel=group, metavar=metavar)
 
 
+PathValues = typer.Option(
+    help="any other field, listed by `moodflow options`; repeatable",
+    metavar="PATH=VALUE",
+    autocompletion=complete_path,
+    rich_help_panel=EVALUATED,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """The options that describe a plan, as they were given; each is declared here once, with its place in the plan."""
+    """The options that describe a plan, as they were given; what is none of `role`, `set` and `config` is named as its field."""
 
-    model: Annotated[
-        list[str] | None,
-        At("models"),
-        typer.Option(help=f"name; {EMBEDDED_MODEL} comes with the install; repeatable", metavar="NAME", rich_help_panel=MODEL),
-    ] = None
-    provider: Annotated[Provider, At("models.provider")] = None
-    base_url: Annotated[BaseUrl, At("models.base_url")] = None
-    api_key_env: Annotated[KeyEnv, At("models.api_key_env")] = None
-    temperature: Annotated[
-        float | None, At("models.sampling.temperature"), _option("0 = the likeliest token; default 0", MODEL)
-    ] = None
-    max_tokens: Annotated[
-        int | None, At("models.sampling.max_tokens"), _option("longest reply, reasoning included; default 512", MODEL)
-    ] = None
-    judge: Annotated[str | None, At("judge"), _option("model that judges free-text answers", JUDGE, "NAME")] = None
+    model: Annotated[list[str] | None, _option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", MODEL, "NAME")] = (
+        None
+    )
+    provider: Provider = None
+    base_url: BaseUrl = None
+    api_key_env: KeyEnv = None
+    temperature: Annotated[float | None, _option("0 = the likeliest token; default 0", MODEL)] = None
+    max_tokens: Annotated[int | None, _option("longest reply, reasoning included; default 512", MODEL)] = None
+    judge: Annotated[str | None, _option("model that judges free-text answers", JUDGE, "NAME")] = None
     role: Annotated[list[str] | None, _option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", JUDGE, "NAME=MODEL")] = (
         None
     )
-    judge_base_url: Annotated[str | None, At("judge.base_url"), _option("server of the judge", JUDGE, "URL")] = None
-    datasets: Annotated[str | None, At("datasets"), _option("only these, by commas", EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, At("settings"), _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
-    sample: Annotated[int | None, At("sample"), _option("items per dataset; default 300", EVALUATED)] = None
-    seed: Annotated[int | None, At("seed"), _option("of sampling and intervals; default 0", EVALUATED)] = None
-    repeat: Annotated[int | None, At("repeat"), _option("times each item is asked; default 1", EVALUATED)] = None
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="any other field, listed by `moodflow options`; repeatable",
-            metavar="PATH=VALUE",
-            autocompletion=complete_path,
-            rich_help_panel=EVALUATED,
-        ),
-    ] = None
+    judge_base_url: Annotated[str | None, _option("server of the judge", JUDGE, "URL")] = None
+    datasets: Annotated[str | None, _option("only these, by commas", EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
+    sample: Annotated[int | None, _option("items per dataset; default 300", EVALUATED)] = None
+    seed: Annotated[int | None, _option("of sampling and intervals; default 0", EVALUATED)] = None
+    repeat: Annotated[int | None, _option("times each item is asked; default 1", EVALUATED)] = None
+    set: Annotated[list[str] | None, PathValues] = None
     config: Annotated[Path | None, _option("YAML or JSON file with fields of the plan; options win", EVALUATED, "FILE")] = None
-    concurrency: Annotated[
-        int | None, At("models.concurrency", roles_too=True), _option("most calls in flight at once; default 64", LIMITS)
-    ] = None
-    budget_tokens: Annotated[int | None, At("budget_tokens"), _option("most tokens the run may use; then it ends", LIMITS)] = None
-    mirror: Annotated[Path | None, At("mirror"), _option("folder with source files; or set MOODFLOW_MIRROR", WHERE, "FOLDER")] = (
-        None
-    )
-    lake: Annotated[LakeFolder, At("lake")] = None
+    concurrency: Annotated[int | None, _option("most calls in flight at once; default 64", LIMITS)] = None
+    budget_tokens: Annotated[int | None, _option("most tokens the run may use; then it ends", LIMITS)] = None
+    mirror: Annotated[Path | None, _option("folder with source files; or set MOODFLOW_MIRROR", WHERE, "FOLDER")] = None
+    lake: LakeFolder = None
 
     @property
-    def given(self) -> tuple[str, ...]:
-        """Return what the command line names: options, and the paths of `--set` and `--role`."""
-        names = [f"--{one.name.replace('_', '-')}" for one in fields(self) if one.name != "set" and self._is_given(one.name)]
-        return (*names, *(f"--set {path}" for path, _ in self._settings()))
+    def given(self) -> dict[str, Any]:
+        """Return what the command line names, by name."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value not in (None, [], ())}
 
     @property
-    def bootstrap(self) -> int | None:
-        """Return the resamples that `--set bootstrap=N` asks for, where no plan is made; null if it is not given.
-
-        Raises:
-            UsageError: it is no such number.
-        """
-        given = [value for path, value in self._settings() if path == "bootstrap"]
-        try:
-            return cast("int", plan_fields()["bootstrap"].check(given[-1])) if given else None
-        except ValidationError as error:
-            raise refused(error, "compare") from error
+    def named(self) -> tuple[str, ...]:
+        """Return the options that are given as a user wrote them, `--set` with its path."""
+        names = (f"--{name.replace('_', '-')}" for name in self.given if name != "set")
+        return (*names, *(f"--set {text.partition('=')[0].strip()}" for text in self.set or ()))
 
     def assign_to(self, values: dict[str, Any]) -> None:
         """Set what the options say in the values of a plan, in the order in which they count.
@@ -118,16 +93,14 @@ class PlanOptions:
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
                 assign(values, path, os.environ[variable])
-        for name, place in _places().items():
-            if place is not None and self._is_given(name):
-                _assign_at(place, getattr(self, name), values)
-            for path, value in self._roles() if name == "role" else ():
-                assign(values, path, value)
-        for path, value in self._settings():
-            assign(values, path, value)
-
-    def _is_given(self, name: str) -> bool:
-        return getattr(self, name) not in (None, [], ())
+        for name, value in self.given.items():
+            if name == "role":
+                for path, models in self._roles():
+                    assign(values, path, models)
+            elif name not in ("set", "config"):
+                _assign_option(name, value, values)
+        for text in self.set or ():
+            assign(values, *parse_setting(text, "--set"))
 
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
@@ -140,43 +113,42 @@ class PlanOptions:
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
-    def _settings(self) -> Iterator[tuple[str, Any]]:
-        return (parse_setting(text, "--set") for text in self.set or ())
-
 
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
 
-FORMER = {
+ALIASES = {
+    "model": "models",
     "timeout": "models.timeout_s",
     "length": "contexts.lengths",
     "depth": "contexts.depths",
     "no_length_demand": "contexts.length_demand",
     "extra_body": "models.dialect.extra",
 }
-"""Names a user may try that are no field's name, and the path of what they mean."""
+"""Names of options, present and former, that are no field's name, and the path of what they mean."""
 
 LEFT = {"http2": "leave it out: calls go over HTTP/1.1, which was measured faster"}
 """Options of version 0.1 that nothing replaces."""
 
 
-def _assign_at(place: At, value: Any, values: dict[str, Any]) -> None:
-    if place.path == "models":
-        value = [{"name": name} for name in value]
-    elif place.path == "judge":
+def _path_of(name: str, paths: Collection[str]) -> str | None:
+    """Return the path of the field that an option's name stands for: its own, that of a role's, or that below another."""
+    role, _, inner = name.partition("_")
+    same = sorted((path for path in paths if path.endswith(f".{name}")), key=lambda path: not path.startswith("models."))
+    return ALIASES.get(name) or next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
+
+
+def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
+    path = str(_path_of(name, own_fields()))
+    if path == "models":
+        value = [{"name": model} for model in value]
+    elif path == "judge":
         value = {"name": value}
     elif isinstance(value, str):
-        value = parse_value(find_field(place.path, place.path), value)
-    assign(values, place.path, value)
-    for role in values.get("roles", {}) if place.roles_too else ():
-        assign(values, place.path.replace("models", role), value)
-
-
-@cache
-def _places() -> dict[str, At | None]:
-    hints = get_type_hints(PlanOptions, include_extras=True)
-    marks = {one.name: getattr(hints[one.name], "__metadata__", ()) for one in fields(PlanOptions)}
-    return {name: next((mark for mark in found if isinstance(mark, At)), None) for name, found in marks.items()}
+        value = parse_value(find_field(path, path), value)
+    assign(values, path, value)
+    for role in values.get("roles", {}) if name == "concurrency" else ():
+        assign(values, f"{role}.concurrency", value)
 
 
 @cache
@@ -236,14 +208,9 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
 
 def _replacement(name: str) -> str | None:
     """Return how a plan's field of this name is set; None if there is none."""
-    role, _, inner = name.partition("_")
-    of_role = f"{role}.{inner}"
-    same = [path for path in plan_fields() if path.rpartition(".")[2] == name]
-    path = FORMER.get(name) or next((one for one in (name, of_role, *same) if one in plan_fields()), None)
-    if path is None:
-        return None
-    if path in role_names():
-        return f"use --role {path}=NAME"
+    path = _path_of(name, plan_fields())
+    if path is None or path in role_names():
+        return path and f"use --role {path}=NAME"
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"
 
 
