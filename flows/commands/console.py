@@ -45,7 +45,7 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
-def detail_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[str]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
     for name, value in document.items():
         if value in (None, [], {}):

@@ -79,7 +79,7 @@ def check_datasets(
     """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
     checks = _run_checks(name, mirror, every=every, offline=offline)
     ready = sum(found.ready for found in checks)
-    document = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
+    document: dict[str, Any] = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
     summary = f"{ready} of {len(checks)} datasets ready"
     view: list[RenderableType] = [_check_table(checks), summary] if every else [*detail_lines(document["datasets"][0])]
     CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)

@@ -25,7 +25,7 @@ def lineage(
     target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, full: Full = False, as_json: opt.AsJson = False
 ) -> None:
     """Show what a run or a file was computed from, up to source files and their hashes."""
-    from flows.commands.lineage_tree import group_nodes, lineage_tree  # noqa: PLC0415
+    from flows.commands.lineage_table import lineage_table  # noqa: PLC0415
     from tasks.lineage.graph import diagram_of_graph  # noqa: PLC0415
 
     graph = read_graph(lake or DEFAULT_LAKE, target)
@@ -37,8 +37,7 @@ def lineage(
         return
     of_file = not graph.root.startswith("run:")
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    tree = lineage_tree(group_nodes(graph, full=full or of_file))
-    terminal().print(tree, *(used if of_file else []), sep="\n")
+    terminal().print(lineage_table(graph, full=full or of_file), *(used if of_file else []), sep="\n")
 
 
 def read_graph(folder: Folder, target: str) -> "LineageGraph":
