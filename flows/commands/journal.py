@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, folded, numbers, text_table
+from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
 
@@ -87,11 +87,4 @@ def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResu
         "good": taken.good,
         **vars(taken),
     }
-    good = f"{taken.good:,} good: {taken.added:,} added, {taken.same:,} here already"
-    view = [
-        f"{taken.read:,} rows read from {escape(str(source))}",
-        f"{good}, {taken.kept_ours:,} another reply than ours, which stays",
-        f"{taken.refused:,} refused",
-        *(f"  {escape(rule)}: {count:,}" for rule, count in taken.rules.items()),
-    ]
-    return CommandResult(int(taken.refused > 0), document, view)
+    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document)])

@@ -7,7 +7,7 @@ import typer
 
 from schemas.errors import UsageError
 from schemas.folders import Folder, parse_folder
-from schemas.vocabulary import PROFILES, Profile
+from schemas.vocabulary import Profile
 
 MODEL, JUDGE, EVALUATED, LIMITS, WHERE, OUTPUT = GROUPS = (
     "Model",
@@ -44,7 +44,7 @@ BaseUrl = Annotated[
 KeyEnv = Annotated[
     str | None, typer.Option(help="environment variable that holds the API key", metavar="NAME", rich_help_panel=MODEL)
 ]
-ProfileName = Annotated[str | None, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)
 ]
@@ -68,15 +68,3 @@ def require_asking(stage: str) -> None:
             expected="moodflow run or moodflow infer",
             next_step="leave --dry-run out",
         )
-
-
-def read_profile(name: str | None) -> Profile:
-    """Return the profile of this name; the default without one.
-
-    Raises:
-        UsageError: there is none.
-    """
-    for profile in PROFILES:
-        if name in (None, profile):
-            return profile
-    raise UsageError("there is no such profile", where="--profile", expected=f"one of {', '.join(PROFILES)}", got=str(name))

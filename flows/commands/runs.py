@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, folded, text_table
+from flows.commands.console import CommandResult, detail_lines, folded, text_table
 from schemas.folders import DEFAULT_LAKE, Folder
 
 if TYPE_CHECKING:
@@ -98,7 +97,8 @@ def report_command(
         "sealed_again": sealed,
         "intact": intact,
     }
-    CommandResult(int(not intact), document, _lines(document)).finish(as_json=as_json)
+    changed = "The run's folder was changed since it was sealed, so it is not sealed again: moodflow verify says more"
+    CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths":
@@ -132,18 +132,3 @@ def _seal(own: Folder) -> tuple[bool, list[str]]:
     if names and intact:
         seal_run(own)
     return intact, names
-
-
-def _lines(document: dict[str, Any]) -> list[str]:
-    lines = [f"Report: {escape(document['report'])}"]
-    if document["redacted"]:
-        lines.append("Texts whose licence forbids passing them on are left out.")
-    listed = ", ".join(document["sealed_again"])
-    if not document["intact"]:
-        lines.append(
-            f"The run's folder was changed since it was sealed ({listed}), so it is not sealed again: moodflow verify says more"
-        )
-    elif listed:
-        versions = f"moodflow {document['run_written_by']} wrote the first report and {document['written_by']} this one"
-        lines.append(f"Sealed again, since {listed} differ from what was sealed; {versions}")
-    return lines
