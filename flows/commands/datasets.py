@@ -14,6 +14,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, numbers, text_table, unbroken
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
+from tasks.sources.checksums import name_source
 
 if TYPE_CHECKING:
     from tasks.analysis.dataset_check.checking import DatasetCheck
@@ -93,8 +94,6 @@ def _describe_sources(spec: DatasetSpec) -> str:
 
 def _describe_file(file: SourceFile) -> str:
     """Describe where a file comes from and what pins it."""
-    from tasks.sources.checksums import name_source  # noqa: PLC0415
-
     if not isinstance(file, PinnedFile):
         return name_source(file)
     member = f", member {file.member}" if file.member else ""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -15,9 +15,7 @@ from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
 from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-
-if TYPE_CHECKING:
-    from tasks.lake.unused import Unused
+from tasks.lake.unused import Unused, find_unused
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -83,16 +81,15 @@ def _confirmed(*, as_json: bool) -> bool:
     return typer.confirm("Remove them?", default=False)
 
 
-def _find(lake: Folder, older_than_hours: float) -> "Unused":
+def _find(lake: Folder, older_than_hours: float) -> Unused:
     """Find what no manifest lists and what is older; one that cannot be read stops it, since what it lists is not known."""
     from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
-    from tasks.lake.unused import find_unused  # noqa: PLC0415
 
     manifests = [read_manifest(lake, run) for run in list_runs(lake)]
     return find_unused(lake, manifests, time.time_ns(), older_than_hours)
 
 
-def _remove(lake: Folder, listed: "Unused", older_than_hours: float) -> "Unused":
+def _remove(lake: Folder, listed: Unused, older_than_hours: float) -> Unused:
     """Remove what was listed and can still go, since a run that ended meanwhile may need some of it; return what went."""
     now = _find(lake, older_than_hours)
     still = set(now.files)
@@ -122,7 +119,7 @@ def _unlink(path: Folder) -> None:
         ) from error
 
 
-def _view(unused: "Unused", runs: int, older_than_hours: float) -> Iterator[RenderableType]:
+def _view(unused: Unused, runs: int, older_than_hours: float) -> Iterator[RenderableType]:
     """Yield what a terminal shows: every file with its size, sums, and what stays."""
     if unused:
         yield text_table(folded("File"), *numbers("Size"), rows=((file.path, decimal(file.size)) for file in unused.files))

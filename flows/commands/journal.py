@@ -10,6 +10,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
+from tasks.models.journal.table import JOURNAL
 
 if TYPE_CHECKING:
     from tasks.models.journal.files import ImportedReplies
@@ -75,8 +76,6 @@ def merge_journal(other: OtherJournal, *, lake: opt.LakeFolder = None, as_json: 
 
 
 def _journal_of(lake: Folder | None) -> Path:
-    from tasks.models.journal.table import JOURNAL  # noqa: PLC0415
-
     return state_folder(lake or DEFAULT_LAKE) / JOURNAL
 
 

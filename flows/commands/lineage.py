@@ -1,7 +1,7 @@
 """`moodflow lineage`: show what a run or a file of the lake was computed from, up to source files with their hashes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,9 +9,7 @@ from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-
-if TYPE_CHECKING:
-    from schemas.graph import LineageGraph
+from schemas.graph import LineageGraph
 
 Target = Annotated[
     str,
@@ -40,7 +38,7 @@ def lineage(
     terminal().print(lineage_table(graph, full=full or of_file), *(used if of_file else []), sep="\n")
 
 
-def read_graph(folder: Folder, target: str) -> "LineageGraph":
+def read_graph(folder: Folder, target: str) -> LineageGraph:
     """Read the graph behind a run or a file of the lake.
 
     Raises:

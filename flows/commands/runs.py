@@ -8,9 +8,9 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, folded, text_table
 from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.lineage import RunManifest
 
 if TYPE_CHECKING:
-    from schemas.lineage import RunManifest
     from tasks.analysis.past_run import PastRun
     from tasks.analysis.run_tables import ReportPaths
 
@@ -32,7 +32,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
 
 
-def _run_row(folder: Folder, manifest: "RunManifest") -> dict[str, Any]:
+def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
     return {
         "run": manifest.run,
         "benchmark": manifest.benchmark,
@@ -112,7 +112,7 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths"
     return write_report(without_restricted(data) if manifest.redacted else data, target)
 
 
-def _write_ablation(manifest: "RunManifest", folder: Folder, target: Folder) -> Folder:
+def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> Folder:
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
     from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
