@@ -1,7 +1,6 @@
 """Write the markdown summary of a run for the Prefect UI."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.changes import TOTAL, RunChanges, SystemChanges
 from schemas.lineage import RunManifest
@@ -11,27 +10,17 @@ from tasks.lineage.graph import diagram_of_run
 Lines = Iterator[str]
 
 
-@dataclass(frozen=True)
-class ReportLinks:
-    """Where a reader finds the report and the other artifacts. `report` is an address if `linked`, else a path."""
-
-    report: str
-    linked: bool
-    artifacts: tuple[tuple[str, str], ...] = ()
-    """Names and addresses of the tables; none where the UI's address is not known."""
-
-
-def summarise(report: str, manifest: RunManifest, changes: RunChanges | None, links: ReportLinks) -> str:
+def summarise(text: str, manifest: RunManifest, changes: RunChanges | None, links: Mapping[str, str]) -> str:
     """Write the whole page.
 
     Args:
-        report: report.md of the run, its summary on one page.
+        text: report.md of the run, its summary on one page.
         manifest: of the run.
         changes: since the run before; None if nothing was compared.
-        links: where report and tables are.
+        links: addresses by name: the report, which may be a path, then tables.
     """
     sections = (
-        [report.rstrip()],
+        [text.rstrip()],
         changes_lines(changes) if changes else (),
         calls_lines(manifest),
         link_lines(links),
@@ -83,12 +72,11 @@ def calls_lines(manifest: RunManifest) -> Lines:
         yield from ("", f"Without a score, or not of every model: {counted(gaps, 'dataset')}; see `failures`.")
 
 
-def link_lines(links: ReportLinks) -> Lines:
+def link_lines(links: Mapping[str, str]) -> Lines:
     """Write where report and tables are."""
-    shown = f"[{links.report}]({links.report})" if links.linked else f"`{links.report}`"
-    yield from ("", "## Report", "", f"Report: {shown}")
-    if links.artifacts:
-        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in links.artifacts))
+    yield from ("", "## Where to look", "")
+    for name, address in links.items():
+        yield f"- {name}: " + (f"[{address}]({address})" if address.startswith("http") else f"`{address}`")
 
 
 def _system_name(system: SystemChanges) -> str:

@@ -20,8 +20,7 @@ from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
-from prefect.logging.configuration import ensure_logging_setup
-from prefect.logging.handlers import PrefectConsoleHandler
+from prefect.logging.configuration import setup_logging
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 from prefect.utilities.annotations import opaque
 
@@ -118,17 +117,8 @@ async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_ste
 
 def silence_console() -> None:
     """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    ensure_logging_setup()
-    loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
-    for logger in loggers:
-        for handler in list(logger.handlers):
-            if isinstance(handler, PrefectConsoleHandler):
-                # A filter, not removal: Prefect configures logging again for each flow and would put a new handler there.
-                handler.addFilter(_refuse)
-
-
-def _refuse(record: logging.LogRecord) -> bool:  # noqa: ARG001  the logging module passes it
-    return False
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    setup_logging()  # also where Prefect has done so before, as in a test
 
 
 def _leave() -> None:

@@ -11,9 +11,9 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_summary import ReportLinks, changes_lines, link_lines
+from flows.runtime.artifact_summary import changes_lines, link_lines
 from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
-from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, find_links
+from flows.runtime.artifacts import ABLATION_KEYS, RUN_KEYS, addresses_of, report_address
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import Missing, RunManifest
@@ -116,16 +116,17 @@ def test_a_run_in_which_nothing_changed_says_so() -> None:
     assert "No earlier run of tiny." in list(changes_lines(changes(alone, previous=None, reason="no earlier run of tiny")))
 
 
-def test_the_report_is_linked_where_it_is_served(tmp_path: Path) -> None:
+def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
-    served = find_links(manifest(), lake, {}, {REPORTS_URL: "http://127.0.0.1:9/runs/"})
+    monkeypatch.delenv(REPORTS_URL, raising=False)
+    path = str(tmp_path / "runs/20260101-b/report.html")
+    assert report_address(manifest(), lake) == (path, False)
+    assert f"- report: `{path}`" in list(link_lines({"report": path}))
+    monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9/runs/")
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
-    assert served == ReportLinks(address, linked=True)
-    assert f"Report: [{address}]({address})" in list(link_lines(served))
-    ablation = find_links(manifest(ablation={"name": "length"}), lake, {}, {REPORTS_URL: "http://127.0.0.1:9"})
-    assert ablation.report == "http://127.0.0.1:9/20260101-b/report.md"
-    path = tmp_path / "runs/20260101-b/report.html"
-    assert f"Report: `{path}`" in list(link_lines(find_links(manifest(), lake, {}, {})))
+    assert report_address(manifest(), lake) == (address, True)
+    assert f"- report: [{address}]({address})" in list(link_lines({"report": address}))
+    assert report_address(manifest(ablation={"name": "length"}), lake)[0] == "http://127.0.0.1:9/runs/20260101-b/report.md"
 
 
 def test_pages_of_the_ui_are_those_of_its_second_version(monkeypatch: pytest.MonkeyPatch) -> None:
