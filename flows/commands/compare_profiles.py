@@ -37,11 +37,6 @@ class ProfileScores(NamedTuple):
         """Datasets with a score, of one model at least."""
         return frozenset(self.layers["dataset_scores"].drop_nulls("score_0_100")["dataset"])
 
-    def rows(self, layer: str, name: str | None = None) -> dict[tuple[SystemKey, str], Row]:
-        """Rows of a layer by system and the column `name`; "" where there is none."""
-        found = self.layers[layer].iter_rows(named=True)
-        return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
-
 
 class ProfilePair(NamedTuple):
     """Both profiles."""
@@ -51,9 +46,10 @@ class ProfilePair(NamedTuple):
 
     def rows(self, layer: str, name: str | None = None) -> Iterator[tuple[SystemKey, str, Row, Row]]:
         """Rows of a layer that belong together: system, name, row of each profile; empty where it has none."""
-        left, right = self.corrected.rows(layer, name), self.reference.rows(layer, name)
-        for system, found in dict.fromkeys([*left, *right]):
-            yield system, found, left.get((system, found), {}), right.get((system, found), {})
+        found = (side.layers[layer].iter_rows(named=True) for side in self)
+        left, right = ({((row["model"], row["setting"]), row[name] if name else ""): row for row in rows} for rows in found)
+        for system, one in dict.fromkeys([*left, *right]):
+            yield system, one, left.get((system, one), {}), right.get((system, one), {})
 
 
 class Comparison(NamedTuple):

@@ -107,8 +107,7 @@ def _remove(lake: Folder, listed: Unused, older_than_hours: float) -> Unused:
 
 def _unlink(path: Folder) -> None:
     try:
-        with suppress(FileNotFoundError):  # another collector was faster
-            path.unlink()
+        path.unlink(missing_ok=True)  # another collector may have been faster
     except OSError as error:
         raise LakeError(
             "a file of the lake cannot be removed",

@@ -241,20 +241,15 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
 def _read_config(path: Path) -> dict[str, Any]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if isinstance(values, dict):
+            return values
+        fault = type(values).__name__
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
-        raise UsageError(
-            "the configuration file cannot be read",
-            where=str(path),
-            expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
-            got=" ".join(str(error).split())[:200],
-            next_step="correct the file, or leave --config out",
-        ) from error
-    if not isinstance(values, dict):
-        raise UsageError(
-            "the configuration file is not a mapping",
-            where=str(path),
-            expected="key: value",
-            got=type(values).__name__,
-            next_step="correct the file, or leave --config out",
-        )
-    return values
+        fault = " ".join(str(error).split())[:200]
+    raise UsageError(
+        "the configuration file cannot be read",
+        where=str(path),
+        expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
+        got=fault,
+        next_step="correct the file, or leave --config out",
+    )

@@ -34,9 +34,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
 
 def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
     return {
-        "run": manifest.run,
-        "benchmark": manifest.benchmark,
-        "started_at": manifest.started_at,
+        **{name: getattr(manifest, name) for name in ("run", "benchmark", "started_at")},
         "partitions": len(manifest.partitions),
         "missing": len(manifest.missing),
         "calls_sent": manifest.calls.sent,

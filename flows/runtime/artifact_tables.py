@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
-from schemas.lineage import FROM_OUTSIDE, Missing, RunManifest
+from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
@@ -64,40 +64,40 @@ def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Ro
     ]
 
 
-def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
-    """Return one row per dataset and system, the least covered first; an item counts as scored if each of its metrics is.
+def coverage_rows(raw: pl.DataFrame) -> list[Row]:
+    """Return one row per dataset and system that has a score, the least covered first; `raw`: rows of `raw_scores`.
 
-    Args:
-        raw: rows of `raw_scores`.
-        manifest: has the datasets without a score.
+    An item counts as scored if each of its metrics is. Datasets without a score are among the failures.
     """
     jobs = raw.group_by(JOB_KEY).agg(
         pl.col("n_scored").min(), pl.col("n_unparsed").max(), pl.col("n_total").max(), metrics=pl.col("metric").sort().unique()
     )
-    scored = [
+    return [
         {
             **{name: row[name] for name in JOB_KEY},
             "scored": row["n_scored"],
             "of": row["n_total"],
             "scored %": _round(100 * row["n_scored"] / row["n_total"]) if row["n_total"] else None,
-            "note": None,
             "unreadable": row["n_unparsed"],
             "metrics": ", ".join(sorted(row["metrics"])),
         }
         for row in jobs.sort(pl.col("n_scored") / pl.col("n_total"), *JOB_KEY).iter_rows(named=True)
     ]
-    blank = dict.fromkeys(("scored", "of", "scored %", "note", "unreadable", "metrics"))
-    return [*({**_place(gap), **blank, "note": gap.reason} for gap in manifest.missing), *scored]
-
-
-def _place(gap: Missing) -> Row:
-    return {"dataset": gap.dataset, "model": gap.model or "all", "setting": gap.setting or "all"}
 
 
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
-    gaps = manifest.missing
-    rows = [{**_place(gap), "what": gap.reason, "calls": None, "next step": gap.next_step} for gap in gaps]
+    rows = [
+        {
+            "dataset": gap.dataset,
+            "model": gap.model or "all",
+            "setting": gap.setting or "all",
+            "what": gap.reason,
+            "calls": None,
+            "next step": gap.next_step,
+        }
+        for gap in manifest.missing
+    ]
     nothing = {"dataset": "", "model": "all", "setting": "all", "what": "nothing failed", "calls": None, "next step": ""}
     return [*rows, *_failed_calls(manifest, lake)] or [nothing]
 

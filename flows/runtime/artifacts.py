@@ -55,7 +55,7 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     found = {
         "leaderboard": (tables.leaderboard_rows(totals, changes), since),
         "abilities": (tables.ability_rows(abilities, changes), since),
-        "coverage": (tables.coverage_rows(raw, manifest), about),
+        "coverage": (tables.coverage_rows(raw), about),
     }
     await _publish("summary", found, manifest, changes, lake)
 

@@ -24,9 +24,9 @@ from prefect.logging.configuration import setup_logging
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 from prefect.utilities.annotations import opaque
 
-from flows.runtime.clusters import Cluster, open_cluster, shortened
+from flows.runtime.clusters import Cluster, cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, LocalServer, started_server
-from schemas.errors import ClusterError, EndpointError
+from schemas.errors import EndpointError
 from schemas.plan import Plan
 from tasks.steps import ledger, outcome
 
@@ -245,12 +245,8 @@ async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) ->
         # What the step raised is returned; what is raised is about the cluster.
         result = await asyncio.to_thread(future.result, raise_on_failure=False)
     except Exception as error:
-        raise ClusterError(
-            f"the {plan.runner} cluster did not finish {step.name}",
-            where=f"--set runner_address={plan.runner_address}",
-            got=shortened(error),
-            next_step="see the logs of its workers, then run the same command again; finished partitions are kept",
-        ) from error
+        next_step = "see the logs of its workers, then run the same command again; finished partitions are kept"
+        raise cluster_error(plan, f"did not finish {step.name}", None, error, next_step) from error
     ledger.note(flow_run, future.task_run_id)  # the worker's own count is lost with it
     if isinstance(result, BaseException):
         raise result

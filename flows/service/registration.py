@@ -1,6 +1,7 @@
 """Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import NamedTuple
@@ -232,30 +233,18 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
-    """Create or update the server's automations, each once; without a webhook, none is called.
+    """Create the server's automations in place of former ones; without a webhook, none is called.
 
     Args:
         client: of the server.
         webhook: address that is called on a regression.
     """
-    await _keep_one(client, silent_run_automation())
+    for former in [one for name in (SILENT_RUN, REGRESSION) for one in await client.read_automations_by_name(name)]:
+        await client.delete_automation(former.id)
+    await client.create_automation(silent_run_automation())
     if webhook is not None:
-        await _keep_one(client, await regression_automation(webhook))
+        await client.create_automation(await regression_automation(webhook))
         return
-    for automation in await client.read_automations_by_name(REGRESSION):
-        await client.delete_automation(automation.id)
-    try:
+    with suppress(ObjectNotFound):
         block = await client.read_block_document_by_name(WEBHOOK_BLOCK, "webhook")
-    except ObjectNotFound:
-        return
-    await client.delete_block_document(block.id)
-
-
-async def _keep_one(client: PrefectClient, wanted: AutomationCore) -> None:
-    existing = await client.read_automations_by_name(wanted.name)
-    if existing:
-        await client.update_automation(existing[0].id, wanted)
-    else:
-        await client.create_automation(wanted)
-    for surplus in existing[1:]:
-        await client.delete_automation(surplus.id)
+        await client.delete_block_document(block.id)

@@ -72,8 +72,7 @@ def test_coverage_lists_the_least_covered_first() -> None:
         return {"dataset": dataset, "model": "m", "setting": "base", "metric": metric, **counts}
 
     raw = pl.DataFrame([row("whole", "accuracy", 8), row("part", "bleu", 6), row("part", "accuracy", 7)])
-    lost, part, whole = coverage_rows(raw, manifest(missing=(GAP,)))
-    assert (lost["dataset"], lost["model"], lost["scored"], lost["note"]) == ("lost", "all", None, "has no file")
+    part, whole = coverage_rows(raw)
     assert (part["scored"], part["of"], part["scored %"], part["unreadable"], part["metrics"]) == (
         6,
         8,
@@ -81,7 +80,7 @@ def test_coverage_lists_the_least_covered_first() -> None:
         1,
         "accuracy, bleu",
     )
-    assert (whole["dataset"], whole["scored %"], whole["note"]) == ("whole", 100.0, None)
+    assert (whole["dataset"], whole["scored %"]) == ("whole", 100.0)
 
 
 def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
@@ -177,7 +176,7 @@ def test_a_run_publishes_its_tables_with_the_outermost_flow_run(tmp_path: Path, 
     assert failures == [("auth", 1)]
     (row,) = json.loads(found["leaderboard"])
     assert (row["total"], row["change"], row["coverage %"]) == (100.0, None, 4.88)
-    least, most = (row for row in json.loads(found["coverage"]) if row["of"])
+    least, most = (row for row in json.loads(found["coverage"]))
     assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
     assert {row["ability"]: row["score"] for row in json.loads(found["abilities"])}["emotional"] == 100.0
     assert found["summary"].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
