@@ -13,8 +13,8 @@ import yaml
 from pydantic import ValidationError
 from typer.core import TyperCommand
 
+from flows.commands import options as opt
 from flows.commands.model_entries import complete_entries
-from flows.commands.options import EVALUATED, GROUPS, JUDGE, LIMITS, MODEL, OUTPUT, WHERE, BaseUrl, KeyEnv, LakeFolder, Provider
 from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
@@ -31,15 +31,11 @@ def complete_path(incomplete: str) -> list[str]:
     return [f"{path}=" for path in plan_fields() if path.startswith(incomplete)]
 
 
-def _option(help_text: str, group: str, metavar: str | None = None) -> Any:
-    return typer.Option(help=help_text, rich_help_panel=group, metavar=metavar)
-
-
 PathValues = typer.Option(
     help="any other field, listed by `moodflow options`; repeatable",
     metavar="PATH=VALUE",
     autocompletion=complete_path,
-    rich_help_panel=EVALUATED,
+    rich_help_panel=opt.EVALUATED,
 )
 
 
@@ -47,30 +43,32 @@ PathValues = typer.Option(
 class PlanOptions:
     """The options that describe a plan, as they were given; what is none of `role`, `set` and `config` is named as its field."""
 
-    model: Annotated[list[str] | None, _option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", MODEL, "NAME")] = (
-        None
-    )
-    provider: Provider = None
-    base_url: BaseUrl = None
-    api_key_env: KeyEnv = None
-    temperature: Annotated[float | None, _option("0 = the likeliest token; default 0", MODEL)] = None
-    max_tokens: Annotated[int | None, _option("longest reply, reasoning included; default 512", MODEL)] = None
-    judge: Annotated[str | None, _option("model that judges free-text answers", JUDGE, "NAME")] = None
-    role: Annotated[list[str] | None, _option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", JUDGE, "NAME=MODEL")] = (
-        None
-    )
-    judge_base_url: Annotated[str | None, _option("server of the judge", JUDGE, "URL")] = None
-    datasets: Annotated[str | None, _option("only these, by commas", EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, _option(f"{', '.join(SETTINGS)}; default base", EVALUATED, "NAMES")] = None
-    sample: Annotated[int | None, _option("items per dataset; default 300", EVALUATED)] = None
-    seed: Annotated[int | None, _option("of sampling and intervals; default 0", EVALUATED)] = None
-    repeat: Annotated[int | None, _option("times each item is asked; default 1", EVALUATED)] = None
+    model: Annotated[
+        list[str] | None, opt.option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", opt.MODEL, "NAME")
+    ] = None
+    provider: opt.Provider = None
+    base_url: opt.BaseUrl = None
+    api_key_env: opt.KeyEnv = None
+    temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
+    max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
+    judge: Annotated[str | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
+    role: Annotated[
+        list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
+    ] = None
+    judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
+    datasets: Annotated[str | None, opt.option("only these, by commas", opt.EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, opt.option(f"{', '.join(SETTINGS)}; default base", opt.EVALUATED, "NAMES")] = None
+    sample: Annotated[int | None, opt.option("items per dataset; default 300", opt.EVALUATED)] = None
+    seed: Annotated[int | None, opt.option("of sampling and intervals; default 0", opt.EVALUATED)] = None
+    repeat: Annotated[int | None, opt.option("times each item is asked; default 1", opt.EVALUATED)] = None
     set: Annotated[list[str] | None, PathValues] = None
-    config: Annotated[Path | None, _option("YAML or JSON file with fields of the plan; options win", EVALUATED, "FILE")] = None
-    concurrency: Annotated[int | None, _option("most calls in flight at once; default 64", LIMITS)] = None
-    budget_tokens: Annotated[int | None, _option("most tokens the run may use; then it ends", LIMITS)] = None
-    mirror: Annotated[Path | None, _option("folder with source files; or set MOODFLOW_MIRROR", WHERE, "FOLDER")] = None
-    lake: LakeFolder = None
+    config: Annotated[
+        Path | None, opt.option("YAML or JSON file with fields of the plan; options win", opt.EVALUATED, "FILE")
+    ] = None
+    concurrency: Annotated[int | None, opt.option("most calls in flight at once; default 64", opt.LIMITS)] = None
+    budget_tokens: Annotated[int | None, opt.option("most tokens the run may use; then it ends", opt.LIMITS)] = None
+    mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
+    lake: opt.LakeFolder = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -169,7 +167,7 @@ class PlanCommand(TyperCommand):
         """Return `--help`, in the group of what is printed."""
         option = super().get_help_option(ctx)
         if option is not None:
-            option.rich_help_panel = OUTPUT
+            option.rich_help_panel = opt.OUTPUT
         return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -190,7 +188,7 @@ class PlanCommand(TyperCommand):
 
 
 def _rank(group: str | None) -> int:
-    return GROUPS.index(group) if group in GROUPS else -1
+    return opt.GROUPS.index(group) if group in opt.GROUPS else -1
 
 
 def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
