@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from flows.commands.console import CommandResult, decimal, detail_lines, folded, numbers, text_table
+from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
 from tasks.analysis.number_format import counted, shorten, signed, signed_interval
@@ -22,6 +22,7 @@ OF_TWO_RUNS = ("--lake", "--set bootstrap")
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
+WIDTH = 240
 
 Row = dict[str, Any]
 
@@ -81,7 +82,7 @@ def _view(document: Row) -> list[RenderableType]:
     shown += [f"[bold]Not comparable without care:[/bold] {escape(warning)}" for warning in document["warnings"]]
     for model in document["models"]:
         shown += [_table(model), *_total_lines(model), *_flip_lines(model), *_item_lines(model)]
-        shown += [line for flipped in model["flipped"] for line in ("", *detail_lines(flipped))]
+        shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
     for side in ("before", "after"):
         shown += [escape(f"Only {side}: {each['model']}, setting {each['setting']}") for each in document[f"only_{side}"]]
     return [*shown, *_differences(document["differences"])]
@@ -151,6 +152,19 @@ def _item_lines(model: Row) -> Iterator[str]:
         words = {"only_before": "only before", "only_after": "only after", "changed": "changed under the same id"}
         if parts := [_counted_ids(row[name], word) for name, word in words.items() if row[name]]:
             yield escape(f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}")
+
+
+def _flipped(flipped: Row) -> Iterator[str]:
+    question = next((row["question"] for row in flipped["after"]), "")
+    what = f"of {flipped['dataset']} {flipped['direction']}: {shorten(question, WIDTH)}"
+    yield f"\n[bold]{escape(flipped['item_id'])}[/bold] {escape(what)}"
+    measured = (flipped["method"], flipped["metric"])
+    for side in ("before", "after"):
+        for row in flipped[side]:
+            (score,) = (each for each in row["scores"] if (each["method"], each["metric"]) == measured)
+            value = "-" if score["value"] is None else f"{score['value']:.4g}"
+            reply = shorten(row["reply"] or f"({row['call']})", WIDTH)
+            yield escape(f"  {side}, {value}: {reply} -> {score['why']}")
 
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:

@@ -63,8 +63,7 @@ def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
     assert "Not comparable without care: judge differs" in out
     assert "right -> wrong" in out
     assert "McNemar exact p =" in out
-    assert "dataset: mini_bias_detection" in out
-    assert "direction: fell" in out
+    assert "of mini_bias_detection fell" in out
 
 
 def test_a_run_against_itself_has_no_difference(runs: PastRuns) -> None:
