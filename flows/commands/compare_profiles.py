@@ -52,11 +52,8 @@ class ProfilePair(NamedTuple):
             yield system, one, left.get((system, one), {}), right.get((system, one), {})
 
 
-class Comparison(NamedTuple):
-    """Both profiles, over all that each of them can score and over the datasets that both can."""
-
-    every: ProfilePair
-    common: ProfilePair
+Comparison = tuple[ProfilePair, ProfilePair]
+"""Both profiles, over every dataset that each of them can score and over the common ones, which both can."""
 
 
 def run_compare(plan: Plan) -> CommandResult:
@@ -87,7 +84,7 @@ async def compare_profiles(plan: Plan) -> Comparison:
     shared = plan.model_copy(update={"datasets": tuple(sorted(common)), "bootstrap": 0})
     corrected = every.corrected if every.corrected.scored == common else await score_side(shared, "corrected")
     reference = every.reference if every.reference.scored == common else await score_side(shared, "reference")
-    return Comparison(every, ProfilePair(corrected, reference))
+    return every, ProfilePair(corrected, reference)
 
 
 async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
@@ -109,7 +106,7 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
 
 def compare_result(plan: Plan, comparison: Comparison) -> CommandResult:
     """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
-    rows, every = compare_rows(comparison), comparison.every
+    rows, (every, _) = compare_rows(comparison), comparison
     document = {
         "benchmark": plan.benchmark,
         "rows": rows,

@@ -35,7 +35,6 @@ from tasks.analysis.number_format import count, counted, listed
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
 from tasks.models.journal.table import JOURNAL
@@ -93,19 +92,18 @@ async def _forecast_job(resolved: ResolvedPlan, job: EvalJob, basis: EstimateBas
     if parts is None:
         return []
     found = parts.keys.find_all(resolved.lake)
-    forecasts = _stored(found[0], resolved.lake) if found else await _forecast_asked(resolved, job, parts, basis)
+    if found:
+        forecasts = [
+            Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
+            for row in usage_of(found[0], resolved.lake)
+        ]
+    else:
+        forecasts = await _forecast_asked(resolved, job, parts, basis)
     answers = found[1] if found else None
     for judge in resolved.plan.judges(job.dataset) if job.selected.rubric else ():
         expected = await _expect_judge(resolved, job, (parts.items, answers), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
-
-
-def _stored(responses: PartitionRef, lake: Lake) -> list[Forecast]:
-    return [
-        Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
-        for row in usage_of(responses, lake)
-    ]
 
 
 async def _forecast_asked(resolved: ResolvedPlan, job: EvalJob, parts: AskedParts, basis: EstimateBasis) -> list[Forecast]:

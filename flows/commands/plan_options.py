@@ -160,8 +160,9 @@ class PlanCommand(TyperCommand):
     """A command with the options of a plan besides its own; its function finds them as `context.obj`."""
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **more: Any) -> None:
-        options = sorted([*_plan_params(), *(params or ())], key=lambda one: _rank(getattr(one, "rich_help_panel", None)))
-        super().__init__(*args, params=options, **more)
+        panels = (None, *opt.GROUPS)
+        given = [*_plan_params(), *(params or ())]
+        super().__init__(*args, params=sorted(given, key=lambda one: panels.index(getattr(one, "rich_help_panel", None))), **more)
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return `--help`, in the group of what is printed."""
@@ -185,10 +186,6 @@ class PlanCommand(TyperCommand):
         """Collect the options of the plan, then run the function."""
         ctx.obj = PlanOptions(**{one.name: ctx.params.pop(one.name) for one in fields(PlanOptions)})
         return super().invoke(ctx)
-
-
-def _rank(group: str | None) -> int:
-    return opt.GROUPS.index(group) if group in opt.GROUPS else -1
 
 
 def _no_such_option(name: str, known: list[str], command: str) -> UsageError:

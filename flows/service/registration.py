@@ -10,18 +10,8 @@ from uuid import UUID
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterName,
-    FlowFilter,
-    FlowFilterName,
-    FlowRunFilter,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, FlowRun, StateType
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
 from prefect.events.actions import CallWebhook, ChangeFlowRunState
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
@@ -161,17 +151,17 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
         states: types of states.
     """
     flow, _, deployment = name.partition("/")
+    wanted = {
+        "flows": {"name": {"any_": [flow]}},
+        "deployments": {"name": {"any_": [deployment]}},
+        "flow_runs": {"state": {"type": {"any_": list(states)}}},
+        "sort": "NEXT_SCHEDULED_START_TIME_ASC",
+        "limit": PAGE,
+    }
     runs: list[FlowRun] = []
     while True:
-        page = await client.read_flow_runs(
-            flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])),
-            deployment_filter=DeploymentFilter(name=DeploymentFilterName(any_=[deployment])),
-            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(states)))),
-            sort=FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC,
-            limit=PAGE,
-            offset=len(runs),
-        )
-        runs += page
+        page = (await client.request("POST", "/flow_runs/filter", json={**wanted, "offset": len(runs)})).json()
+        runs += map(FlowRun.model_validate, page)
         if len(page) < PAGE:
             return runs
 

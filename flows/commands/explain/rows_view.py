@@ -62,20 +62,11 @@ def _row(row: Row) -> Iterator[str]:
     for score in row["scores"]:
         value = "-" if score["value"] is None else f"{score['value']:.4g}"
         yield escape(f"  {score['method']}.{score['metric']} {value} ({score['status']}): {shorten(score['why'], WIDTH)}")
-    yield from _ratings(row["ratings"])
-
-
-def _ratings(ratings: Sequence[Row]) -> Iterator[str]:
-    """Show what each judge gave, all dimensions of one of its replies together."""
-    replies: dict[tuple[str, int, str | None], list[Row]] = {}
-    for rating in ratings:
-        replies.setdefault((rating["judge"], rating["judge_repetition"] or 0, rating["raw_reply"]), []).append(rating)
-    for (judge, times, reply), rows in replies.items():
-        given = ", ".join(f"{row['dimension']} {'-' if row['rating'] is None else row['rating']}" for row in rows)
-        scale = "" if rows[0]["lowest"] is None else f" on {rows[0]['lowest']} to {rows[0]['highest']}"
-        again = f", time {times + 1}" if times else ""
-        yield escape(f"  {judge}{again} rates{scale}: {given} ({', '.join(sorted({row['parse_status'] for row in rows}))})")
-        yield escape(f"    its reply: {shorten(reply or '(nothing)', WIDTH)}")
+    for rating in row["ratings"]:
+        given = "-" if rating["rating"] is None else f"{rating['rating']} on {rating['lowest']} to {rating['highest']}"
+        yield escape(f"  {rating['judge']} rates {rating['dimension']} {given} ({rating['parse_status']})")
+    for reply in dict.fromkeys(rating["raw_reply"] for rating in row["ratings"]):
+        yield escape(f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}")
 
 
 def _options(options: Sequence[Row], kind: str) -> str:
