@@ -13,9 +13,8 @@ import typer
 from flows.commands import ablate as ablation
 from flows.commands import compare as comparison
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
 from flows.commands.datasets import datasets_app
-from flows.commands.demo import announce, demo_plans, report_addresses
+from flows.commands.demo import SAMPLE, announce, demo_plans, report_addresses
 from flows.commands.explain.command import explain
 from flows.commands.gc import gc
 from flows.commands.journal import journal_app
@@ -29,9 +28,7 @@ from flows.commands.runs import runs_app
 from flows.commands.serve import serve
 from flows.commands.verify import verify
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, configure_prefect, start_early
-from schemas.ablation import AblationRequest
 from schemas.errors import MoodflowError
-from schemas.plan import Plan
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.add_typer(datasets_app, name="datasets")
@@ -97,7 +94,7 @@ def _ablation_command(
 
 @app.command()
 def demo(
-    sample: Annotated[int | None, typer.Option(help="items per task of MoodBench; default: 2")] = None,
+    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -109,33 +106,15 @@ def demo(
 
 def _execute(
     stage: str,
-    *requests: "Plan | AblationRequest",
+    *requests: Any,
     as_json: bool,
     last: Callable[[dict[str, Any]], list[str]] = lambda _document: [],
 ) -> None:
     start_early()  # it starts while this process imports
-    result = _run_stage(stage, requests)
+    with imports():  # takes seconds that `--help` and a misspelt option need not wait
+        from flows.commands.run import RUNNERS, run_stage  # noqa: PLC0415
+    result = RUNNERS[stage](*requests) if stage in RUNNERS else run_stage(stage, *requests)
     replace(result, view=[*result.view, *last(result.document)]).finish(as_json=as_json)
-
-
-def _run_stage(stage: str, requests: "tuple[Plan | AblationRequest, ...]") -> CommandResult:
-    """Import what a stage needs, which takes seconds that `--help` and a misspelt option need not wait, and run it."""
-    plan, *more = requests
-    if isinstance(plan, AblationRequest):
-        with imports():
-            from flows.commands.run import run_ablation  # noqa: PLC0415
-        return run_ablation(plan)
-    if stage == "compare":
-        with imports():
-            from flows.commands.compare_profiles import run_compare  # noqa: PLC0415
-        return run_compare(plan)
-    if stage == "dry-run":
-        with imports():
-            from flows.commands.dry_run import run_dry  # noqa: PLC0415
-        return run_dry(plan)
-    with imports():
-        from flows.commands.run import run_stage  # noqa: PLC0415
-    return run_stage(stage, plan, *(other for other in more if isinstance(other, Plan)))
 
 
 def guarded(command: Callable[[], Any]) -> int:

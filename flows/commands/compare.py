@@ -1,7 +1,7 @@
 """`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import RenderableType
@@ -9,12 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.commands.console import CommandResult, decimal, folded, numbers, text_table
+from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE
 from tasks.analysis.number_format import counted, shorten, signed, signed_interval
-
-if TYPE_CHECKING:
-    from flows.commands.plan_options import PlanOptions
 
 HELP = (
     "RUN RUN: two runs of a benchmark, the earlier one first: scores over common items with intervals, items that flipped. "
@@ -36,7 +33,7 @@ Flips = Annotated[
 ]
 
 
-def print_runs(names: tuple[str, str], flips: int, options: "PlanOptions", *, as_json: bool) -> NoReturn:
+def print_runs(names: tuple[str, str], flips: int, options: PlanOptions, *, as_json: bool) -> NoReturn:
     """Compare two runs and end with the status of that.
 
     Args:
@@ -51,7 +48,7 @@ def print_runs(names: tuple[str, str], flips: int, options: "PlanOptions", *, as
     """
     from tasks.analysis.compare_runs import compare_runs  # noqa: PLC0415
 
-    if unfit := [name for name in options.given if name not in OF_TWO_RUNS]:
+    if unfit := [name for name in options.named if name not in OF_TWO_RUNS]:
         raise UsageError(
             "two runs are compared as they are",
             where=", ".join(unfit),
@@ -59,7 +56,8 @@ def print_runs(names: tuple[str, str], flips: int, options: "PlanOptions", *, as
             got=", ".join(unfit),
             next_step="leave these options out; moodflow compare BENCHMARK --model NAME compares both profiles",
         )
-    document = compare_runs(options.lake or DEFAULT_LAKE, names, flips, options.bootstrap)
+    plan = read_plan(names[0], options, needs_model=False)
+    document = compare_runs(plan.lake, names, flips, plan.bootstrap if "bootstrap" in plan.model_fields_set else None)
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
 
 
@@ -158,14 +156,12 @@ def _item_lines(model: Row) -> Iterator[str]:
 
 def _flipped(flipped: Row) -> Iterator[str]:
     question = next((row["question"] for row in flipped["after"]), "")
-    yield ""
     what = f"of {flipped['dataset']} {flipped['direction']}: {shorten(question, WIDTH)}"
-    yield f"[bold]{escape(flipped['item_id'])}[/bold] {escape(what)}"
+    yield f"\n[bold]{escape(flipped['item_id'])}[/bold] {escape(what)}"
+    measured = (flipped["method"], flipped["metric"])
     for side in ("before", "after"):
         for row in flipped[side]:
-            score = next(
-                each for each in row["scores"] if (each["method"], each["metric"]) == (flipped["method"], flipped["metric"])
-            )
+            (score,) = (each for each in row["scores"] if (each["method"], each["metric"]) == measured)
             value = "-" if score["value"] is None else f"{score['value']:.4g}"
             reply = shorten(row["reply"] or f"({row['call']})", WIDTH)
             yield escape(f"  {side}, {value}: {reply} -> {score['why']}")

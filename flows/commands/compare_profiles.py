@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
-from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from flows.commands.console import CommandResult, decimal, folded, label_system, text_table
+from flows.commands.console import CommandResult, decimal, folded, label_system, numbers, text_table
 from flows.planning.jobs import scorable
 from flows.planning.resolve import obstacles, resolve
 from flows.runtime.prefect_flows import on_server, run_to_end
@@ -17,11 +16,10 @@ from schemas.lineage import Missing, StageResult
 from schemas.plan import Plan
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import Profile
+from tasks.analysis.number_format import signed
 from tasks.scoring.blueprints import profiled_blueprint
 
 READ = ("dataset_scores", "ability_scores", "totals")
-SAME = 0.005
-"""Smaller differences are none: scores are shown with two decimals."""
 
 Row = dict[str, Any]
 SystemKey = tuple[str, str]
@@ -39,11 +37,6 @@ class ProfileScores(NamedTuple):
         """Datasets with a score, of one model at least."""
         return frozenset(self.layers["dataset_scores"].drop_nulls("score_0_100")["dataset"])
 
-    def rows(self, layer: str, name: str | None = None) -> dict[tuple[SystemKey, str], Row]:
-        """Rows of a layer by system and the column `name`; "" where there is none."""
-        found = self.layers[layer].iter_rows(named=True)
-        return {((row["model"], row["setting"]), row[name] if name else ""): row for row in found}
-
 
 class ProfilePair(NamedTuple):
     """Both profiles."""
@@ -53,16 +46,14 @@ class ProfilePair(NamedTuple):
 
     def rows(self, layer: str, name: str | None = None) -> Iterator[tuple[SystemKey, str, Row, Row]]:
         """Rows of a layer that belong together: system, name, row of each profile; empty where it has none."""
-        left, right = self.corrected.rows(layer, name), self.reference.rows(layer, name)
-        for system, found in dict.fromkeys([*left, *right]):
-            yield system, found, left.get((system, found), {}), right.get((system, found), {})
+        found = (side.layers[layer].iter_rows(named=True) for side in self)
+        left, right = ({((row["model"], row["setting"]), row[name] if name else ""): row for row in rows} for rows in found)
+        for system, one in dict.fromkeys([*left, *right]):
+            yield system, one, left.get((system, one), {}), right.get((system, one), {})
 
 
-class Comparison(NamedTuple):
-    """Both profiles, over all that each of them can score and over the datasets that both can."""
-
-    every: ProfilePair
-    common: ProfilePair
+Comparison = tuple[ProfilePair, ProfilePair]
+"""Both profiles, over every dataset that each of them can score and over the common ones, which both can."""
 
 
 def run_compare(plan: Plan) -> CommandResult:
@@ -93,7 +84,7 @@ async def compare_profiles(plan: Plan) -> Comparison:
     shared = plan.model_copy(update={"datasets": tuple(sorted(common)), "bootstrap": 0})
     corrected = every.corrected if every.corrected.scored == common else await score_side(shared, "corrected")
     reference = every.reference if every.reference.scored == common else await score_side(shared, "reference")
-    return Comparison(every, ProfilePair(corrected, reference))
+    return every, ProfilePair(corrected, reference)
 
 
 async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
@@ -115,7 +106,7 @@ async def score_side(plan: Plan, profile: Profile) -> ProfileScores:
 
 def compare_result(plan: Plan, comparison: Comparison) -> CommandResult:
     """What `moodflow compare` prints; status 1 if a dataset of the plan has no corrected score."""
-    rows, every = compare_rows(comparison), comparison.every
+    rows, (every, _) = compare_rows(comparison), comparison
     document = {
         "benchmark": plan.benchmark,
         "rows": rows,
@@ -125,9 +116,7 @@ def compare_result(plan: Plan, comparison: Comparison) -> CommandResult:
             "reference": [gap.model_dump() for gap in every.reference.missing],
         },
     }
-    systems = dict.fromkeys((row["model"], row["setting"]) for row in rows)
-    view: list[RenderableType] = [compare_table(system, rows) for system in systems]
-    return CommandResult(int(bool(every.corrected.missing)), document, view)
+    return CommandResult(int(bool(every.corrected.missing)), document, [compare_table(rows)])
 
 
 def compare_rows(comparison: Comparison) -> list[Row]:
@@ -141,12 +130,7 @@ def compare_rows(comparison: Comparison) -> list[Row]:
     rows = [(row, "every") for row in (*_totals(every), *_abilities(every))]
     rows += [(row, "common") for row in (*_totals(common), *_abilities(common))]
     rows += [(row, "every") for row in _datasets(every)]
-    return [{**row, "over": over, "difference": _difference(row)} for row, over in rows]
-
-
-def _difference(row: Row) -> float | None:
-    known = row["corrected"] is not None and row["reference"] is not None
-    return row["reference"] - row["corrected"] if known else None
+    return [{**row, "over": over} for row, over in rows]
 
 
 def _totals(pair: ProfilePair) -> Iterator[Row]:
@@ -154,58 +138,36 @@ def _totals(pair: ProfilePair) -> Iterator[Row]:
         for name in ("total_before_veto", "total"):
             vetoes = {"corrected": ours.get("veto_reason"), "reference": theirs.get("veto_reason")}
             why = [f"{profile}: {reason}" for profile, reason in vetoes.items() if reason and name == "total"]
-            yield _row(system, "total", name, (ours.get(name), theirs.get(name)), why)
+            yield _row(system, ("total", name), (ours.get(name), theirs.get(name)), why)
 
 
 def _abilities(pair: ProfilePair) -> Iterator[Row]:
-    for system, name, *rows in pair.rows("ability_scores", "ability"):
-        ours, theirs = (row.get("datasets_scored", 0) for row in rows)
-        why = [f"over {ours} datasets corrected, {theirs} reference"] if ours != theirs else []
-        yield _row(system, "ability", name, _scores(rows), why)
+    for system, name, ours, theirs in pair.rows("ability_scores", "ability"):
+        corrected, reference = (row.get("datasets_scored", 0) for row in (ours, theirs))
+        why = [f"over {corrected} datasets corrected, {reference} reference"] if corrected != reference else []
+        yield _row(system, ("ability", name), (ours.get("score_0_100"), theirs.get("score_0_100")), why)
 
 
 def _datasets(pair: ProfilePair) -> Iterator[Row]:
     gaps = [{gap.dataset: gap.reason for gap in side.missing} for side in pair]
-    for system, name, *rows in pair.rows("dataset_scores", "dataset"):
-        values = _scores(rows)
+    for system, name, ours, theirs in pair.rows("dataset_scores", "dataset"):
+        values = (ours.get("score_0_100"), theirs.get("score_0_100"))
         lacking = [gap[name] for gap, value in zip(gaps, values, strict=True) if value is None and name in gap]
         if values != (None, None) or lacking:  # else it was not asked for
-            yield _row(system, "dataset", name, values, list(dict.fromkeys(lacking)))
+            yield _row(system, ("dataset", name), values, list(dict.fromkeys(lacking)))
 
 
-def _scores(rows: Sequence[Row]) -> tuple[float | None, float | None]:
-    ours, theirs = rows
-    return ours.get("score_0_100"), theirs.get("score_0_100")
+def _row(system: SystemKey, what: tuple[str, str], values: tuple[float | None, float | None], why: list[str]) -> Row:
+    names = ("model", "setting", "kind", "name", "corrected", "reference")
+    corrected, reference = values
+    difference = None if corrected is None or reference is None else reference - corrected
+    return {**dict(zip(names, (*system, *what, *values), strict=True)), "difference": difference, "why": why}
 
 
-def _row(system: SystemKey, kind: str, name: str, values: tuple[float | None, float | None], why: list[str]) -> Row:
-    named = {"model": system[0], "setting": system[1], "kind": kind, "name": name}
-    return {**named, "corrected": values[0], "reference": values[1], "why": why}
-
-
-def compare_table(system: SystemKey, rows: Sequence[Row]) -> Table:
-    """The comparison of one model and setting for a terminal: totals, abilities, datasets; reasons where a score is missing."""
-    own = [row for row in rows if (row["model"], row["setting"]) == system]
-    table = text_table("", "Corrected", "Reference", "Difference", folded("Why"), title=escape(label_system(own[0])))
-    every, common = ([row for row in own if row["over"] == over and row["kind"] != "dataset"] for over in ("every", "common"))
-    table.add_row("[bold]All that each profile can score[/bold]")
-    _add_rows(table, every)
-    if common and [_both(row) for row in common] != [_both(row) for row in every]:
-        table.add_row("[bold]Datasets both can score[/bold]")
-        _add_rows(table, common)
-    table.add_row("[bold]Datasets[/bold]")
-    _add_rows(table, [row for row in own if row["kind"] == "dataset"])
-    return table
-
-
-def _both(row: Row) -> tuple[float | None, float | None]:
-    return row["corrected"], row["reference"]
-
-
-def _add_rows(table: Table, rows: Sequence[Row]) -> None:
+def compare_table(rows: Sequence[Row]) -> Table:
+    """Return the comparison for a terminal: totals and abilities over all that each profile can score and over what both can."""
+    table = text_table("Model", "Score", "Datasets", *numbers("Corrected", "Reference", "Difference"), folded("Why"))
     for row in rows:
-        difference = row["difference"]
-        differs = difference is None or abs(difference) >= SAME
-        change = "-" if difference is None else f"{difference:+.2f}" if differs else "0"
-        why = escape(" ".join(row["why"])) if differs else ""
-        table.add_row(row["name"], *map(decimal, _both(row)), change, why)
+        values = (decimal(row["corrected"]), decimal(row["reference"]), signed(row["difference"], 2))
+        table.add_row(escape(label_system(row)), row["name"], row["over"], *values, escape(" ".join(row["why"])))
+    return table

@@ -2,16 +2,20 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.table import Column, Table
 
 PIPE_WIDTH = 140
+
+LONGEST = 4000
+"""Characters of one text that a terminal shows."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,27 @@ def terminal() -> Console:
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[str]:
+    """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
+    for name, value in document.items():
+        if value in (None, [], {}):
+            continue
+        head = f"{indent}[bold]{escape(str(name))}[/bold]:"
+        inner = dict(enumerate(value, 1)) if isinstance(value, list | tuple) else value
+        if isinstance(inner, Mapping):
+            yield head
+            yield from detail_lines(inner, f"{indent}  ")
+        else:
+            text = _cut(str(value)).replace("\n", f"\n{indent}  ")
+            yield f"{head} {escape(text)}"
+
+
+def _cut(text: str) -> str:
+    left_out = len(text) - LONGEST
+    middle = f"\n[... {left_out:,} characters, --json has them ...]\n"
+    return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
 
 
 def text_table(*heads: str | Column, rows: Iterable[Iterable[str]] = (), title: str | None = None) -> Table:

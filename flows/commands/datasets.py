@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, numbers, text_table, unbroken
+from flows.commands.console import CommandResult, detail_lines, numbers, text_table, unbroken
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
+from tasks.sources.checksums import name_source
 
 if TYPE_CHECKING:
     from tasks.analysis.dataset_check.checking import DatasetCheck
 
 SHIPPED = ("moodbench", "moodbench-mini", "longemotion", "longemotion-released", "longemotion-mini")
 FETCHES_AT_ONCE = 4
+
+SHOWN = (
+    *("record_format", "question_types", "languages", "licence", "redistributable", "canary", "paper", "expected_rows"),
+    *("evaluation_version", "ambiguous", "differences"),
+)
+"""Fields of a catalogue entry that are shown as they are."""
 
 datasets_app = typer.Typer(no_args_is_help=True, help="Datasets of the catalogue.")
 
@@ -37,17 +43,8 @@ def list_datasets(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> Non
     for entry in CATALOGUE:
         spec, lacking = choose_source(entry, locator), needs(entry, locator)
         source = None if lacking else _describe_sources(spec)
-        rows.append(
-            {
-                "id": spec.id,
-                "title": spec.title,
-                "ready": not lacking,
-                "needs": list(lacking),
-                "source": source,
-                "languages": list(spec.languages),
-                "licence": spec.licence,
-            }
-        )
+        named = {name: getattr(spec, name) for name in ("id", "title", "languages", "licence")}
+        rows.append({**named, "ready": not lacking, "needs": lacking, "source": source})
         table.add_row(spec.id, "no" if lacking else "yes", ", ".join(spec.languages), source or "; ".join(lacking))
     CommandResult(0, {"datasets": rows}, [table]).finish(as_json=as_json)
 
@@ -67,19 +64,9 @@ def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = 
         "used_here": _describe_sources(spec),
         "files": [_describe_file(file) for file in spec.files],
         "other_sources": [_describe_file(file) for other in sources(entry) if other is not spec for file in other.files],
-        "record_format": spec.record_format,
-        "question_types": list(spec.question_types),
-        "languages": list(spec.languages),
-        "licence": spec.licence,
-        "redistributable": spec.redistributable,
-        "canary": spec.canary,
-        "paper": spec.paper,
-        "expected_rows": spec.expected_rows,
-        "evaluation_version": spec.evaluation_version,
-        "ambiguous": list(spec.ambiguous),
-        "differences": list(spec.differences),
+        **{name: getattr(spec, name) for name in SHOWN},
     }
-    CommandResult(0, row, _detail_lines(row)).finish(as_json=as_json)
+    CommandResult(0, row, [*detail_lines(row)]).finish(as_json=as_json)
 
 
 @datasets_app.command("check")
@@ -93,9 +80,11 @@ def check_datasets(
     """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
     checks = _run_checks(name, mirror, every=every, offline=offline)
     ready = sum(found.ready for found in checks)
-    document = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
+    document: dict[str, Any] = {"ready": ready, "total": len(checks), "datasets": [_check_document(found) for found in checks]}
     summary = f"{ready} of {len(checks)} datasets ready"
-    view: list[RenderableType] = [_check_table(checks), summary] if every else [*_detail_lines(_check_document(checks[0]))]
+    view: list[RenderableType] = (
+        [_check_table(document["datasets"]), summary] if every else [*detail_lines(document["datasets"][0])]
+    )
     CommandResult(int(ready < len(checks)), document, view).finish(as_json=as_json)
 
 
@@ -105,21 +94,8 @@ def _describe_sources(spec: DatasetSpec) -> str:
     return ", ".join(repositories) or "bundled"
 
 
-def _detail_lines(row: dict[str, Any]) -> list[str]:
-    """Return a JSON object for a terminal: one line per key, or per entry of a list."""
-    lines = []
-    for key, value in row.items():
-        if isinstance(value, list) and value:
-            lines += [f"[bold]{key}[/bold]:", *(f"  {escape(str(entry))}" for entry in value)]
-        elif value not in (None, []):
-            lines.append(f"[bold]{key}[/bold]: {escape(str(value))}")
-    return lines
-
-
 def _describe_file(file: SourceFile) -> str:
     """Describe where a file comes from and what pins it."""
-    from tasks.sources.checksums import name_source  # noqa: PLC0415
-
     if not isinstance(file, PinnedFile):
         return name_source(file)
     member = f", member {file.member}" if file.member else ""
@@ -174,26 +150,12 @@ def _check_document(check: "DatasetCheck") -> dict[str, Any]:
     }
 
 
-def _check_table(checks: "Sequence[DatasetCheck]") -> Table:
-    """Return many checks for a terminal, one line each."""
-    counts = numbers("Rows", "Good", "Rejected", "Repeats", "Ceiling", "Always A", "Best letter")
-    rows = ((check.spec.id, "yes" if check.ready else "no", *_cells(check), "; ".join(check.needs)) for check in checks)
-    return text_table(unbroken("Dataset"), "Ready", "Languages", *counts, "Gold", "Needs", rows=rows)
-
-
-def _cells(check: "DatasetCheck") -> list[str]:
-    content, reachable = check.content, check.reachable
-    if content is None or reachable is None:
-        return [""] * 9
-    best = max(reachable.constant.items(), key=lambda entry: entry[1], default=None)
-    return [
-        ", ".join(f"{language} {count}" for language, count in content.languages.items()),
-        str(check.rows_read),
-        str(content.good),
-        str(content.items_read - content.good),
-        str(content.duplicates),
-        "judged" if reachable.ceiling is None else f"{reachable.ceiling:.1f}",
-        f"{reachable.constant['A']:.1f}" if reachable.constant else "",
-        f"{best[0]} {best[1]:.1f}" if best else "",
-        " ".join(f"{letter}{count}" for letter, count in list(content.gold.items())[:6]),
-    ]
+def _check_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Return many checks for a terminal, one line each; what else is in a dataset, its own check shows."""
+    counts = numbers("Rows", "Good", "Repeats", "Ceiling")
+    table = text_table(unbroken("Dataset"), "Ready", *counts, "Needs")
+    for row in rows:
+        known = [row[name] for name in ("rows_read", "good", "duplicates", "ceiling")] if "good" in row else [None] * 4
+        shown = ("" if value is None else f"{value:g}" for value in known)
+        table.add_row(row["id"], "yes" if row["ready"] else "no", *shown, "; ".join(row["needs"]))
+    return table

@@ -15,7 +15,7 @@ from flows.planning.resolve import resolve
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from flows.runtime.prefect_flows import on_server, run_to_end
 from schemas.chat import ChatRequest, ModelEntry
-from schemas.lineage import Missing, PartitionRef
+from schemas.lineage import PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable, Rate
 from schemas.tables.items import Items
@@ -75,7 +75,7 @@ async def _run(plan: Plan) -> CommandResult:
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
     document = _forecast_document(resolved, forecasts, basis)
     document["missing"] = [gap.model_dump() for gap in missing]
-    return CommandResult(0, document, _forecast_view(document, forecasts, missing))
+    return CommandResult(0, document, _forecast_view(document))
 
 
 async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
@@ -84,19 +84,18 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
     if infer is None:
         return []
     found = infer.keys.find_all(job.lake)
-    forecasts = _stored(found[0], job.lake) if found else await _forecast_asked(job, infer, basis)
+    if found:
+        forecasts = [
+            Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
+            for row in usage_of(found[0], job.lake)
+        ]
+    else:
+        forecasts = await _forecast_asked(job, infer, basis)
     answers = found[1] if found else None
     for judge in job.judges:
         expected = await _expect_judge(job, (infer.items, answers), judge, basis)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role="judge", expected=expected))
     return forecasts
-
-
-def _stored(responses: PartitionRef, lake: Lake) -> list[Forecast]:
-    return [
-        Forecast(dataset=row.dataset, model=row.model, role=row.role, expected=Expectation(stored=row.calls))
-        for row in usage_of(responses, lake)
-    ]
 
 
 async def _forecast_asked(job: EvalJob, infer: InferJob, basis: EstimateBasis) -> list[Forecast]:
@@ -189,28 +188,22 @@ def _notes(resolved: ResolvedPlan, forecasts: Sequence[Forecast], basis: Estimat
         yield f"Never probed: {', '.join(basis.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
 
 
-def _forecast_view(document: dict[str, Any], forecasts: Sequence[Forecast], missing: Sequence[Missing]) -> list[RenderableType]:
+def _forecast_view(document: dict[str, Any]) -> list[RenderableType]:
     """Return a dry run for a terminal."""
-    currency = document["currency"]
+    by_model = ({"dataset": "all", **row} for row in document["models"])
+    rows = [*document["datasets"], *by_model, {"dataset": "all", "model": "all", "role": "", **document["total"]}]
     amounts = numbers("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens", "Cost")
-    table = text_table("Dataset", "Model", "Role", *amounts, title="Dry run")
-    for row in forecasts:
-        table.add_row(escape(row.dataset), escape(row.model), row.role, *_cells(row.expected, currency))
-    table.add_section()
-    for model in document["models"]:
-        sums = Expectation.model_validate({name: model[name] for name in Expectation.model_fields})
-        table.add_row("all", escape(model["model"]), model["role"], *_cells(sums, currency))
-    table.add_row("all", "all", "", *_cells(Expectation.model_validate(document["total"]), currency))
+    cells = (_cells(row, document["currency"]) for row in rows)
     return [
-        table,
+        text_table("Dataset", "Model", "Role", *amounts, title="Dry run", rows=cells),
         "Calls are counted, tokens and cost estimated.",
         *(escape(f"{model['model']} ({model['role']}): {model['basis']}") for model in document["models"]),
         *(escape(note) for note in document["notes"]),
-        *(escape(f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}") for gap in missing),
+        *(escape(f"Missing: {gap['dataset']} {gap['reason']}; {gap['next_step']}") for gap in document["missing"]),
     ]
 
 
-def _cells(row: Expectation, currency: str | None) -> list[str]:
-    most = "≤ " if row.upper_bound else ""
-    counts = (row.in_journal, row.stored, row.prompt_tokens, row.completion_tokens)
-    return [most + count(row.calls), *(count(number) for number in counts), money(row.cost, currency)]
+def _cells(row: dict[str, Any], currency: str | None) -> list[str]:
+    calls = ("≤ " if row["upper_bound"] else "") + count(row["calls"])
+    counts = (count(row[name]) for name in ("in_journal", "stored", "prompt_tokens", "completion_tokens"))
+    return [escape(row["dataset"]), escape(row["model"]), row["role"], calls, *counts, money(row["cost"], currency)]

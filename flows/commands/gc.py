@@ -5,21 +5,17 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.filesize import decimal
 
 from flows.commands import options as opt
 from flows.commands.console import folded, numbers, print_json, terminal, text_table
 from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-
-if TYPE_CHECKING:
-    from tasks.lake.unused import Unused
-
-LARGER_UNITS = ("KB", "MB", "GB")
-STEP = 1000
+from tasks.lake.unused import Unused, find_unused
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -63,7 +59,7 @@ def gc(
         print_json(document)
     elif removing:
         freed = f"{len(unused.files)} files and {len(unused.folders)} folders removed"
-        terminal().print(f"{freed}, {_size(unused.size)} freed.")
+        terminal().print(f"{freed}, {decimal(unused.size)} freed.")
     elif unused:
         terminal().print("Nothing was removed.")
 
@@ -85,16 +81,15 @@ def _confirmed(*, as_json: bool) -> bool:
     return typer.confirm("Remove them?", default=False)
 
 
-def _find(lake: Folder, older_than_hours: float) -> "Unused":
+def _find(lake: Folder, older_than_hours: float) -> Unused:
     """Find what no manifest lists and what is older; one that cannot be read stops it, since what it lists is not known."""
     from tasks.lake.manifest import list_runs, read_manifest  # noqa: PLC0415
-    from tasks.lake.unused import find_unused  # noqa: PLC0415
 
     manifests = [read_manifest(lake, run) for run in list_runs(lake)]
     return find_unused(lake, manifests, time.time_ns(), older_than_hours)
 
 
-def _remove(lake: Folder, listed: "Unused", older_than_hours: float) -> "Unused":
+def _remove(lake: Folder, listed: Unused, older_than_hours: float) -> Unused:
     """Remove what was listed and can still go, since a run that ended meanwhile may need some of it; return what went."""
     now = _find(lake, older_than_hours)
     still = set(now.files)
@@ -112,8 +107,7 @@ def _remove(lake: Folder, listed: "Unused", older_than_hours: float) -> "Unused"
 
 def _unlink(path: Folder) -> None:
     try:
-        with suppress(FileNotFoundError):  # another collector was faster
-            path.unlink()
+        path.unlink(missing_ok=True)  # another collector may have been faster
     except OSError as error:
         raise LakeError(
             "a file of the lake cannot be removed",
@@ -124,24 +118,14 @@ def _unlink(path: Folder) -> None:
         ) from error
 
 
-def _view(unused: "Unused", runs: int, older_than_hours: float) -> Iterator[RenderableType]:
+def _view(unused: Unused, runs: int, older_than_hours: float) -> Iterator[RenderableType]:
     """Yield what a terminal shows: every file with its size, sums, and what stays."""
     if unused:
-        yield text_table(folded("File"), *numbers("Size"), rows=((file.path, _size(file.size)) for file in unused.files))
+        yield text_table(folded("File"), *numbers("Size"), rows=((file.path, decimal(file.size)) for file in unused.files))
         counts = f"{len(unused.partitions)} partitions, {len(unused.temporary)} temporary files, {len(unused.folders)} folders"
         kept = f"{runs} runs are kept with all they list" if runs else "no run is in the lake: none is listed"
-        yield f"{counts}, {_size(unused.size)}; {kept}."
+        yield f"{counts}, {decimal(unused.size)}; {kept}."
     else:
         yield "No file of the lake is unused."
     if unused.younger:
         yield f"{unused.younger} more that no run lists are younger than {older_than_hours:g} hours and stay."
-
-
-def _size(size: int) -> str:
-    """Return bytes in units of 1,000 each."""
-    amount, unit = float(size), "B"
-    for larger in LARGER_UNITS:
-        if amount < STEP:
-            break
-        amount, unit = amount / STEP, larger
-    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"

@@ -7,9 +7,10 @@ import typer
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, folded, numbers, text_table
+from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from tasks.lake.local_state import state_folder
+from tasks.models.journal.table import JOURNAL
 
 if TYPE_CHECKING:
     from tasks.models.journal.files import ImportedReplies
@@ -75,8 +76,6 @@ def merge_journal(other: OtherJournal, *, lake: opt.LakeFolder = None, as_json: 
 
 
 def _journal_of(lake: Folder | None) -> Path:
-    from tasks.models.journal.table import JOURNAL  # noqa: PLC0415
-
     return state_folder(lake or DEFAULT_LAKE) / JOURNAL
 
 
@@ -84,19 +83,7 @@ def _imported(source: Path, ours: Path, taken: "ImportedReplies") -> CommandResu
     document = {
         "source": str(source),
         "journal": str(ours),
-        "read": taken.read,
         "good": taken.good,
-        "refused": taken.refused,
-        "rules": dict(taken.rules),
-        "added": taken.added,
-        "same": taken.same,
-        "kept_ours": taken.kept_ours,
+        **vars(taken),
     }
-    good = f"{taken.good:,} good: {taken.added:,} added, {taken.same:,} here already"
-    view = [
-        f"{taken.read:,} rows read from {escape(str(source))}",
-        f"{good}, {taken.kept_ours:,} another reply than ours, which stays",
-        f"{taken.refused:,} refused",
-        *(f"  {escape(rule)}: {count:,}" for rule, count in taken.rules.items()),
-    ]
-    return CommandResult(int(taken.refused > 0), document, view)
+    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document)])

@@ -20,7 +20,7 @@ def leaderboard(
     published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
     run: Runs = None,
     html: Page = None,
-    profile: opt.ProfileName = None,
+    profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -28,7 +28,7 @@ def leaderboard(
     from flows.commands.run_view import leaderboard_table  # noqa: PLC0415
     from tasks.analysis import leaderboard as leaderboards  # noqa: PLC0415
 
-    folder, runs, scored_as = lake or DEFAULT_LAKE, run or [], opt.read_profile(profile)
+    folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
         raise UsageError(
             "the page needs a file name",
@@ -49,7 +49,7 @@ def leaderboard(
         paper = leaderboards.published_leaderboard(benchmark)
         rows, data = paper.rows, paper if html else None
     else:
-        ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, scored_as)
+        ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
         rows, data = ranked.rows, leaderboards.stored_leaderboard(folder, ranked, html) if html else None
     if html and data:
         from tasks.reporting.render.page import render_leaderboard, write_text  # noqa: PLC0415

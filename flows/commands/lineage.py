@@ -1,7 +1,7 @@
 """`moodflow lineage`: show what a run or a file of the lake was computed from, up to source files with their hashes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,9 +9,7 @@ from flows.commands import options as opt
 from flows.commands.console import print_json, terminal
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-
-if TYPE_CHECKING:
-    from schemas.graph import LineageGraph
+from schemas.graph import LineageGraph
 
 Target = Annotated[
     str,
@@ -25,7 +23,7 @@ def lineage(
     target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, full: Full = False, as_json: opt.AsJson = False
 ) -> None:
     """Show what a run or a file was computed from, up to source files and their hashes."""
-    from flows.commands.lineage_tree import group_nodes, lineage_tree  # noqa: PLC0415
+    from flows.commands.lineage_table import lineage_table  # noqa: PLC0415
     from tasks.lineage.graph import diagram_of_graph  # noqa: PLC0415
 
     graph = read_graph(lake or DEFAULT_LAKE, target)
@@ -37,11 +35,10 @@ def lineage(
         return
     of_file = not graph.root.startswith("run:")
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    tree = lineage_tree(group_nodes(graph, full=full or of_file))
-    terminal().print(tree, *(used if of_file else []), sep="\n")
+    terminal().print(lineage_table(graph, full=full or of_file), *(used if of_file else []), sep="\n")
 
 
-def read_graph(folder: Folder, target: str) -> "LineageGraph":
+def read_graph(folder: Folder, target: str) -> LineageGraph:
     """Read the graph behind a run or a file of the lake.
 
     Raises:

@@ -19,6 +19,7 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.provider import ModelProbe, Provider, Quirks
 from schemas.refusal import refused
+from tasks.analysis.number_format import counted
 from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.providers import (
     choose_capabilities,
@@ -32,6 +33,8 @@ from tasks.models.capabilities.providers import (
 DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
 """Capabilities a provider's entry makes a statement about."""
 
+FOUND = ("model", "server", "probed_at", "latency_s", "token_limit", "unsent", "reasoning_in")
+"""Findings about a model that its row has as they are."""
 
 models_app = typer.Typer(no_args_is_help=True, help="Models and their providers.")
 
@@ -74,7 +77,9 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     from tasks.models.capabilities.probe_records import list_probes  # noqa: PLC0415
 
     probes = list_probes(state_folder(lake or DEFAULT_LAKE))
-    document = {"providers": [_provider_row(one) for one in load_providers()], "checked": [_checked_row(one) for one in probes]}
+    known = ((probe, provider_at(probe.server)) for probe in probes)
+    checked = [_found(probe, provider.quirks_of(probe.model) if provider else None) for probe, provider in known]
+    document = {"providers": [_provider_row(one) for one in load_providers()], "checked": checked}
     CommandResult(0, document, _list_view(document)).finish(as_json=as_json)
 
 
@@ -87,13 +92,9 @@ class ModelCheckResult:
     remembered: bool
     file: Path | None
 
-    @property
-    def capabilities(self) -> ApiCapabilities:
-        """Return how a run would call the model, if its entry says nothing else."""
-        return _capabilities(self.probe, self.quirks)
-
 
 def _capabilities(probe: ModelProbe, quirks: Quirks | None) -> ApiCapabilities:
+    """Return how a run would call the model, if its entry says nothing else."""
     if not probe.server:
         return DEFAULT_CAPABILITIES  # the model that comes with the install is known
     return choose_capabilities(None, quirks, probe if probe.answers else None)
@@ -126,24 +127,22 @@ async def _probe(entry: ModelEntry, quirks: Quirks | None) -> ModelProbe:
 def _check_document(checked: ModelCheckResult) -> dict[str, Any]:
     found = checked.probe
     return {
-        "model": found.model,
-        "server": found.server,
+        **_found(found, checked.quirks),
         "answers": found.answers,
-        "probed_at": found.probed_at,
         "remembered": checked.remembered,
         "file": str(checked.file) if checked.file else None,
         "calls": found.calls,
-        "latency_s": found.latency_s,
         "echoed_model": found.echoed_model,
-        "reasoning_in": found.reasoning_in,
-        "token_limit": found.token_limit,
-        "unsent": list(found.unsent),
-        "dialect": checked.capabilities.model_dump(mode="json"),
         "capabilities": {
             name: {"verdict": finding.verdict, "evidence": finding.evidence, "documented": _documented(checked, name)}
             for name, finding in found.findings.items()
         },
     }
+
+
+def _found(probe: ModelProbe, quirks: Quirks | None) -> dict[str, Any]:
+    """Return what is known of a model that was checked; `dialect`: how a run would call it."""
+    return {name: getattr(probe, name) for name in FOUND} | {"dialect": _capabilities(probe, quirks).model_dump(mode="json")}
 
 
 def _documented(checked: ModelCheckResult, name: str) -> str | None:
@@ -157,11 +156,10 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
     for name, finding in found.findings.items():
         documented = [_documented(checked, name) or ""] if checked.quirks else []
         table.add_row(name, finding.verdict, *documented, escape(finding.evidence))
-    calls = "1 call" if found.calls == 1 else f"{found.calls} calls"
-    lines = [f"{found.model} at {found.server or 'the embedded server'}: {calls}, {found.probed_at}"]
+    lines = [f"{found.model} at {found.server or 'the embedded server'}: {counted(found.calls, 'call')}, {found.probed_at}"]
     if found.unsent:
         lines.append(f"Calls have to leave out: {', '.join(found.unsent)}")
-    lines.append(f"A run would call it with: {describe_capabilities(checked.capabilities)}")
+    lines.append(f"A run would call it with: {describe_capabilities(_capabilities(found, checked.quirks))}")
     if checked.remembered:
         lines.append(f"Remembered from {checked.file}; --again sends calls")
     elif checked.file:
@@ -169,36 +167,13 @@ def _check_view(checked: ModelCheckResult) -> list[RenderableType]:
     return [table, *(escape(line) for line in lines)]
 
 
-def _checked_row(found: ModelProbe) -> dict[str, Any]:
-    provider = provider_at(found.server)
-    capabilities = _capabilities(found, provider.quirks_of(found.model) if provider else None)
-    return {
-        "model": found.model,
-        "server": found.server,
-        "probed_at": found.probed_at,
-        "latency_s": found.latency_s,
-        "token_limit": found.token_limit,
-        "unsent": list(found.unsent),
-        "reasoning_in": found.reasoning_in,
-        "dialect": capabilities.model_dump(mode="json"),
-    }
-
-
 def _provider_row(provider: Provider) -> dict[str, Any]:
     """Return a provider as JSON; of its key it says only whether its variable is set."""
     name = provider.api_key_env
-    return {
-        "id": provider.id,
-        "title": provider.title,
-        "base_url": provider.base_url,
-        "api_key_env": name,
+    return provider.model_dump(mode="json") | {
         "key_is_set": None if name is None else bool(os.environ.get(name, "").strip()),
-        "verified": str(provider.verified),
-        "not_verified": list(provider.not_verified),
         "sources": [source.url for source in provider.sources],
-        "quirks": provider.quirks.model_dump(mode="json"),
         "models": [special.model_dump(mode="json", exclude_none=True) for special in provider.models],
-        "notes": list(provider.notes),
     }
 
 

@@ -1,23 +1,23 @@
 """Declare the options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from schemas.errors import UsageError
 from schemas.folders import Folder, parse_folder
-from schemas.vocabulary import PROFILES, Profile
+from schemas.vocabulary import Profile
 
-MODEL, JUDGE, EVALUATED, LIMITS, WHERE, OUTPUT = GROUPS = (
-    "Model",
-    "Judge and roles",
-    "What is evaluated",
-    "Limits",
-    "Where",
-    "Output",
-)
+GROUPS = ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output")
+MODEL, JUDGE, EVALUATED, LIMITS, WHERE, OUTPUT = GROUPS
 """Titles of the groups of options, in the order of the help."""
+
+
+def option(text: str, group: str, metavar: str | None = None) -> Any:
+    """Return an option that is named after its parameter, with its help, in a group."""
+    return typer.Option(help=text, rich_help_panel=group, metavar=metavar)
+
 
 Benchmark = Annotated[
     str, typer.Argument(metavar="BENCHMARK", help="moodbench, longemotion, either with -mini, or a blueprint file")
@@ -33,25 +33,15 @@ LakeFolder = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
-Provider = Annotated[
-    str | None,
-    typer.Option(help="one of `moodflow models list`, instead of --base-url", metavar="ID", rich_help_panel=MODEL),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(help="OpenAI-compatible server: http://localhost:8000/v1", metavar="URL", rich_help_panel=MODEL),
-]
-KeyEnv = Annotated[
-    str | None, typer.Option(help="environment variable that holds the API key", metavar="NAME", rich_help_panel=MODEL)
-]
-ProfileName = Annotated[str | None, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+Provider = Annotated[str | None, option("one of `moodflow models list`, instead of --base-url", MODEL, "ID")]
+BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localhost:8000/v1", MODEL, "URL")]
+KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
+ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)
 ]
 Again = Annotated[bool, typer.Option("--again", help="probe anew, whatever is remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
-
-
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output", rich_help_panel=OUTPUT)]
 
 
@@ -68,15 +58,3 @@ def require_asking(stage: str) -> None:
             expected="moodflow run or moodflow infer",
             next_step="leave --dry-run out",
         )
-
-
-def read_profile(name: str | None) -> Profile:
-    """Return the profile of this name; the default without one.
-
-    Raises:
-        UsageError: there is none.
-    """
-    for profile in PROFILES:
-        if name in (None, profile):
-            return profile
-    raise UsageError("there is no such profile", where="--profile", expected=f"one of {', '.join(PROFILES)}", got=str(name))

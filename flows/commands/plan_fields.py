@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
 
@@ -50,19 +50,6 @@ class PlanField:
         """Return its type in words."""
         return _describe_type(self.annotation)
 
-    @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
-        kind: Any = Annotated[(self.annotation, *self.info.metadata)]
-        return TypeAdapter(kind)
-
-    def check(self, value: Any) -> Any:
-        """Return a value as the plan would hold it.
-
-        Raises:
-            ValidationError: the plan would refuse it.
-        """
-        return self._adapter.validate_python(value)
-
     @property
     def default(self) -> str:
         """Return its default as `--set` takes it; empty for a part that has fields of its own, or a field that has to be set."""
@@ -92,7 +79,7 @@ def plan_fields() -> Mapping[str, PlanField]:
     helpers = {role: f"model that {does}; null = the model under test" for role, does in helper_roles().items()}
     stated = [solver for solver in SOLVERS.values() if solver.options]
     options = (_walk(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in stated if solver.options)
-    return {**_own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
+    return {**own_fields(), **_role_fields(helpers), **{field.path: field for fields in options for field in fields}}
 
 
 def role_names() -> tuple[str, ...]:
@@ -101,8 +88,8 @@ def role_names() -> tuple[str, ...]:
 
 
 @cache
-def _own_fields() -> Mapping[str, PlanField]:
-    """Return those of them that no setting adds."""
+def own_fields() -> Mapping[str, PlanField]:
+    """Return those of them that no setting adds, which are known at once."""
     fields = {name: info for name, info in Plan.model_fields.items() if name not in ("roles", "solvers")}
     return {**_role_fields(JUDGES), **{field.path: field for field in _walk(fields, "")}}
 
@@ -130,7 +117,7 @@ def find_field(path: str, option: str) -> PlanField:
         UsageError: there is no such field.
     """
     path = path.removeprefix("roles.")
-    if path in (fields := _own_fields()) or path in (fields := plan_fields()):
+    if path in (fields := own_fields()) or path in (fields := plan_fields()):
         return fields[path]
     last = path.rpartition(".")[2]
     same = [known for known in fields if known.rpartition(".")[2] == last]

@@ -1,21 +1,21 @@
 """Declare the options of a plan, and read them and a configuration file as one."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast, get_type_hints
+from typing import Annotated, Any
 
 import typer
 import yaml
 from pydantic import ValidationError
 from typer.core import TyperCommand
 
+from flows.commands import options as opt
 from flows.commands.model_entries import complete_entries
-from flows.commands.options import EVALUATED, GROUPS, JUDGE, LIMITS, MODEL, OUTPUT, WHERE, BaseUrl, KeyEnv, LakeFolder, Provider
-from flows.commands.plan_fields import assign, find_field, parse_setting, parse_value, plan_fields, role_names
+from flows.commands.plan_fields import assign, find_field, own_fields, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
@@ -25,88 +25,61 @@ from schemas.roles import gather_roles
 from tasks.models.cost.pricing import check_budget
 
 
-class At(NamedTuple):
-    """The place of an option in a plan."""
-
-    path: str
-    roles_too: bool = False
-    """Whether the same field of every role that was named is set, too."""
-
-
 def complete_path(incomplete: str) -> list[str]:
     """Return the paths of a plan that begin so, for the completion of a shell."""
     return [f"{path}=" for path in plan_fields() if path.startswith(incomplete)]
 
 
-def _option(help_text: str, group: str, metavar: str | None = None) -> Any:
-    return typer.Option(help=help_text, rich_help_panel=group, metavar=metavar)
+PathValues = typer.Option(
+    help="any other field, listed by `moodflow options`; repeatable",
+    metavar="PATH=VALUE",
+    autocompletion=complete_path,
+    rich_help_panel=opt.EVALUATED,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """The options that describe a plan, as they were given; each is declared here once, with its place in the plan."""
+    """The options that describe a plan, as they were given; what is none of `role`, `set` and `config` is named as its field."""
 
     model: Annotated[
-        list[str] | None,
-        At("models"),
-        typer.Option(help=f"name; {EMBEDDED_MODEL} comes with the install; repeatable", metavar="NAME", rich_help_panel=MODEL),
+        list[str] | None, opt.option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", opt.MODEL, "NAME")
     ] = None
-    provider: Annotated[Provider, At("models.provider")] = None
-    base_url: Annotated[BaseUrl, At("models.base_url")] = None
-    api_key_env: Annotated[KeyEnv, At("models.api_key_env")] = None
-    temperature: Annotated[
-        float | None, At("models.sampling.temperature"), _option("0 = the likeliest token; default 0", MODEL)
+    provider: opt.Provider = None
+    base_url: opt.BaseUrl = None
+    api_key_env: opt.KeyEnv = None
+    temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
+    max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
+    judge: Annotated[str | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
+    role: Annotated[
+        list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
-    max_tokens: Annotated[
-        int | None, At("models.sampling.max_tokens"), _option("longest reply, reasoning included; default 512", MODEL)
+    judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
+    datasets: Annotated[str | None, opt.option("only these, by commas", opt.EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, opt.option("such as base,rag,coem; default base", opt.EVALUATED, "NAMES")] = None
+    sample: Annotated[int | None, opt.option("items per dataset; default 300", opt.EVALUATED)] = None
+    seed: Annotated[int | None, opt.option("of sampling and intervals; default 0", opt.EVALUATED)] = None
+    repeat: Annotated[int | None, opt.option("times each item is asked; default 1", opt.EVALUATED)] = None
+    set: Annotated[list[str] | None, PathValues] = None
+    config: Annotated[
+        Path | None, opt.option("YAML or JSON file with fields of the plan; options win", opt.EVALUATED, "FILE")
     ] = None
-    judge: Annotated[str | None, At("judge"), _option("model that judges free-text answers", JUDGE, "NAME")] = None
-    role: Annotated[list[str] | None, _option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", JUDGE, "NAME=MODEL")] = (
-        None
-    )
-    judge_base_url: Annotated[str | None, At("judge.base_url"), _option("server of the judge", JUDGE, "URL")] = None
-    datasets: Annotated[str | None, At("datasets"), _option("only these, by commas", EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, At("settings"), _option("such as base,rag,coem; default base", EVALUATED, "NAMES")] = None
-    sample: Annotated[int | None, At("sample"), _option("items per dataset; default 300", EVALUATED)] = None
-    seed: Annotated[int | None, At("seed"), _option("of sampling and intervals; default 0", EVALUATED)] = None
-    repeat: Annotated[int | None, At("repeat"), _option("times each item is asked; default 1", EVALUATED)] = None
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="any other field, listed by `moodflow options`; repeatable",
-            metavar="PATH=VALUE",
-            autocompletion=complete_path,
-            rich_help_panel=EVALUATED,
-        ),
-    ] = None
-    config: Annotated[Path | None, _option("YAML or JSON file with fields of the plan; options win", EVALUATED, "FILE")] = None
-    concurrency: Annotated[
-        int | None, At("models.concurrency", roles_too=True), _option("most calls in flight at once; default 64", LIMITS)
-    ] = None
-    budget_tokens: Annotated[int | None, At("budget_tokens"), _option("most tokens the run may use; then it ends", LIMITS)] = None
-    mirror: Annotated[Path | None, At("mirror"), _option("folder with source files; or set MOODFLOW_MIRROR", WHERE, "FOLDER")] = (
-        None
-    )
-    lake: Annotated[LakeFolder, At("lake")] = None
+    concurrency: Annotated[int | None, opt.option("most calls in flight at once; default 64", opt.LIMITS)] = None
+    budget_tokens: Annotated[int | None, opt.option("most tokens the run may use; then it ends", opt.LIMITS)] = None
+    mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
+    lake: opt.LakeFolder = None
 
     @property
-    def given(self) -> tuple[str, ...]:
-        """Return what the command line names: options, and the paths of `--set` and `--role`."""
-        names = [f"--{one.name.replace('_', '-')}" for one in fields(self) if one.name != "set" and self._is_given(one.name)]
-        return (*names, *(f"--set {path}" for path, _ in self._settings()))
+    def given(self) -> dict[str, Any]:
+        """Return what the command line names, by name."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value not in (None, [], ())}
 
     @property
-    def bootstrap(self) -> int | None:
-        """Return the resamples that `--set bootstrap=N` asks for, where no plan is made; null if it is not given.
-
-        Raises:
-            UsageError: it is no such number.
-        """
-        given = [value for path, value in self._settings() if path == "bootstrap"]
-        try:
-            return cast("int", plan_fields()["bootstrap"].check(given[-1])) if given else None
-        except ValidationError as error:
-            raise refused(error, "compare") from error
+    def named(self) -> tuple[str, ...]:
+        """Return the options that are given as a user wrote them, `--set` with its path."""
+        names = (f"--{name.replace('_', '-')}" for name in self.given if name != "set")
+        return (*names, *(f"--set {text.partition('=')[0].strip()}" for text in self.set or ()))
 
     def assign_to(self, values: dict[str, Any]) -> None:
         """Set what the options say in the values of a plan, in the order in which they count.
@@ -117,16 +90,14 @@ class PlanOptions:
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
                 assign(values, path, os.environ[variable])
-        for name, place in _places().items():
-            if place is not None and self._is_given(name):
-                _assign_at(place, getattr(self, name), values)
-            for path, value in self._roles() if name == "role" else ():
-                assign(values, path, value)
-        for path, value in self._settings():
-            assign(values, path, value)
-
-    def _is_given(self, name: str) -> bool:
-        return getattr(self, name) not in (None, [], ())
+        for name, value in self.given.items():
+            if name == "role":
+                for path, models in self._roles():
+                    assign(values, path, models)
+            elif name not in ("set", "config"):
+                _assign_option(name, value, values)
+        for text in self.set or ():
+            assign(values, *parse_setting(text, "--set"))
 
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
@@ -139,43 +110,42 @@ class PlanOptions:
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
-    def _settings(self) -> Iterator[tuple[str, Any]]:
-        return (parse_setting(text, "--set") for text in self.set or ())
-
 
 ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
 
-FORMER = {
+ALIASES = {
+    "model": "models",
     "timeout": "models.timeout_s",
     "length": "contexts.lengths",
     "depth": "contexts.depths",
     "no_length_demand": "contexts.length_demand",
     "extra_body": "models.dialect.extra",
 }
-"""Names a user may try that are no field's name, and the path of what they mean."""
+"""Names of options, present and former, that are no field's name, and the path of what they mean."""
 
 LEFT = {"http2": "leave it out: calls go over HTTP/1.1, which was measured faster"}
 """Options of version 0.1 that nothing replaces."""
 
 
-def _assign_at(place: At, value: Any, values: dict[str, Any]) -> None:
-    if place.path == "models":
-        value = [{"name": name} for name in value]
-    elif place.path == "judge":
+def _path_of(name: str, paths: Collection[str]) -> str | None:
+    """Return the path of the field that an option's name stands for: its own, that of a role's, or that below another."""
+    role, _, inner = name.partition("_")
+    same = sorted((path for path in paths if path.endswith(f".{name}")), key=lambda path: not path.startswith("models."))
+    return ALIASES.get(name) or next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
+
+
+def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
+    path = str(_path_of(name, own_fields()))
+    if path == "models":
+        value = [{"name": model} for model in value]
+    elif path == "judge":
         value = {"name": value}
     elif isinstance(value, str):
-        value = parse_value(find_field(place.path, place.path), value)
-    assign(values, place.path, value)
-    for role in values.get("roles", {}) if place.roles_too else ():
-        assign(values, place.path.replace("models", role), value)
-
-
-@cache
-def _places() -> dict[str, At | None]:
-    hints = get_type_hints(PlanOptions, include_extras=True)
-    marks = {one.name: getattr(hints[one.name], "__metadata__", ()) for one in fields(PlanOptions)}
-    return {name: next((mark for mark in found if isinstance(mark, At)), None) for name, found in marks.items()}
+        value = parse_value(find_field(path, path), value)
+    assign(values, path, value)
+    for role in values.get("roles", {}) if name == "concurrency" else ():
+        assign(values, f"{role}.concurrency", value)
 
 
 @cache
@@ -189,14 +159,15 @@ class PlanCommand(TyperCommand):
     """A command with the options of a plan besides its own; its function finds them as `context.obj`."""
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **more: Any) -> None:
-        options = sorted([*_plan_params(), *(params or ())], key=lambda one: _rank(getattr(one, "rich_help_panel", None)))
-        super().__init__(*args, params=options, **more)
+        panels = (None, *opt.GROUPS)
+        given = [*_plan_params(), *(params or ())]
+        super().__init__(*args, params=sorted(given, key=lambda one: panels.index(getattr(one, "rich_help_panel", None))), **more)
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return `--help`, in the group of what is printed."""
         option = super().get_help_option(ctx)
         if option is not None:
-            option.rich_help_panel = OUTPUT
+            option.rich_help_panel = opt.OUTPUT
         return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -216,10 +187,6 @@ class PlanCommand(TyperCommand):
         return super().invoke(ctx)
 
 
-def _rank(group: str | None) -> int:
-    return GROUPS.index(group) if group in GROUPS else -1
-
-
 def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
     nearest = get_close_matches(name, known, n=2, cutoff=0.7)
     return UsageError(
@@ -235,14 +202,9 @@ def _no_such_option(name: str, known: list[str], command: str) -> UsageError:
 
 def _replacement(name: str) -> str | None:
     """Return how a plan's field of this name is set; None if there is none."""
-    role, _, inner = name.partition("_")
-    of_role = f"{role}.{inner}"
-    same = [path for path in plan_fields() if path.rpartition(".")[2] == name]
-    path = FORMER.get(name) or next((one for one in (name, of_role, *same) if one in plan_fields()), None)
-    if path is None:
-        return None
-    if path in role_names():
-        return f"use --role {path}=NAME"
+    path = _path_of(name, plan_fields())
+    if path is None or path in role_names():
+        return path and f"use --role {path}=NAME"
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"
 
 
@@ -273,20 +235,15 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
 def _read_config(path: Path) -> dict[str, Any]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if isinstance(values, dict):
+            return values
+        fault = type(values).__name__
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:  # ValueError: a date that does not exist
-        raise UsageError(
-            "the configuration file cannot be read",
-            where=str(path),
-            expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
-            got=" ".join(str(error).split())[:200],
-            next_step="correct the file, or leave --config out",
-        ) from error
-    if not isinstance(values, dict):
-        raise UsageError(
-            "the configuration file is not a mapping",
-            where=str(path),
-            expected="key: value",
-            got=type(values).__name__,
-            next_step="correct the file, or leave --config out",
-        )
-    return values
+        fault = " ".join(str(error).split())[:200]
+    raise UsageError(
+        "the configuration file cannot be read",
+        where=str(path),
+        expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
+        got=fault,
+        next_step="correct the file, or leave --config out",
+    )

@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +9,9 @@ from rich.console import RenderableType
 
 from flows.ablate import ablate, read_variants
 from flows.build import build_datasets
+from flows.commands.compare_profiles import run_compare
 from flows.commands.console import CommandResult
+from flows.commands.dry_run import run_dry
 from flows.commands.run_view import (
     ablation_document,
     ablation_table,
@@ -154,3 +156,7 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         *_pages(RUN_KEYS),
     ]
     return CommandResult(_status(manifest, document["raw_scores"]), document, view)
+
+
+RUNNERS: Mapping[str, Callable[[Any], CommandResult]] = {"ablate": run_ablation, "compare": run_compare, "dry-run": run_dry}
+"""Commands other than the stages, whose only argument is a plan or a request."""

@@ -116,35 +116,25 @@ def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]]) -> Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model."""
-    return _models_as_columns(title, rows) if len(rows) <= MAX_COLUMNS else _models_as_rows(title, rows)
+    names = dict.fromkeys(name for row in rows for name in row["abilities"])
+    gated = any(map(_has_gate, rows))
+    cells = [_model_cells(row, names, gated=gated) for row in rows]
+    if len(rows) > MAX_COLUMNS:
+        listed = ((label_system(row), *cell.values()) for row, cell in zip(rows, cells, strict=True))
+        return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
+    beside = ((name, *(cell[name] for cell in cells)) for name in (cells[0] if cells else ()))
+    return text_table("", *map(label_system, rows), rows=beside, title=title)
 
 
-def _models_as_columns(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = text_table("", *map(label_system, rows), title=title)
-    table.add_row("Total", *(f"[bold]{decimal(row['total'])}[/bold]" for row in rows))
-    table.add_row("95 % interval", *map(_total_interval, rows))
-    if any(map(_has_gate, rows)):
-        table.add_row("Veto", *map(_veto, rows))
-    table.add_row("Rank", *(str(row["rank"] or "-") for row in rows))
-    table.add_row("Coverage", *(f"{100 * row['coverage']:.0f} %" for row in rows))
-    for name in _abilities(rows):
-        table.add_row(name, *(decimal(row["abilities"].get(name)) for row in rows))
-    return table
-
-
-def _models_as_rows(title: str, rows: list[dict[str, Any]]) -> Table:
-    names = _abilities(rows)
-    table = text_table("#", unbroken("Model"), "Total", *map(folded, names), folded("Note"), title=title)
-    for row in rows:
-        scores = [decimal(row["abilities"].get(name)) for name in names]
-        incomplete = "" if row["coverage"] == 1 else f"coverage {100 * row['coverage']:.0f} %"
-        note = _veto(row) if row["vetoed"] else incomplete
-        table.add_row(str(row["rank"] or "-"), label_system(row), decimal(row["total"]), *scores, note)
-    return table
-
-
-def _abilities(rows: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row["abilities"]))
+def _model_cells(row: dict[str, Any], abilities: Iterable[str], *, gated: bool) -> dict[str, str]:
+    return {
+        "Rank": str(row["rank"] or "-"),
+        "Total": f"[bold]{decimal(row['total'])}[/bold]",
+        "95 % interval": _total_interval(row),
+        **({"Veto": _veto(row)} if gated else {}),
+        "Coverage": f"{100 * row['coverage']:.0f} %",
+        **{name: decimal(row["abilities"].get(name)) for name in abilities},
+    }
 
 
 def _interval(row: dict[str, Any]) -> str:

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, folded, text_table
+from flows.commands.console import CommandResult, detail_lines, folded, text_table
 from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.lineage import RunManifest
 
 if TYPE_CHECKING:
-    from schemas.lineage import RunManifest
     from tasks.analysis.past_run import PastRun
     from tasks.analysis.run_tables import ReportPaths
 
@@ -33,11 +32,9 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     CommandResult(0, {"runs": rows}, [table]).finish(as_json=as_json)
 
 
-def _run_row(folder: Folder, manifest: "RunManifest") -> dict[str, Any]:
+def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
     return {
-        "run": manifest.run,
-        "benchmark": manifest.benchmark,
-        "started_at": manifest.started_at,
+        **{name: getattr(manifest, name) for name in ("run", "benchmark", "started_at")},
         "partitions": len(manifest.partitions),
         "missing": len(manifest.missing),
         "calls_sent": manifest.calls.sent,
@@ -98,7 +95,8 @@ def report_command(
         "sealed_again": sealed,
         "intact": intact,
     }
-    CommandResult(int(not intact), document, _lines(document)).finish(as_json=as_json)
+    changed = "The run's folder was changed since it was sealed, so it is not sealed again: moodflow verify says more"
+    CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
 def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths":
@@ -112,7 +110,7 @@ def _write_run(run: "PastRun", target: Folder, *, redact: bool) -> "ReportPaths"
     return write_report(without_restricted(data) if manifest.redacted else data, target)
 
 
-def _write_ablation(manifest: "RunManifest", folder: Folder, target: Folder) -> Folder:
+def _write_ablation(manifest: RunManifest, folder: Folder, target: Folder) -> Folder:
     from tasks.lake.lake import Lake  # noqa: PLC0415
     from tasks.lake.manifest import read_code_version  # noqa: PLC0415
     from tasks.reporting.steps import AblationReportJob, write_ablation_report  # noqa: PLC0415
@@ -132,18 +130,3 @@ def _seal(own: Folder) -> tuple[bool, list[str]]:
     if names and intact:
         seal_run(own)
     return intact, names
-
-
-def _lines(document: dict[str, Any]) -> list[str]:
-    lines = [f"Report: {escape(document['report'])}"]
-    if document["redacted"]:
-        lines.append("Texts whose licence forbids passing them on are left out.")
-    listed = ", ".join(document["sealed_again"])
-    if not document["intact"]:
-        lines.append(
-            f"The run's folder was changed since it was sealed ({listed}), so it is not sealed again: moodflow verify says more"
-        )
-    elif listed:
-        versions = f"moodflow {document['run_written_by']} wrote the first report and {document['written_by']} this one"
-        lines.append(f"Sealed again, since {listed} differ from what was sealed; {versions}")
-    return lines

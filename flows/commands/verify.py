@@ -1,7 +1,5 @@
 """`moodflow verify`: check the files of a run and compute its scores again."""
 
-from typing import TYPE_CHECKING
-
 import typer
 from rich.console import RenderableType
 from rich.markup import escape
@@ -9,9 +7,7 @@ from rich.markup import escape
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
-
-if TYPE_CHECKING:
-    from schemas.verification import Verification
+from schemas.verification import Verification
 
 MOST_SHOWN = 20
 """Differences and scores on a terminal; `--json` has all."""
@@ -25,7 +21,7 @@ def verify(*, run: str = typer.Argument(metavar="RUN"), lake: opt.LakeFolder = N
     CommandResult(int(not found.verified), found.model_dump(mode="json"), verify_view(found)).finish(as_json=as_json)
 
 
-def verify_view(found: "Verification") -> list[RenderableType]:
+def verify_view(found: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
         f"{escape(change.model)} ({change.setting}) {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
@@ -42,7 +38,7 @@ def verify_view(found: "Verification") -> list[RenderableType]:
     ]
 
 
-def _layer_table(found: "Verification") -> RenderableType:
+def _layer_table(found: Verification) -> RenderableType:
     table = text_table("Layer", *numbers("Files", "Rows"), "Recomputed", "Differs")
     for layer in found.layers:
         differs = str(layer.differs) if layer.differs else "-"
@@ -57,7 +53,7 @@ def _bounded(title: str, lines: list[str]) -> list[str]:
     return [f"[bold]{title}:[/bold]", *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
 
 
-def _verdict(found: "Verification") -> str:
+def _verdict(found: Verification) -> str:
     hashed = f"{found.files.checked:,} files hashed"
     if found.verified:
         later = list(found.layers)[1 + max((at for at, one in enumerate(found.layers) if one.layer == "responses"), default=-1) :]

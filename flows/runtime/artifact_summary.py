@@ -1,39 +1,26 @@
 """Write the markdown summary of a run for the Prefect UI."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
+from schemas.changes import TOTAL, RunChanges, SystemChanges
 from schemas.lineage import RunManifest
+from tasks.analysis.number_format import counted, number, signed, signed_interval
 from tasks.lineage.graph import diagram_of_run
-
-MAX_CHANGES = 60
-"""Rows of the table of changes; with more, only totals and regressions are shown there."""
 
 Lines = Iterator[str]
 
 
-@dataclass(frozen=True)
-class ReportLinks:
-    """Where a reader finds the report and the other artifacts. `report` is an address if `linked`, else a path."""
-
-    report: str
-    linked: bool
-    artifacts: tuple[tuple[str, str], ...] = ()
-    """Names and addresses of the tables; none where the UI's address is not known."""
-
-
-def summarise(report: str, manifest: RunManifest, changes: RunChanges | None, links: ReportLinks) -> str:
+def summarise(text: str, manifest: RunManifest, changes: RunChanges | None, links: Mapping[str, str]) -> str:
     """Write the whole page.
 
     Args:
-        report: report.md of the run, its summary on one page.
+        text: report.md of the run, its summary on one page.
         manifest: of the run.
         changes: since the run before; None if nothing was compared.
-        links: where report and tables are.
+        links: addresses by name: the report, which may be a path, then tables.
     """
     sections = (
-        [report.rstrip()],
+        [text.rstrip()],
         changes_lines(changes) if changes else (),
         calls_lines(manifest),
         link_lines(links),
@@ -61,38 +48,18 @@ def changes_lines(changes: RunChanges) -> Lines:
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
     if changes.previous is not None and changes.state != "UpToDate":
-        yield from _changes_table(changes.units)
+        yield from _totals_table(changes.units)
 
 
-def _changes_table(systems: Sequence[SystemChanges]) -> Lines:
-    rows = [(system, change) for system in systems for change in system.changes]
-    everything = len(rows) <= MAX_CHANGES
-    fallen = {(system.model, system.setting, finding.what) for system in systems for finding in system.findings}
-    shown = [
-        (system, change)
-        for system, change in rows
-        if everything or change.what == TOTAL or (system.model, system.setting, change.what) in fallen
-    ]
-    if not shown:
-        return
-    yield from (
-        "",
-        "| Model | Score | Before | Now | Change | 95 % interval | |",
-        "| --- | --- | ---: | ---: | ---: | --- | --- |",
-    )
-    for system, change in shown[:MAX_CHANGES]:
-        mark = "**regressed**" if (system.model, system.setting, change.what) in fallen else change.note or ""
-        what = "total before the veto" if change.what == TOTAL else change.what
-        yield f"| {_cell(_system_name(system))} | {what} | {_numbers(change)} | {_cell(mark)} |"
-    if not everything:
-        left_out = len(rows) - len(shown[:MAX_CHANGES])
-        yield from ("", f"{left_out} more rows are in the artifacts `leaderboard` and `abilities`, column `change`.")
-
-
-def _numbers(change: ScoreDifference) -> str:
-    interval = "" if change.ci_low is None else f"{_signed(change.ci_low)} to {_signed(change.ci_high)}"
-    before, after = ("" if value is None else f"{value:.2f}" for value in (change.before, change.after))
-    return f"{before} | {after} | {_signed(change.change)} | {interval}"
+def _totals_table(systems: Sequence[SystemChanges]) -> Lines:
+    totals = [(system, change) for system in systems for change in system.changes if change.what == TOTAL]
+    if totals:
+        yield from ("", "| Model | Before | Now | Change | 95 % interval |", "| --- | ---: | ---: | ---: | --- |")
+    for system, change in totals:
+        numbers = (number(change.before, 2), number(change.after, 2), signed(change.change, 2))
+        name = _system_name(system).replace("|", "\\|")  # a bar would end its cell
+        yield f"| {' | '.join((name, *numbers, signed_interval(change.ci_low, change.ci_high, 2)))} |"
+    yield from ("", "Totals are before the veto; abilities are in the artifact `abilities`, column `change`.")
 
 
 def calls_lines(manifest: RunManifest) -> Lines:
@@ -102,25 +69,15 @@ def calls_lines(manifest: RunManifest) -> Lines:
     yield f"{calls.sent} sent, {calls.answered} answered, {calls.from_journal} from the journal, {calls.failed} failed."
     if manifest.missing:
         gaps = len({gap.dataset for gap in manifest.missing})
-        yield from ("", f"{gaps} dataset{'s have' if gaps > 1 else ' has'} no score or not of every model: see `failures`.")
+        yield from ("", f"Without a score, or not of every model: {counted(gaps, 'dataset')}; see `failures`.")
 
 
-def link_lines(links: ReportLinks) -> Lines:
+def link_lines(links: Mapping[str, str]) -> Lines:
     """Write where report and tables are."""
-    shown = f"[{links.report}]({links.report})" if links.linked else f"`{links.report}`"
-    yield from ("", "## Report", "", f"Report: {shown}")
-    if links.artifacts:
-        yield from ("", "Tables: " + ", ".join(f"[{name}]({address})" for name, address in links.artifacts))
+    yield from ("", "## Where to look", "")
+    for name, address in links.items():
+        yield f"- {name}: " + (f"[{address}]({address})" if address.startswith("http") else f"`{address}`")
 
 
 def _system_name(system: SystemChanges) -> str:
     return f"{system.model} ({system.setting})"
-
-
-def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value + 0.0:+.2f}" if round(value, 2) else "0.00"
-
-
-def _cell(text: str) -> str:
-    """Escape a bar, which a model's name may hold and which would end its cell."""
-    return text.replace("|", "\\|")

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
-from schemas.lineage import FROM_OUTSIDE, Missing, RunManifest
+from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake
@@ -37,12 +37,11 @@ def leaderboard_rows(totals: pl.DataFrame, changes: RunChanges | None) -> list[R
             "model": row["model"],
             "setting": row["setting"],
             "total": _round(row["total"]),
-            "veto": "undecided" if row["vetoed"] is None else "vetoed" if row["vetoed"] else "passed",
+            "veto": {None: "undecided", True: "vetoed", False: "passed"}[row["vetoed"]],
             "before veto": _round(row["total_before_veto"]),
-            "95 % low": _round(row["ci_low"]),
-            "95 % high": _round(row["ci_high"]),
+            **_interval(row),
             "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
-            "coverage %": _percent(row["coverage"]),
+            "coverage %": _round(100 * row["coverage"]),
         }
         for row in ordered.iter_rows(named=True)
     ]
@@ -65,40 +64,40 @@ def ability_rows(abilities: pl.DataFrame, changes: RunChanges | None) -> list[Ro
     ]
 
 
-def coverage_rows(raw: pl.DataFrame, manifest: RunManifest) -> list[Row]:
-    """Return one row per dataset and system, the least covered first; an item counts as scored if each of its metrics is.
+def coverage_rows(raw: pl.DataFrame) -> list[Row]:
+    """Return one row per dataset and system that has a score, the least covered first; `raw`: rows of `raw_scores`.
 
-    Args:
-        raw: rows of `raw_scores`.
-        manifest: has the datasets without a score.
+    An item counts as scored if each of its metrics is. Datasets without a score are among the failures.
     """
     jobs = raw.group_by(JOB_KEY).agg(
         pl.col("n_scored").min(), pl.col("n_unparsed").max(), pl.col("n_total").max(), metrics=pl.col("metric").sort().unique()
     )
-    scored = [
+    return [
         {
             **{name: row[name] for name in JOB_KEY},
             "scored": row["n_scored"],
             "of": row["n_total"],
-            "scored %": _percent(row["n_scored"] / row["n_total"]) if row["n_total"] else None,
-            "note": None,
+            "scored %": _round(100 * row["n_scored"] / row["n_total"]) if row["n_total"] else None,
             "unreadable": row["n_unparsed"],
             "metrics": ", ".join(sorted(row["metrics"])),
         }
         for row in jobs.sort(pl.col("n_scored") / pl.col("n_total"), *JOB_KEY).iter_rows(named=True)
     ]
-    blank = dict.fromkeys(("scored", "of", "scored %", "note", "unreadable", "metrics"))
-    return [*({**_place(gap), **blank, "note": gap.reason} for gap in manifest.missing), *scored]
-
-
-def _place(gap: Missing) -> Row:
-    return {"dataset": gap.dataset, "model": gap.model or "all", "setting": gap.setting or "all"}
 
 
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
-    gaps = manifest.missing
-    rows = [{**_place(gap), "what": gap.reason, "calls": None, "next step": gap.next_step} for gap in gaps]
+    rows = [
+        {
+            "dataset": gap.dataset,
+            "model": gap.model or "all",
+            "setting": gap.setting or "all",
+            "what": gap.reason,
+            "calls": None,
+            "next step": gap.next_step,
+        }
+        for gap in manifest.missing
+    ]
     nothing = {"dataset": "", "model": "all", "setting": "all", "what": "nothing failed", "calls": None, "next step": ""}
     return [*rows, *_failed_calls(manifest, lake)] or [nothing]
 
@@ -132,7 +131,8 @@ def cost_rows(manifest: RunManifest) -> list[Row]:
         *(row.model_dump() for row in manifest.usage),
     ]
     first = dict.fromkeys(("dataset", "model", "role", "cost", "paid_cost", "currency"))
-    return [{**first, **_rounded(row, 6), "currency": manifest.currency} for row in rows]
+    plain = ({name: round(value, 6) if isinstance(value, float) else value for name, value in row.items()} for row in rows)
+    return [{**first, **row, "currency": manifest.currency} for row in plain]
 
 
 def ablation_rows(table: pl.DataFrame) -> list[Row]:
@@ -141,8 +141,7 @@ def ablation_rows(table: pl.DataFrame) -> list[Row]:
         {
             **{name: row[name] for name in ("variant", "model", "setting", "dataset", "metric")},
             "score": _round(row["value_0_100"]),
-            "95 % low": _round(row["ci_low"]),
-            "95 % high": _round(row["ci_high"]),
+            **_interval(row),
             "items": f"{row['n_scored']} of {row['n_total']}",
         }
         for row in table.iter_rows(named=True)
@@ -162,13 +161,9 @@ def few(rows: Sequence[Row]) -> tuple[list[Row], str]:
     return list(rows[:MAX_ROWS]), f" The first {MAX_ROWS:,} of {len(rows):,} rows; all of them are in the report."
 
 
-def _rounded(row: Mapping[str, Any], digits: int) -> Row:
-    return {name: round(value, digits) if isinstance(value, float) else value for name, value in row.items()}
+def _interval(row: Mapping[str, Any]) -> Row:
+    return {"95 % low": _round(row["ci_low"]), "95 % high": _round(row["ci_high"])}
 
 
 def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 2) + 0.0  # no negative zero
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 1)

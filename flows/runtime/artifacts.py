@@ -1,7 +1,7 @@
 """Publish what a run found: its state, its events, and artifacts in the Prefect UI under keys that stay the same."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -55,7 +55,7 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     found = {
         "leaderboard": (tables.leaderboard_rows(totals, changes), since),
         "abilities": (tables.ability_rows(abilities, changes), since),
-        "coverage": (tables.coverage_rows(raw, manifest), about),
+        "coverage": (tables.coverage_rows(raw), about),
     }
     await _publish("summary", found, manifest, changes, lake)
 
@@ -80,21 +80,20 @@ async def _publish(summary_key: str, found: Found, manifest: RunManifest, change
     for key, (rows, description) in found.items():
         shown, rest = tables.few(rows)
         made[key] = await acreate_table_artifact(shown, key=key, description=f"{description}{rest}")
-    links = find_links(manifest, lake, made, os.environ)
+    pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
+    where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
-    text = summary.summarise(report, manifest, changes, links)
+    text = summary.summarise(report, manifest, changes, {"report": where, **pages})
     await acreate_markdown_artifact(text, key=summary_key, description=about)
-    if links.linked:
-        await acreate_link_artifact(links.report, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
+    if served:
+        await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
 
 
-def find_links(manifest: RunManifest, lake: Lake, tables: Mapping[str, UUID], environ: Mapping[str, str]) -> summary.ReportLinks:
-    """Return where a run's report is, an address if the lake's runs are served, else a path; and where its tables are."""
-    addresses = tuple((key, address) for key, found in tables.items() if (address := ui_address("artifacts/artifact", found)))
-    if served := environ.get(REPORTS_URL):
-        name = "report.md" if manifest.ablation else "report.html"
-        return summary.ReportLinks(f"{served.rstrip('/')}/{quote(manifest.run)}/{name}", linked=True, artifacts=addresses)
-    return summary.ReportLinks(str(lake.root / str(manifest.report)), linked=False, artifacts=addresses)
+def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:
+    """Return where a run's report is, and whether that is an address: the lake's runs are served; else it is a path."""
+    if served := os.environ.get(REPORTS_URL):
+        return f"{served.rstrip('/')}/{quote(manifest.run)}/{'report.md' if manifest.ablation else 'report.html'}", True
+    return str(lake.root / str(manifest.report)), False
 
 
 def ui_address(page: str, which: object) -> str | None:

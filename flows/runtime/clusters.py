@@ -113,18 +113,16 @@ def split_address(plan: Plan) -> tuple[str, int]:
 
 
 def _unreachable(plan: Plan, error: Exception) -> ClusterError:
-    return ClusterError(
-        f"the {plan.runner} cluster cannot be reached",
-        where=f"--set runner_address={plan.runner_address}",
-        expected=f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there",
-        got=shortened(error),
-        next_step="start the cluster or correct the address; runner=local needs none",
-    )
+    expected = f"a {'scheduler' if plan.runner == 'dask' else 'head node'} that listens there"
+    next_step = "start the cluster or correct the address; runner=local needs none"
+    return cluster_error(plan, "cannot be reached", expected, error, next_step)
 
 
-def shortened(error: Exception) -> str:
-    """Return an error in one line of at most 300 characters."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+def cluster_error(plan: Plan, what: str, expected: str | None, got: str | Exception, next_step: str) -> ClusterError:
+    """Return what is wrong with the cluster of a plan; an exception is told in one line."""
+    told = got if isinstance(got, str) else " ".join(f"{type(got).__name__}: {got}".split())[:300]
+    where = f"--set runner_address={plan.runner_address}"
+    return ClusterError(f"the {plan.runner} cluster {what}", where=where, expected=expected, got=told, next_step=next_step)
 
 
 @asynccontextmanager
@@ -213,15 +211,16 @@ def _require_able(cluster: Cluster, plan: Plan, lake: Folder) -> None:
         machines = cluster.look(partial(look_around, token, PREFECT_API_URL.value()))
     finally:
         token.unlink()
+    unable = partial(cluster_error, plan, "cannot do this run")
     if not machines:
-        raise _unable(plan, "at least one worker", "none", "start workers, then run the same command again")
+        raise unable("at least one worker", "none", "start workers, then run the same command again")
     for address, found in machines.items():
         if isinstance(found, Exception):
-            raise _unable(plan, "MoodFlow on every machine of the cluster", f"{address}: {shortened(found)}", INSTALL)
+            raise unable(f"MoodFlow on every machine of the cluster, {address} too", found, INSTALL)
         if differences := list_differences(found):
-            raise _unable(plan, "the same versions on every machine", f"{address} has {differences}", INSTALL)
+            raise unable("the same versions on every machine", f"{address} has {differences}", INSTALL)
         if found.problems:
-            raise _unable(plan, "workers that reach lake and server", f"{address}: {'; '.join(found.problems)}", SHARE)
+            raise unable("workers that reach lake and server", f"{address}: {'; '.join(found.problems)}", SHARE)
 
 
 def list_differences(found: WorkerMachine) -> str:
@@ -230,11 +229,6 @@ def list_differences(found: WorkerMachine) -> str:
     return ", ".join(
         f"{name} {found.versions.get(name)} and not {ours[name]}" for name in ours if found.versions.get(name) != ours[name]
     )
-
-
-def _unable(plan: Plan, expected: str, got: str, next_step: str) -> ClusterError:
-    what, where = f"the {plan.runner} cluster cannot do this run", f"--set runner_address={plan.runner_address}"
-    return ClusterError(what, where=where, expected=expected, got=got, next_step=next_step)
 
 
 def describe_machine() -> WorkerMachine:

@@ -6,10 +6,8 @@ started and Prefect does as it always does. Run as a script, this module is the 
 """
 
 import atexit
-import ctypes
 import gc
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -53,7 +51,6 @@ INTERRUPTION = "interrupted; finished partitions and answered calls are kept, th
 
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
-PR_SET_PDEATHSIG = 1
 STARTUP_FAILED = 3
 
 
@@ -212,13 +209,7 @@ def _mentions(path: Path, sign: str) -> bool:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent is gone: its standard input closes, and on Linux the kernel kills it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    Thread(target=_wait_for_end_of_input, daemon=True).start()
-
-
-def _wait_for_end_of_input() -> None:
+    """End this process as soon as its parent is gone, which closes its standard input."""
     while os.read(0, 1):
         pass
     os._exit(0)
@@ -226,7 +217,7 @@ def _wait_for_end_of_input() -> None:
 
 def _serve(descriptor: int) -> None:
     """Serve Prefect's API on an inherited listening socket, until a signal comes."""
-    _end_with_parent()
+    Thread(target=_end_with_parent, daemon=True).start()
     import uvicorn  # noqa: PLC0415  a second in which the parent may be gone
 
     listening = socket.socket(fileno=descriptor)

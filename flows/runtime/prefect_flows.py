@@ -21,16 +21,15 @@ from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
-from prefect.logging.configuration import ensure_logging_setup
-from prefect.logging.handlers import PrefectConsoleHandler
+from prefect.logging.configuration import setup_logging
 from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve
-from flows.runtime.clusters import Cluster, open_cluster, shortened
+from flows.runtime.clusters import Cluster, cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, LocalServer, started_server
-from schemas.errors import ClusterError, EndpointError
+from schemas.errors import EndpointError
 from schemas.plan import Plan
 from tasks.steps import ledger, outcome
 
@@ -121,17 +120,8 @@ async def wait_until_up(server: LocalServer, limit_s: float, what: str, next_ste
 
 def silence_console() -> None:
     """Keep Prefect's log lines off the terminal; they still reach the UI. Errors are reported once, by the command line."""
-    ensure_logging_setup()
-    loggers = [logging.getLogger(), *(logging.getLogger(name) for name in logging.root.manager.loggerDict)]
-    for logger in loggers:
-        for handler in list(logger.handlers):
-            if isinstance(handler, PrefectConsoleHandler):
-                # A filter, not removal: Prefect configures logging again for each flow and would put a new handler there.
-                handler.addFilter(_refuse)
-
-
-def _refuse(record: logging.LogRecord) -> bool:  # noqa: ARG001  the logging module passes it
-    return False
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    setup_logging()  # also where Prefect has done so before, as in a test
 
 
 def _leave() -> None:
@@ -284,12 +274,8 @@ async def run_there(cluster: Cluster, plan: Plan, step: Any, *arguments: Any) ->
         # What the step raised is returned; what is raised is about the cluster.
         result = await asyncio.to_thread(future.result, raise_on_failure=False)
     except Exception as error:
-        raise ClusterError(
-            f"the {plan.runner} cluster did not finish {step.name}",
-            where=f"--set runner_address={plan.runner_address}",
-            got=shortened(error),
-            next_step="see the logs of its workers, then run the same command again; finished partitions are kept",
-        ) from error
+        next_step = "see the logs of its workers, then run the same command again; finished partitions are kept"
+        raise cluster_error(plan, f"did not finish {step.name}", None, error, next_step) from error
     ledger.note(flow_run, future.task_run_id)  # the worker's own count is lost with it
     if isinstance(result, BaseException):
         raise result

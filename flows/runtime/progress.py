@@ -2,11 +2,10 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from typing import Any, TypeVar
-from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from rich.console import Console
@@ -42,104 +41,51 @@ class RateColumn(ProgressColumn):
 
 
 class StageProgress:
-    """Counts what is done of a stage."""
+    """Counts what is done of a stage: partitions, or calls, as their progress listener."""
 
-    def __init__(self, total: int = 0) -> None:
-        self.total = total
-        self.done = 0
-
-    @property
-    def percent(self) -> float:
-        """Return the share of what is known so far that is done, in percent."""
-        return 100 * self.done / self.total if self.total else 0.0
-
-    @property
-    def line(self) -> str:
-        """Return the state as one line of text."""
-        return f"{self.done}/{self.total} partitions"
-
-
-class CallProgress(StageProgress):
-    """Counts replies and shows them: a bar on a terminal, a line every LINE_PERIOD_S in a log. A progress listener."""
-
-    def __init__(self, title: str, progress: Progress) -> None:
-        super().__init__()
-        self.failed = 0
+    def __init__(self, title: str, unit: str, progress: Progress, total: int = 0) -> None:
+        self._title = title
+        self._unit = unit
         self._progress = progress
-        self._bar = progress.add_task(title, total=0, failed=0)
-        self._began = time.monotonic()
+        progress.add_task(title, total=total, failed=0)
+        self.task = progress.tasks[-1]
 
     def expect(self, calls: int) -> None:
         """Expect so many more calls."""
-        self.total += calls
-        self._progress.update(self._bar, total=self.total)
+        self._progress.update(self.task.id, total=(self.task.total or 0) + calls)
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count a call that ended."""
-        self.done += 1
-        self.failed += reply.failure is not None
-        self._progress.update(self._bar, advance=1, failed=self.failed)
-
-    @property
-    def line(self) -> str:
-        """Return the state as one line of text."""
-        return f"{self.done}/{self.total} calls, {self.failed} failed"
-
-    @property
-    def time_left(self) -> str:
-        """Return the time that is left at the rate so far, to be added to the line; empty until one call has ended."""
-        if not 0 < self.done < self.total:
-            return ""
-        seconds = (time.monotonic() - self._began) / self.done * (self.total - self.done)
-        return f", about {int(seconds) // 60}:{int(seconds) % 60:02} left"
-
-
-class PartitionCounter(StageProgress):
-    """Counts the partitions of a stage that are done; with none to do, all are."""
+        failed = self.task.fields["failed"] + (reply.failure is not None)
+        self._progress.update(self.task.id, advance=1, failed=failed)
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:
         """Return the result of the work on one partition, which is counted then."""
         result = await work
-        self.done += 1
+        self._progress.advance(self.task.id)
         return result
 
     @property
-    def percent(self) -> float:
-        """Return the share of the partitions that are done, in percent."""
-        return super().percent if self.total else 100.0
+    def line(self) -> str:
+        """Return the state as one line of text."""
+        failed = f", {self.task.fields['failed']} failed" if self.task.fields["failed"] else ""
+        return f"{self._title}: {self.task.completed:g}/{self.task.total or 0:g} {self._unit}{failed}"
+
+    @property
+    def time_left(self) -> str:
+        """Return the time that is left at the rate so far, to be added to the line; empty where that is not known."""
+        return f", about {timedelta(seconds=self.task.time_remaining)} left" if self.task.time_remaining else ""
 
 
 @asynccontextmanager
-async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[PartitionCounter]:
+async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[StageProgress]:
     """Show how many of a stage's partitions are done in a Prefect artifact while the block runs."""
-    counter = PartitionCounter(total)
-    async with _moving_artifact(f"{stage}-progress", title, counter):
+    async with _moving_artifact(stage, StageProgress(title, "partitions", Progress(disable=True), total)) as counter:
         yield counter
 
 
 @asynccontextmanager
-async def _moving_artifact(key: str, title: str, measured: StageProgress) -> AsyncIterator[None]:
-    """Keep a progress artifact up to date; the last thing it shows is the state after the block, if that ended well."""
-    with in_outermost_run():
-        artifact = await acreate_progress_artifact(0.0, key=key, description=title)
-    async with _in_background(_update_artifact(artifact, title, measured)):
-        yield
-    await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
-
-
-@asynccontextmanager
-async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-@asynccontextmanager
-async def show_calls(title: str) -> AsyncIterator[CallProgress]:
+async def show_calls(title: str) -> AsyncIterator[StageProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
     console = Console(stderr=True)
     columns = (
@@ -153,18 +99,39 @@ async def show_calls(title: str) -> AsyncIterator[CallProgress]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        calls = CallProgress(title, progress)
-        async with _moving_artifact("inference-progress", title, calls), _in_background(_print_lines(title, calls, console)):
+        calls = StageProgress(title, "calls", progress)
+        async with _moving_artifact("inference", calls), _in_background(_print_lines(calls, console)):
             yield calls
 
 
-async def _update_artifact(artifact: UUID, title: str, measured: StageProgress) -> None:
-    while True:
-        await asyncio.sleep(ARTIFACT_PERIOD_S)
-        await aupdate_progress_artifact(artifact, measured.percent, description=f"{measured.line}, {title}")
+@asynccontextmanager
+async def _moving_artifact(stage: str, progress: StageProgress) -> AsyncIterator[StageProgress]:
+    """Keep a progress artifact up to date; it shows that all is done once the block has ended well."""
+    with in_outermost_run():
+        artifact = await acreate_progress_artifact(0.0, key=f"{stage}-progress", description=progress.line)
+
+    async def update() -> None:
+        while True:
+            await asyncio.sleep(ARTIFACT_PERIOD_S)
+            await aupdate_progress_artifact(artifact, progress.task.percentage, description=progress.line)
+
+    async with _in_background(update()):
+        yield progress
+    await aupdate_progress_artifact(artifact, 100.0, description=progress.line)
 
 
-async def _print_lines(title: str, calls: CallProgress, console: Console) -> None:
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _print_lines(calls: StageProgress, console: Console) -> None:
     while not console.is_terminal:  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{title}: {calls.line}{calls.time_left}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        print(f"{calls.line}{calls.time_left}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs

@@ -51,12 +51,6 @@ class Deployment(NamedTuple):
         """Return the flow's parameter as JSON: what was not set stays so."""
         return {FLOWS[self.flow][0]: self.asked.model_dump(mode="json", exclude_unset=True)}
 
-    def in_lake(self, lake: Folder) -> "Deployment":
-        """Return the same deployment, writing to another lake."""
-        plan = self.plan.model_copy(update={"lake": lake})
-        asked = plan if isinstance(self.asked, Plan) else self.asked.model_copy(update={"plan": plan})
-        return self._replace(asked=asked)
-
 
 def find_config(config: Path | None, folder: Path) -> Path:
     """Return the file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""
@@ -190,9 +184,13 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
 
 def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
     """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    lakes = [lake or one.plan.lake for one in deployments]
-    named = [lake.expanduser().absolute() if isinstance(lake, Path) else lake for lake in lakes]
-    return tuple(one.in_lake(lake) for one, lake in zip(deployments, named, strict=True))
+    return tuple(one._replace(asked=_in_lake(one.asked, lake or one.plan.lake)) for one in deployments)
+
+
+def _in_lake(asked: Plan | AblationRequest, lake: Folder) -> Plan | AblationRequest:
+    if isinstance(asked, AblationRequest):
+        return asked.model_copy(update={"plan": _in_lake(asked.plan, lake)})
+    return asked.model_copy(update={"lake": lake.expanduser().absolute() if isinstance(lake, Path) else lake})
 
 
 def check_deployment(deployment: Deployment) -> None:

@@ -1,6 +1,7 @@
 """Register deployments and automations with a Prefect server, and close what an earlier `moodflow serve` left running."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import NamedTuple
@@ -9,18 +10,8 @@ from uuid import UUID
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterName,
-    FlowFilter,
-    FlowFilterName,
-    FlowRunFilter,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, FlowRun, StateType
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
 from prefect.events.actions import CallWebhook, ChangeFlowRunState
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
@@ -160,17 +151,17 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
         states: types of states.
     """
     flow, _, deployment = name.partition("/")
+    wanted = {
+        "flows": {"name": {"any_": [flow]}},
+        "deployments": {"name": {"any_": [deployment]}},
+        "flow_runs": {"state": {"type": {"any_": list(states)}}},
+        "sort": "NEXT_SCHEDULED_START_TIME_ASC",
+        "limit": PAGE,
+    }
     runs: list[FlowRun] = []
     while True:
-        page = await client.read_flow_runs(
-            flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])),
-            deployment_filter=DeploymentFilter(name=DeploymentFilterName(any_=[deployment])),
-            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(states)))),
-            sort=FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC,
-            limit=PAGE,
-            offset=len(runs),
-        )
-        runs += page
+        page = (await client.request("POST", "/flow_runs/filter", json={**wanted, "offset": len(runs)})).json()
+        runs += map(FlowRun.model_validate, page)
         if len(page) < PAGE:
             return runs
 
@@ -232,30 +223,18 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> None:
-    """Create or update the server's automations, each once; without a webhook, none is called.
+    """Create the server's automations in place of former ones; without a webhook, none is called.
 
     Args:
         client: of the server.
         webhook: address that is called on a regression.
     """
-    await _keep_one(client, silent_run_automation())
+    for former in [one for name in (SILENT_RUN, REGRESSION) for one in await client.read_automations_by_name(name)]:
+        await client.delete_automation(former.id)
+    await client.create_automation(silent_run_automation())
     if webhook is not None:
-        await _keep_one(client, await regression_automation(webhook))
+        await client.create_automation(await regression_automation(webhook))
         return
-    for automation in await client.read_automations_by_name(REGRESSION):
-        await client.delete_automation(automation.id)
-    try:
+    with suppress(ObjectNotFound):
         block = await client.read_block_document_by_name(WEBHOOK_BLOCK, "webhook")
-    except ObjectNotFound:
-        return
-    await client.delete_block_document(block.id)
-
-
-async def _keep_one(client: PrefectClient, wanted: AutomationCore) -> None:
-    existing = await client.read_automations_by_name(wanted.name)
-    if existing:
-        await client.update_automation(existing[0].id, wanted)
-    else:
-        await client.create_automation(wanted)
-    for surplus in existing[1:]:
-        await client.delete_automation(surplus.id)
+        await client.delete_block_document(block.id)

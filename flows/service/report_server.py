@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
+from mimetypes import guess_type
 from pathlib import Path
 from threading import Thread
 
@@ -24,14 +25,6 @@ REPORT = "report.html"
 PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 """Of a run or a file: never `.`, `..`, or a hidden one."""
 
-TYPES = {
-    ".html": "text/html",
-    ".json": "application/json",
-    ".jsonl": "application/x-ndjson",
-    ".md": "text/markdown",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
 HEADERS = {
     # A report holds what models wrote: whatever it says, it reaches nothing outside the page.
     "Content-Security-Policy": (
@@ -100,7 +93,7 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
     def file(request: Request) -> Response:
         try:
             if found := find_file(folders, request.path_params["run"], request.path_params["name"]):
-                return Response(found.read_bytes(), media_type=TYPES.get(found.suffix, "application/octet-stream"))
+                return Response(found.read_bytes(), media_type=guess_type(found.name)[0] or "application/octet-stream")
         except (OSError, ValueError, MoodflowError):
             pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
         return PlainTextResponse("there is no such file\n", 404)

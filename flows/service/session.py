@@ -3,8 +3,8 @@
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,20 +185,17 @@ def _refuse_other_server() -> None:
         )
 
 
-@contextmanager
-def _alone(home: Path) -> Iterator[None]:
+def _alone(home: Path) -> AbstractContextManager[Any]:
     """Hold Prefect's folder: two servers on one database would each start every scheduled run."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(FileLock(home / LOCK_FILE, timeout=0))
-        except Timeout:
-            raise UsageError(
-                "moodflow serve is running already",
-                where=str(home),
-                expected="one at a time for each folder of Prefect",
-                next_step="stop the other one, or name another folder with PREFECT_HOME",
-            ) from None
-        yield
+    try:
+        return FileLock(home / LOCK_FILE).acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            "moodflow serve is running already",
+            where=str(home),
+            expected="one at a time for each folder of Prefect",
+            next_step="stop the other one, or name another folder with PREFECT_HOME",
+        ) from None
 
 
 def _start_server(listening: socket.socket, auth: str, reports_url: str, home: Path) -> LocalServer:

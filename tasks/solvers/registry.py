@@ -64,6 +64,7 @@ OWN = (
     _retrieving("retrieve_only", "Retrieved only"),
 )
 
+
 def _by_setting(solvers: Iterable[Solver]) -> Iterator[tuple[str, Solver]]:
     seen = set()
     for solver in solvers:

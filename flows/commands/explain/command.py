@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, detail_lines
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 
@@ -90,7 +90,6 @@ def _rows(run: "PastRun", system: "System", dataset: str, worst: int | None) -> 
 
 
 def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "BlueprintPath") -> CommandResult:
-    from flows.commands.explain.rows_view import item_view  # noqa: PLC0415
     from tasks.analysis.explain_rows import find_dataset_of, item_document  # noqa: PLC0415
     from tasks.analysis.selection import require_one  # noqa: PLC0415
 
@@ -106,11 +105,9 @@ def _item(run: "PastRun", item: str, systems: Sequence["System"], place: "Bluepr
         **item_document(run, dataset, system, item),
         "above": run.command("explain", "--dataset", dataset, *_named(run, system)),
     }
-    title = f"[bold]{escape(system.model)}[/bold], setting {system.setting}, run {run.name}"
-    view = [title, *item_view(document), f"Go up: {escape(document['above'])}"]
     proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
     broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
-    return CommandResult(int(broken), document, view)
+    return CommandResult(int(broken), document, [*detail_lines(document)])
 
 
 def _named(run: "PastRun", system: "System") -> tuple[str, ...]:

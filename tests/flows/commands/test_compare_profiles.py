@@ -95,11 +95,12 @@ def test_a_model_that_knows_every_answer_loses_what_the_released_code_takes(tmp_
     # Foundational: COPA and ReCoRD corrected, COPA and LCSTS as released.
     assert scores(result, kind="ability", name="foundational", over="every") == pytest.approx((100, 100))
 
-    lines = {line.split()[0]: line.split()[1:4] for line in printed(result).splitlines() if line.strip()}
-    assert lines["crows_pairs"] == ["100.00", "84.33", "-15.67"]
-    assert lines["booksort"] == ["100.00", "49.67", "-50.33"]
-    assert lines["copa"][:3] == ["100.00", "100.00", "0"]
-    assert lines["record"][:3] == ["100.00", "-", "-"]
+    cells = [line.split() for line in printed(result).splitlines()]
+    lines = {row[1]: row[3:6] for row in cells if "every" in row}
+    assert lines["crows_pairs"] == ["100.00", "84.33", "−15.67"]
+    assert lines["booksort"] == ["100.00", "49.67", "−50.33"]
+    assert lines["copa"] == ["100.00", "100.00", "0.00"]
+    assert lines["record"] == ["100.00", "-", "–"]
 
 
 @needs_mirror

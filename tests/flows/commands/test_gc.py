@@ -100,7 +100,7 @@ def test_a_terminal_is_asked(lake: Path, monkeypatch: pytest.MonkeyPatch, answer
     words = " ".join(asked.out.split())
     # Listed with sizes before the question.
     assert words.index("partitions, ") < words.index("Remove them?")
-    assert "KB" in words
+    assert "kB" in words
     assert (partitions(lake) < before) == removed
     assert ("files and" in words and "freed" in words) if removed else "Nothing was removed." in words
 

@@ -13,7 +13,7 @@ from prefect.artifacts import Artifact
 from rich.progress import Progress
 
 from flows.planning.usage import UsageCounter
-from flows.runtime.progress import CallProgress
+from flows.runtime.progress import StageProgress
 from schemas.chat import ChatReply
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
@@ -144,7 +144,7 @@ def test_a_budget_ends_the_run_in_order_and_a_larger_one_goes_on(tmp_path: Path)
 
 
 def test_answers_without_counts_are_not_zero() -> None:
-    counter = UsageCounter(CallProgress("asked", Progress()))
+    counter = UsageCounter(StageProgress("asked", "calls", Progress()))
     counter.on_reply(ChatReply(text="B"))
     assert (counter.usage("d", "m", "tested").prompt_tokens, counter.usage("d", "m", "tested").uncounted) == (None, 1)
     counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))

@@ -1,9 +1,10 @@
-"""The rate of the progress bar."""
+"""What is counted of a stage, and the rate and time left of its calls."""
 
-import pytest
+import asyncio
+
 from rich.progress import Progress
 
-from flows.runtime.progress import CallProgress, RateColumn
+from flows.runtime.progress import RateColumn, StageProgress
 from schemas.chat import ChatReply
 
 
@@ -18,31 +19,22 @@ class Clock:
         return self.now_s
 
 
-def test_the_rate_is_that_of_the_calls_ended() -> None:
-    column = RateColumn()
-    with Progress(column, get_time=Clock(), disable=True) as progress:
-        calls = CallProgress("asking", progress)
+def test_rate_and_time_left_are_those_of_the_calls_ended() -> None:
+    with Progress(RateColumn(), get_time=Clock(), disable=True) as progress:
+        calls = StageProgress("asking", "calls", progress)
         calls.expect(10)
-        assert column.render(progress.tasks[0]).plain == ""
-        for _ in range(5):
-            calls.on_reply(ChatReply(text="B"))
-        # Each reply looks at the clock once: 4 replies follow the first, half a second apart.
-        assert column.render(progress.tasks[0]).plain == "2.0/s"
-    assert calls.line == "5/10 calls, 0 failed"
+        assert (RateColumn().render(calls.task).plain, calls.time_left) == ("", "")
+        for failure in (None, None, None, None, "http_5xx"):
+            calls.on_reply(ChatReply(text=None if failure else "B", failure=failure))
+        # Each reply looks at the clock once: 4 replies follow the first, half a second apart; 5 are left at that rate.
+        assert RateColumn().render(calls.task).plain == "2.0/s"
+    assert (calls.line, calls.time_left) == ("asking: 5/10 calls, 1 failed", ", about 0:00:03 left")
 
 
-def test_the_time_left_follows_the_rate_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = 100.0
-    monkeypatch.setattr("flows.runtime.progress.time.monotonic", lambda: now_s)
-    with Progress(disable=True) as progress:
-        calls = CallProgress("asking", progress)
-        calls.expect(10)
-        assert calls.time_left == ""
-        for _ in range(4):
-            calls.on_reply(ChatReply(text="B"))
-        now_s = 150.0
-        # 4 calls in 50 s: the other 6 take 75 s.
-        assert calls.time_left == ", about 1:15 left"
-        for _ in range(6):
-            calls.on_reply(ChatReply(text="B"))
-        assert calls.time_left == ""
+def test_partitions_that_are_done_are_counted() -> None:
+    async def work() -> int:
+        return 3
+
+    counter = StageProgress("tiny", "partitions", Progress(disable=True), 4)
+    assert asyncio.run(counter.count(work())) == 3
+    assert (counter.task.percentage, counter.line) == (25.0, "tiny: 1/4 partitions")
