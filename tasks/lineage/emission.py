@@ -9,7 +9,7 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
 from queue import Queue
@@ -43,7 +43,7 @@ class StepTrace:
 
     def _prepare(self, step: Callable[[], StepRun], arguments: list[object]) -> None:
         lake = next((one for one in arguments if isinstance(one, Lake)), None)
-        if lake is not None and not is_disabled(os.environ):
+        if lake is not None and os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() != "true":
             job = next((one for one in arguments if not isinstance(one, Lake)), None)
             self._events = StepEvents(step(), inputs_of(job), lake)
 
@@ -146,11 +146,6 @@ def lake_transport(event: RunEvent, lake: Folder) -> FileTransport:
         (lake / FOLDER).mkdir(parents=True, exist_ok=True)
         return FileTransport(FileConfig(str(lake / FOLDER / f"{day}.ndjson"), append=True))
     return FileTransport(FileConfig(f"{lake / FOLDER / day / event.run.runId}", filesystem=STORE))
-
-
-def is_disabled(environ: Mapping[str, str]) -> bool:
-    """Return whether OPENLINEAGE_DISABLED says so."""
-    return environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
 
 
 def guarded(work: Callable[[], object]) -> None:
