@@ -21,6 +21,7 @@ from polars.datatypes import DataTypeClass
 from schemas.lineage import PartitionRef
 from tasks.lake.lake import CodeVersion
 
+Column = pl.DataType | DataTypeClass
 SCHEMA = "urn:moodflow:openlineage:1-0-0"
 """Names data/openlineage/moodflow-facets-1-0-0.json, the JSON schema of the facets of our own."""
 
@@ -91,7 +92,7 @@ def schema_facet(columns: Mapping[str, pl.DataType]) -> DatasetFacet:
     return schema_dataset.SchemaDatasetFacet(fields=_fields(columns))
 
 
-def _fields(columns: Mapping[str, pl.DataType]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
     return [
         schema_dataset.SchemaDatasetFacetFields(
             name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
@@ -100,25 +101,15 @@ def _fields(columns: Mapping[str, pl.DataType]) -> list[schema_dataset.SchemaDat
     ]
 
 
-def _nested(column: pl.DataType) -> dict[str, pl.DataType]:
+def _nested(column: Column) -> dict[str, Column]:
     while isinstance(column, pl.List):
-        column = _inner(column)
-    return {field.name: _instance(field.dtype) for field in column.fields} if isinstance(column, pl.Struct) else {}
+        column = column.inner
+    return {field.name: field.dtype for field in column.fields} if isinstance(column, pl.Struct) else {}
 
 
-def type_name(column: pl.DataType) -> str:
+def type_name(column: Column) -> str:
     """Return a column's type in a word, such as `list<string>`; the words of a closed set are left out."""
-    if isinstance(column, pl.List):
-        return f"list<{type_name(_inner(column))}>"
-    return str(column.base_type()).lower()
-
-
-def _inner(column: pl.List) -> pl.DataType:
-    return _instance(column.inner)
-
-
-def _instance(column: pl.DataType | DataTypeClass) -> pl.DataType:
-    return column() if isinstance(column, DataTypeClass) else column
+    return f"list<{type_name(column.inner)}>" if isinstance(column, pl.List) else str(column.base_type()).lower()
 
 
 def job_facets(module: str, documentation: str, code: CodeVersion) -> dict[str, JobFacet]:
