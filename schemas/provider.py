@@ -71,7 +71,6 @@ class Provider(Frozen):
     )
     quirks: Quirks = Quirks()
     models: tuple[ModelQuirks, ...] = Field(default=(), description="the first that matches a model counts")
-    verified: date | Literal["undated", "not verified"] = Field(description="newest date among the sources")
     sources: tuple[StatementSource, ...] = ()
     not_verified: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -83,13 +82,11 @@ class Provider(Frozen):
             raise ValueError(f"not_verified names no field: {', '.join(wrong)}; fields: {', '.join(sorted(known))}")
         return self
 
-    @model_validator(mode="after")
-    def _verified_follows_the_sources(self) -> Self:
+    @property
+    def verified(self) -> str:
+        """Newest date among the sources."""
         dates = [source.verified for source in self.sources if isinstance(source.verified, date)]
-        expected = max(dates) if dates else "undated" if self.sources else "not verified"
-        if self.verified != expected:
-            raise ValueError(f"verified is {self.verified}, the sources say {expected}")
-        return self
+        return str(max(dates)) if dates else "undated" if self.sources else "not verified"
 
     def quirks_of(self, model: str) -> Quirks:
         """Return the quirks of one model: those of the provider, and what the first matching entry of `models` says otherwise."""

@@ -193,7 +193,7 @@ def _provider_row(provider: Provider) -> dict[str, Any]:
         "base_url": provider.base_url,
         "api_key_env": name,
         "key_is_set": None if name is None else bool(os.environ.get(name, "").strip()),
-        "verified": str(provider.verified),
+        "verified": provider.verified,
         "not_verified": list(provider.not_verified),
         "sources": [source.url for source in provider.sources],
         "quirks": provider.quirks.model_dump(mode="json"),
