@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from queue import Queue
 
@@ -54,28 +54,25 @@ class StepTrace:
 
     async def start(self) -> None:
         """Emit that the step begins."""
-        if self._events:
-            await self._emit(self._events.start)
+        await self._emit(StepEvents.start)
 
     async def complete(self, result: object, *, up_to_date: bool) -> None:
         """Emit that the step completed, and its outputs."""
-        if events := self._events:
-            await self._emit(lambda: events.complete(outputs_of(result), up_to_date=up_to_date))
+        await self._emit(lambda events: events.complete(outputs_of(result), up_to_date=up_to_date))
 
     def fail(self, message: str, *, interrupted: bool = False) -> None:
         """Emit that the step failed; `message` must hold no secret. At once, since a step that is interrupted cannot wait."""
-        if self._events:
-            self._emit_now(partial(self._events.fail, message, interrupted=interrupted))
+        self._emit_now(lambda events: events.fail(message, interrupted=interrupted))
 
-    async def _emit(self, make: Callable[[], RunEvent]) -> None:
-        if self._events and isinstance(self._events.lake.root, Path):
+    async def _emit(self, make: Callable[[StepEvents], RunEvent]) -> None:
+        if self._events is None or isinstance(self._events.lake.root, Path):
             self._emit_now(make)
         else:
             await asyncio.to_thread(self._emit_now, make)  # an object store takes its time, other steps go on meanwhile
 
-    def _emit_now(self, make: Callable[[], RunEvent]) -> None:
+    def _emit_now(self, make: Callable[[StepEvents], RunEvent]) -> None:
         if events := self._events:
-            guarded(lambda: emit(make(), events.lake.root))
+            guarded(lambda: emit(make(events), events.lake.root))
 
 
 class EndpointQueue:
