@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from schemas.base import Frozen
 
@@ -74,13 +74,6 @@ class Provider(Frozen):
     sources: tuple[StatementSource, ...] = ()
     not_verified: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _not_verified_names_fields(self) -> Self:
-        known = {"base_url", "api_key_env", *Quirks.model_fields}
-        if wrong := sorted(set(self.not_verified) - known):
-            raise ValueError(f"not_verified names no field: {', '.join(wrong)}; fields: {', '.join(sorted(known))}")
-        return self
 
     @property
     def verified(self) -> str:

@@ -91,8 +91,7 @@ class EndpointQueue:
 
     def put(self, event: RunEvent) -> None:
         """Send an event when its turn comes."""
-        if not self._failed:
-            self._waiting.put(event)
+        self._waiting.put(event)
 
     def close(self, limit_s: float = END_LIMIT_S) -> None:
         """Wait until all events are sent, no longer than `limit_s` seconds."""

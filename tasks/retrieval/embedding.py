@@ -170,14 +170,8 @@ def _load(files: EmbedderFiles) -> Any:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds, and only needed where texts are new
         from transformers.utils import logging  # noqa: PLC0415
 
-        bars: Any = logging
-        shown = bars.is_progress_bar_enabled()
-        bars.disable_progress_bar()
-        try:
-            return SentenceTransformer(str(files.folder), device="cpu", local_files_only=True).eval()
-        finally:
-            if shown:
-                bars.enable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        return SentenceTransformer(str(files.folder), device="cpu", local_files_only=True).eval()
     except (ImportError, OSError, ValueError, KeyError, RuntimeError) as error:
         raise UsageError(
             f"the embedding model {files.name} cannot be loaded",
